@@ -266,6 +266,14 @@ export function appendDelta(
   }
 }
 
+/** Where a message of this model comes from. */
+export function originOf(
+  { api, provider, id }: Pick<MessageOrigin, "api" | "provider"> & { readonly id: string },
+  timestamp: number,
+): MessageOrigin {
+  return { api, provider, model: id, timestamp };
+}
+
 /** What a message is before any content. */
 export function emptyMessage({ api, provider, model, timestamp }: MessageOrigin): AssistantMessage {
   return {
@@ -299,11 +307,11 @@ export function failureOf(error: BowlineError): {
  */
 export function brokenCall(
   thrown: unknown,
-  model: Omit<MessageOrigin, "model" | "timestamp"> & { readonly id: string },
+  model: Parameters<typeof originOf>[0],
   timestamp: number,
 ): ErrorEvent {
   const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));
-  const error = { ...emptyMessage({ ...model, model: model.id, timestamp }), ...failure };
+  const error = { ...emptyMessage(originOf(model, timestamp)), ...failure };
   return { type: "error", attempt: 1, reason: failure.stopReason, error };
 }
 

@@ -3,7 +3,14 @@
  */
 import { systemClock } from "../clock.ts";
 import { toBowlineError } from "../errors.ts";
-import { applyEvent, emptyMessage, failureOf, isTerminal, messageOf } from "../llm/event.ts";
+import {
+  applyEvent,
+  emptyMessage,
+  failureOf,
+  isTerminal,
+  messageOf,
+  originOf,
+} from "../llm/event.ts";
 import type { AssistantMessage, Context } from "../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../llm/model.ts";
 import { batchesOf, truncated } from "../llm/stream.ts";
@@ -31,7 +38,7 @@ export async function complete(
     throw truncated();
   } catch (error) {
     const { clock = systemClock } = options;
-    const empty = emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
+    const empty = emptyMessage(originOf(model, clock.now()));
     return Object.assign(
       partial ?? empty,
       failureOf(toBowlineError(error, "stream_function_failed")),

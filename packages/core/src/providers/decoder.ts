@@ -4,7 +4,7 @@
  */
 import { BowlineError, isBowlineError } from "../errors.ts";
 import { asRecord, isRecord, keepDigits, parseJson, shorten } from "../json-value.ts";
-import type { AssistantMessageEvent } from "../llm/event.ts";
+import { originOf, type AssistantMessageEvent } from "../llm/event.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import type { Model } from "../llm/model.ts";
 import { repairStrings } from "../llm/tool-arguments.ts";
@@ -69,10 +69,9 @@ export class StreamDecoder implements SseListener {
   constructor(protocol: Protocol, model: Model, options: DecoderOptions) {
     const { timestamp, attempt, toolNames = [], followsResults } = options;
     const { maxAnswerLength = DEFAULT_MAX_ANSWER_LENGTH } = options;
-    const { api, provider, id, contextWindow, compat } = model;
+    const { contextWindow, compat } = model;
     this.#model = model;
-    const origin = { api, provider, model: id, timestamp };
-    this.#writer = new MessageWriter(origin, attempt, maxAnswerLength);
+    this.#writer = new MessageWriter(originOf(model, timestamp), attempt, maxAnswerLength);
     this.#reader = protocol.createReader(this.#writer, {
       toolNames,
       contextWindow,

@@ -9,6 +9,7 @@ import {
   emptyMessage,
   failureOf,
   isTerminal,
+  originOf,
   type AssistantMessageEvent,
   type ErrorEvent,
 } from "../../llm/event.ts";
@@ -246,8 +247,7 @@ class ModelCall {
   #failed(error: BowlineError): AssistantMessage {
     const { clock, config } = this.#run;
     const { model } = config;
-    const said =
-      this.#partial ?? emptyMessage({ ...model, model: model.id, timestamp: clock.now() });
+    const said = this.#partial ?? emptyMessage(originOf(model, clock.now()));
     // A stream that was given up may go on writing to its message.
     const content = said.content.map((part) => ({ ...part }));
     return { ...said, content, ...failureOf(error) };

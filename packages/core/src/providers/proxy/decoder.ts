@@ -5,7 +5,7 @@
  */
 import { BowlineError, isBowlineError } from "../../errors.ts";
 import { isRecord } from "../../json-value.ts";
-import type { AssistantMessageEvent } from "../../llm/event.ts";
+import { originOf, type AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import { htmlTitle } from "../../transport/http-error.ts";
@@ -21,11 +21,8 @@ export class ProxyDecoder implements SseListener {
   #hasRead = false;
   #atEnd = false;
 
-  constructor(
-    { api, provider, id }: Model,
-    { timestamp, attempt = 1, maxEventLength }: DecoderOptions,
-  ) {
-    this.#answer = new ProxyMessage({ api, provider, model: id, timestamp }, attempt);
+  constructor(model: Model, { timestamp, attempt = 1, maxEventLength }: DecoderOptions) {
+    this.#answer = new ProxyMessage(originOf(model, timestamp), attempt);
     this.#sse = new SseReader(this, { maxEventLength });
   }
 

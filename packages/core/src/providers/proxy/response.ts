@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from "../../clock.ts";
 import { toBowlineError } from "../../errors.ts";
-import { isTerminal, type AssistantMessageEvent } from "../../llm/event.ts";
+import { isTerminal, originOf, type AssistantMessageEvent } from "../../llm/event.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import { batchesOf, truncated } from "../../llm/stream.ts";
 import { MessageWriter } from "../../llm/writer.ts";
@@ -107,13 +107,8 @@ async function* answer(
     }
     throw truncated();
   } catch (error) {
-    const { api, provider, id } = model;
-    const writer = new MessageWriter({
-      api,
-      provider,
-      model: id,
-      timestamp: (options.clock ?? systemClock).now(),
-    });
+    const { clock = systemClock } = options;
+    const writer = new MessageWriter(originOf(model, clock.now()));
     writer.fail(toBowlineError(error, "stream_function_failed", "The stream function failed"));
     yield toText(writer.take().filter(isTerminal).flatMap(encode));
   }
