@@ -132,7 +132,7 @@ export class Run {
       ? "No model is set: use one that getModel() gives."
       : this.spending.hasCostLimit && !model.cost
         ? `maxCost needs the prices of ${model.id}, which has none: set its cost, or use withPrices().`
-        : width < 1 && `maxParallelTools must be at least 1, not ${width}.`;
+        : !(width >= 1) && `maxParallelTools must be at least 1, not ${width}.`;
     return fault ? new BowlineError("invalid_argument", fault) : undefined;
   }
 
