@@ -2,17 +2,10 @@
  * What a model call says while it runs, and the one reducer that makes a message of it. Streams,
  * loop and proxy all fold with {@link applyEvent}; none keeps a second copy of these rules.
  */
-import { toBowlineError, toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
+import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { GrowingText } from "./growing-text.ts";
-import {
-  withDiscarded,
-  type AssistantContent,
-  type AssistantMessage,
-  type OpaqueContent,
-  type ToolCall,
-} from "./message.ts";
-import type { Usage } from "./usage.ts";
+import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 
 /**
  * `partial` is the live message as the stream has it so far: one shared object that goes on
@@ -164,13 +157,6 @@ export function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
   return end.type === "done" ? end.message : end.error;
 }
 
-/** The end, with what discarded tries before it were billed. */
-export function withDiscardedEnd(end: DoneEvent | ErrorEvent, lost: Usage): DoneEvent | ErrorEvent {
-  const message = withDiscarded(messageOf(end), lost);
-  if (message === messageOf(end)) return end;
-  return end.type === "done" ? { ...end, message } : { ...end, error: message };
-}
-
 /**
  * Folds one event into the message and returns it. It owns `message` and changes it in place, so
  * that a delta costs the same however long the answer is; pass `undefined` first. Content comes
@@ -299,20 +285,6 @@ export function failureOf(error: BowlineError): {
     errorMessage: error.message,
     error: toErrorInfo(error),
   };
-}
-
-/**
- * How a model call ends whose stream function threw, or whose stream broke its contract, before it
- * said anything.
- */
-export function brokenCall(
-  thrown: unknown,
-  model: Parameters<typeof originOf>[0],
-  timestamp: number,
-): ErrorEvent {
-  const failure = failureOf(toBowlineError(thrown, "stream_function_failed"));
-  const error = { ...emptyMessage(originOf(model, timestamp)), ...failure };
-  return { type: "error", attempt: 1, reason: failure.stopReason, error };
 }
 
 /** The message that recorded events add up to, or undefined when there was no output. */

@@ -5,10 +5,8 @@
 import { systemClock } from "../clock.ts";
 import type { ErrorCode } from "../errors.ts";
 import {
-  brokenCall,
   isTerminal,
   messageOf,
-  withDiscardedEnd,
   type AssistantMessageEvent,
   type ErrorEvent,
 } from "../llm/event.ts";
@@ -22,6 +20,7 @@ import type {
 } from "../llm/model.ts";
 import { batchesOf, EventStream, truncated } from "../llm/stream.ts";
 import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
+import { brokenCall, withDiscardedEnd } from "../llm/wrapped-end.ts";
 
 /**
  * Failures that another model or vendor may not share. A refusal, a filter and a bad request would

@@ -2,10 +2,8 @@
 import { systemClock } from "../../clock.ts";
 import type { ErrorInfo } from "../../errors.ts";
 import {
-  brokenCall,
   isTerminal,
   messageOf,
-  withDiscardedEnd,
   type AssistantMessageEvent,
   type DoneEvent,
   type ErrorEvent,
@@ -14,6 +12,7 @@ import type { Context } from "../../llm/message.ts";
 import type { AssistantMessageStream, StreamFn } from "../../llm/model.ts";
 import { batchesOf, EventStream, truncated, type Push } from "../../llm/stream.ts";
 import { billedUsage, type Usage } from "../../llm/usage.ts";
+import { brokenCall, withDiscardedEnd } from "../../llm/wrapped-end.ts";
 import type { Compactor } from "./compactor.ts";
 import { overflowCodes } from "./summary.ts";
 
