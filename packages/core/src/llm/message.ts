@@ -4,7 +4,7 @@
  * is a field of the context, never a message.
  */
 import type { ErrorInfo } from "../errors.ts";
-import { asRecord } from "../json-value.ts";
+import { asRecord, asText } from "../json-value.ts";
 import { addUsage, type Usage } from "./usage.ts";
 
 export interface TextContent {
@@ -155,6 +155,12 @@ export function unsupported(part: unknown): string | undefined {
 /** Whether an answer is no whole one. */
 export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
+}
+
+/** Notes the names that a server has for an answer and its model: of each the first counts (Q077, Q187). */
+export function noteSource(message: AssistantMessage, id: unknown, model: unknown): void {
+  if (asText(id)) message.responseId ??= asText(id);
+  if (asText(model) && model !== message.model) message.responseModel ??= asText(model);
 }
 
 /** The message, with what discarded tries before it were billed. */

@@ -5,6 +5,7 @@
 import { BowlineError } from "../../errors.ts";
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
+import { noteSource } from "../../llm/message.ts";
 import { corrupt, truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
@@ -81,7 +82,8 @@ export class MessagesReader implements ProtocolReader {
   }
 
   #start(message: Json): void {
-    const { responseId, model } = this.#writer.message;
+    const answer = this.#writer.message;
+    const { responseId } = answer;
     const id = asText(message.id);
     if (responseId !== undefined && id !== "" && id !== responseId) {
       throw corrupt("Two answers were spliced into one stream."); // Q144
@@ -89,9 +91,7 @@ export class MessagesReader implements ProtocolReader {
     if (this.#started) return; // said again (Q143)
     this.#started = true;
     this.#noteUsage(message.usage);
-    if (id !== "") this.#writer.describe({ responseId: id });
-    const responseModel = asText(message.model);
-    if (responseModel !== "" && responseModel !== model) this.#writer.describe({ responseModel });
+    noteSource(answer, id, message.model);
   }
 
   /** The answer of a server that does not stream (Q018). */

@@ -4,6 +4,7 @@
  */
 import { BowlineError } from "../../errors.ts";
 import { isRecord, list, asRecord, asText } from "../../json-value.ts";
+import { noteSource } from "../../llm/message.ts";
 import { truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
@@ -54,18 +55,13 @@ export class GenerateReader implements ProtocolReader {
     this.#finish();
   }
 
-  /** The first id and model count; token counts are cumulative, and a later one overwrites. */
+  /** Token counts are cumulative, and a later one overwrites. */
   #describe(chunk: Json): void {
-    const { message } = this.#writer;
-    if (message.responseId === undefined) {
-      const responseId = asText(chunk.responseId ?? chunk.response_id);
-      if (responseId !== "") this.#writer.describe({ responseId });
-    }
-    if (message.responseModel === undefined) {
-      const responseModel = asText(chunk.modelVersion ?? chunk.model_version);
-      if (responseModel !== "" && responseModel !== message.model)
-        this.#writer.describe({ responseModel });
-    }
+    noteSource(
+      this.#writer.message,
+      chunk.responseId ?? chunk.response_id,
+      chunk.modelVersion ?? chunk.model_version,
+    );
     const usage = chunk.usageMetadata ?? chunk.usage_metadata;
     if (isRecord(usage)) this.#writer.describe({ usage: this.#counts.add(usage) });
   }

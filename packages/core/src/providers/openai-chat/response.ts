@@ -3,7 +3,7 @@
  * its siblings (Q076).
  */
 import { BowlineError } from "../../errors.ts";
-import type { AssistantMessage } from "../../llm/message.ts";
+import { noteSource, type AssistantMessage } from "../../llm/message.ts";
 import type { Usage } from "../../llm/usage.ts";
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import { truncated } from "../../llm/stream.ts";
@@ -129,13 +129,11 @@ export class ChatReader implements ProtocolReader {
     return chosen;
   }
 
-  /** The first id and model count; an id that changes on the way is no error (Q077). */
+  /** An id that changes on the way is no error (Q077). */
   #noteOrigin({ id, model }: Json): void {
     this.#id = id;
     this.#model = model;
-    const answer = this.#answer;
-    if (asText(id)) answer.responseId ??= asText(id);
-    if (model !== answer.model && asText(model)) answer.responseModel ??= asText(model);
+    noteSource(this.#answer, id, model);
   }
 
   /** Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098). */

@@ -4,6 +4,7 @@
  */
 import { asRecord, asText, list } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
+import { noteSource } from "../../llm/message.ts";
 import { corrupt, truncated } from "../../llm/stream.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
@@ -132,13 +133,9 @@ export class ResponsesReader implements ProtocolReader {
     throw corrupt("Two answers were spliced into one stream.");
   }
 
-  /** The first id counts; some servers change it with each event (Q187). */
+  /** Some servers change the id with each event (Q187). */
   #describe({ id, model, usage }: Json): void {
-    const { message } = this.#writer;
-    if (message.responseId === undefined && asText(id) !== "")
-      this.#writer.describe({ responseId: asText(id) });
-    if (asText(model) !== "" && model !== message.model)
-      this.#writer.describe({ responseModel: asText(model) });
+    noteSource(this.#writer.message, id, model);
     if (typeof usage === "object" && usage !== null)
       this.#writer.describe({ usage: toUsage(usage as Json) });
   }
