@@ -3,8 +3,10 @@
  * wires.
  */
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
+import type { Tool } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 import { supportsOutput } from "../protocols.ts";
+import { toJsonSchema } from "../schema.ts";
 import { followPointer } from "../schema-links.ts";
 import { mapParts } from "./schema-parts.ts";
 import { toWireName } from "./tool-names.ts";
@@ -30,6 +32,14 @@ export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): J
       adapt(inner, target === undefined ? around : [...around, target]),
     );
   }
+}
+
+/** The schema of a tool's arguments, as the model's server takes it. */
+export function toolSchema(
+  { name, parameters }: Tool,
+  { compat }: Pick<Model, "compat">,
+): JsonSchema {
+  return adaptSchema(toJsonSchema(parameters, `tool "${name}"`), compat?.schemaKeywords);
 }
 
 /**

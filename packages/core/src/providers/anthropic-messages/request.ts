@@ -6,9 +6,8 @@ import { asText, defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
 import { supportsOutput } from "../../protocols.ts";
-import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
-import { adaptSchema } from "../adapt-schema.ts";
+import { toolSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
 import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
@@ -143,13 +142,10 @@ function encodeTools(
     const choice = allowedChoice(options, model, thinks ? "auto" : undefined);
     const names = toWireNames(tools, nameLimits.nameLength);
     return {
-      tools: tools.map(({ name, description, parameters }, index) => ({
+      tools: tools.map((tool, index) => ({
         name: names[index],
-        ...(description !== "" && { description }),
-        input_schema: adaptSchema(
-          toJsonSchema(parameters, `tool "${name}"`),
-          model.compat?.schemaKeywords,
-        ),
+        ...(tool.description !== "" && { description: tool.description }),
+        input_schema: toolSchema(tool, model),
       })),
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
     };

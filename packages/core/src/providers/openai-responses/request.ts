@@ -5,9 +5,8 @@
 import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
-import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
-import { adaptSchema, encodeOutput } from "../adapt-schema.ts";
+import { encodeOutput, toolSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
 import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
@@ -72,14 +71,11 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
   const choice = allowedChoice(options, model);
   const names = toWireNames(tools, nameLimits.nameLength);
   return {
-    tools: tools.map(({ name, description, parameters }, index) => ({
+    tools: tools.map((tool, index) => ({
       type: "function",
       name: names[index],
-      description,
-      parameters: adaptSchema(
-        toJsonSchema(parameters, `tool "${name}"`),
-        model.compat?.schemaKeywords,
-      ),
+      description: tool.description,
+      parameters: toolSchema(tool, model),
       strict: false,
     })),
     ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
