@@ -22,6 +22,8 @@ interface OpenCall {
   restated: number;
   /** Whether whole arguments came twice. */
   isTwice: boolean;
+  /** The last fragment, while each began with the one before it. */
+  snapshot: string | undefined;
 }
 
 export class ChatCalls {
@@ -65,6 +67,11 @@ export class ChatCalls {
     for (const call of this.#calls) {
       this.#checkRestated(call);
       must(call.name !== "" || call.id !== "", "a fragment of a call that has not begun");
+      // Gateways send all there is with each fragment.
+      if (!isJson(call.arguments) && isObjectText(call.snapshot ?? "")) {
+        this.#doubt("arguments that are sent from the beginning each time");
+        call.arguments = call.snapshot ?? "";
+      }
     }
     return this.#calls
       .toSorted((a, b) => a.index - b.index)
@@ -87,7 +94,7 @@ export class ChatCalls {
         must(isClosed(call.arguments), "two calls at one index");
         this.#doubt("two whole calls at one index");
       }
-      const counts = { fragments: 0, restated: 0, isTwice: false };
+      const counts = { fragments: 0, restated: 0, isTwice: false, snapshot: args };
       this.#calls.push({ index, id, name, arguments: args, ...counts });
       return;
     }
@@ -102,6 +109,8 @@ export class ChatCalls {
       call.arguments = "";
       this.#doubt("a placeholder before the arguments");
     }
+    if (call.snapshot !== undefined && args !== "")
+      call.snapshot = args.startsWith(call.snapshot) ? args : undefined;
     if (!isBegun) {
       call.name = name;
       call.id ||= id;

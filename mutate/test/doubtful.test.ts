@@ -64,6 +64,10 @@ const chat: Cases = {
     stream: body(chunk({ content: "a" }), "processing\n\n", chunk({}, "stop"), done),
     holds: "a",
   },
+  "arguments that are sent from the beginning each time": {
+    stream: body(chunk(fragment(0, '{"a"', "f")), chunk(fragment(0, '{"a":1}')), ...end),
+    holds: ' f{"a":1}',
+  },
   "a placeholder before the arguments": {
     stream: body(chunk(fragment(0, "{}", "f")), chunk(fragment(0, '{"a":1}')), ...end),
     holds: ' f{"a":1}',
