@@ -37,6 +37,8 @@ async function readChunks(stream) {
   } catch (error) {
     answer.failed = error.message;
   }
+  // An unknown reason proves no call.
+  if (reason === "OTHER" && answer.calls.length > 0) answer.failed ??= "the reason says nothing";
   const stop = answer.failed === undefined ? (stopReasons[reason] ?? "error") : "error";
   answer.stop = stop === "stop" && answer.calls.length > 0 ? "toolUse" : stop;
   return answer;
