@@ -110,7 +110,7 @@ function compare(client, theirs, ours) {
   if (ours.failed?.startsWith("empty_response: The model thought") && theirs.text === "") return [];
   const known = (theirs.stop === "length" ? client.fieldsWhenCut : undefined) ?? client.fields;
   // A call that broke off before its arguments, and whose name may go on, is not there yet with us.
-  const fields = theirs.failed === undefined ? known : known.filter((field) => field !== "calls");
+  const fields = ours.failed === undefined ? known : known.filter((field) => field !== "calls");
   const found = differences(theirs, client.normalize?.(ours) ?? ours, fields);
   const isAlone = ours.failed !== undefined && theirs.stop !== "error";
   return isAlone ? [`only ours failed: ${ours.failed}`, ...found] : found;
