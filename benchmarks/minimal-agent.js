@@ -11,7 +11,5 @@ const clock = {
 };
 
 export function ask(model, text) {
-  return new Agent({ initialState: { model, tools: [clock] }, streamFn: streamOpenaiChat }).prompt(
-    text,
-  );
+  return new Agent({ model, tools: [clock], streamFn: streamOpenaiChat }).prompt(text);
 }

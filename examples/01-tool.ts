@@ -9,7 +9,8 @@ const weather = defineTool({
 });
 
 const agent = new Agent({
-  initialState: { model: getModel("openai", "gpt-5-mini"), tools: [weather] },
+  model: getModel("openai", "gpt-5-mini"),
+  tools: [weather],
   getApiKey: () => process.env.OPENAI_API_KEY,
 });
 agent.subscribe((event) => {

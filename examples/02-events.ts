@@ -20,7 +20,7 @@ const measure = defineTool({
   },
 });
 
-const agent = new Agent({ initialState: { model, tools: [measure] }, streamFn });
+const agent = new Agent({ model, tools: [measure], streamFn });
 
 agent.subscribe((event) => {
   if (event.type === "message_update") {

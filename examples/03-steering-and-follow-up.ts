@@ -22,7 +22,7 @@ const search = defineTool({
   },
 });
 
-const agent = new Agent({ initialState: { model, tools: [search] }, streamFn });
+const agent = new Agent({ model, tools: [search], streamFn });
 agent.subscribe((event) => {
   if (event.type !== "message_end" || event.message.role === "toolResult") return;
   const text = messageText(event.message);

@@ -24,7 +24,7 @@ function convertToLlm(messages: AgentMessage[]): Message[] {
 
 const script = createScriptedModel(["A bowline, I see."]);
 const agent = new Agent({
-  initialState: { model: script.model },
+  model: script.model,
   streamFn: script.streamFn,
   convertToLlm,
 });

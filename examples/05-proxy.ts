@@ -18,7 +18,7 @@ const handler = createStreamProxyHandler({
 // In the page. `fetch` is here a short cut to the handler, so that the example needs no port.
 function pageAgent(modelId: string): Agent {
   return new Agent({
-    initialState: { model: { ...script.model, id: modelId } },
+    model: { ...script.model, id: modelId },
     fetch: (url, init) => handler(new Request(url, init)),
     streamFn: (model, context, options) =>
       streamProxy(model, context, {

@@ -23,7 +23,8 @@ const tools = ["read", "remove", "finish"].map((name) =>
 );
 
 const agent = new Agent({
-  initialState: { model, tools },
+  model,
+  tools,
   streamFn,
   // After the arguments were checked, one call at a time. It may ask a person: nothing runs until
   // it answers.

@@ -33,7 +33,8 @@ const compaction = createCompaction({
 });
 
 const agent = new Agent({
-  initialState: { model: { ...script.model, contextWindow: 2400 }, tools: [readPage] },
+  model: { ...script.model, contextWindow: 2400 },
+  tools: [readPage],
   transformContext: compaction.transformContext,
   streamFn: compaction.wrap(script.streamFn), // with a real model: compaction.wrap(streamByProtocol)
 });

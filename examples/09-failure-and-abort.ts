@@ -33,7 +33,7 @@ const anchor = defineTool({
     }),
 });
 
-const agent = new Agent({ initialState: { model, tools: [forecast, anchor] }, streamFn });
+const agent = new Agent({ model, tools: [forecast, anchor], streamFn });
 
 const failed = await agent.prompt("Will it blow?");
 console.log(failed.reason, failed.error?.code, failed.error?.retryable);

@@ -27,7 +27,7 @@ const weather = defineTool({
 // The examples run without a key: this model says what its script tells it to.
 const newAgent = (...script: Parameters<typeof createScriptedModel>[0]) => {
   const { model, streamFn } = createScriptedModel(script);
-  return new Agent({ initialState: { model, tools: [weather] }, streamFn });
+  return new Agent({ model, tools: [weather], streamFn });
 };
 
 // The first process.

@@ -64,7 +64,7 @@ const answer = ({ messages }: Context) => {
   return "Charged, and 7 are left. Whether the receipt went out is not known: please look before it is sent again.";
 };
 const { model, streamFn } = createScriptedModel([answer, answer]);
-const agent = new Agent({ initialState: { model, tools }, streamFn, createId: () => "run1" });
+const agent = new Agent({ model, tools, streamFn, createId: () => "run1" });
 agent.subscribe((event) => {
   if (event.type === "tool_execution_end" && event.toolName === "charge_card") charged();
 });

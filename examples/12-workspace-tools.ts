@@ -21,10 +21,8 @@ const script = createScriptedModel([
 ]);
 
 const agent = new Agent({
-  initialState: {
-    model: script.model,
-    tools: createTools({ root, limits: { commandMs: 10_000 } }),
-  },
+  model: script.model,
+  tools: createTools({ root, limits: { commandMs: 10_000 } }),
   streamFn: script.streamFn,
   // bash is not confined to the folder: somebody has to say yes. Here that is a list;
   // `requireApproval` asks a person.

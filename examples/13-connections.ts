@@ -18,7 +18,7 @@ const port = typeof address === "object" ? address?.port : undefined;
 const dispatcher = new EnvHttpProxyAgent({ noProxy: "127.0.0.1", connect: { timeout: 5_000 } });
 
 const agent = new Agent({
-  initialState: { model: getModel("custom", "local", { baseUrl: `http://127.0.0.1:${port}/v1` }) },
+  model: getModel("custom", "local", { baseUrl: `http://127.0.0.1:${port}/v1` }),
   fetch: createUndiciFetch({ dispatcher }),
   // An hour for the first byte of the answer, ten minutes for each that follows, a day for the
   // whole.

@@ -40,15 +40,15 @@ const buy = defineTool({
 const askForecaster = createAgentTool({
   name: "ask_forecaster",
   description: "Asks somebody who knows the weather",
-  createAgent: () =>
-    new Agent({ initialState: { model: forecaster.model }, streamFn: forecaster.streamFn }),
+  createAgent: () => new Agent({ model: forecaster.model, streamFn: forecaster.streamFn }),
 });
 const askPurser = createAgentTool({
   name: "ask_purser",
   description: "Asks somebody who buys things",
   createAgent: () =>
     new Agent({
-      initialState: { model: purser.model, tools: [buy] },
+      model: purser.model,
+      tools: [buy],
       streamFn: purser.streamFn,
       budget: { maxTurns: 5 }, // its own, beside what it shares
       beforeToolCall: requireApproval({
@@ -60,7 +60,8 @@ const askPurser = createAgentTool({
 
 const budget = createBudget({ maxTurns: 20, maxTimeMs: 600_000 });
 const agent = new Agent({
-  initialState: { model: skipper.model, tools: [askForecaster, askPurser] },
+  model: skipper.model,
+  tools: [askForecaster, askPurser],
   streamFn: skipper.streamFn,
   budget,
 });

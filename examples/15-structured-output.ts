@@ -24,7 +24,7 @@ const lookUp = defineTool({
   execute: ({ harbour }) => `${harbour}: one of 12 m, free`,
 });
 
-const agent = new Agent({ initialState: { model, tools: [lookUp] }, streamFn });
+const agent = new Agent({ model, tools: [lookUp], streamFn });
 agent.subscribe((event) => {
   if (event.type === "message_end" && event.message.role === "toolResult")
     console.log(messageText(event.message));

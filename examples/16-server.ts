@@ -47,7 +47,7 @@ function agentOf(user: string): Promise<Agent> {
 async function openAgent(user: string): Promise<Agent> {
   const { model, streamFn } = createScriptedModel([`Good evening, ${user}.`]);
   const agent = new Agent({
-    initialState: { model },
+    model,
     streamFn,
     budget: { maxTurns: 20, maxTimeMs: 600_000 },
   });

@@ -28,7 +28,7 @@ async function ask(
 ): Promise<string> {
   const getApiKey = (provider: string) => keys[provider];
   const agent = new Agent({
-    initialState: { model: getModel("one", "first", { baseUrl: "https://one.test/v1" }) }, // any name, for a server of your own
+    model: getModel("one", "first", { baseUrl: "https://one.test/v1" }), // any name, for a server of your own
     getApiKey,
     // The agent's key is for its own model: failover has to be told the others'.
     streamFn: createFailover({

@@ -121,7 +121,7 @@ it with \`bowline run --profile <file>\`, a program as overrides:
 
 \`\`\`ts
 const { baseUrl, model, compat } = JSON.parse(await readFile("server.json", "utf8"));
-const agent = new Agent({ initialState: { model: getModel("custom", model, { baseUrl, compat }) } });
+const agent = new Agent({ model: getModel("custom", model, { baseUrl, compat }) });
 \`\`\`
 `;
 

@@ -10,7 +10,7 @@ export async function runCall(
   context?: unknown,
 ): Promise<ToolResultMessage> {
   const agent = new Agent({
-    initialState: { tools },
+    tools,
     context,
     shouldStopAfterTurn: () => true,
     streamFn: (model) => wholeAnswer([call], "toolUse", model, 0),

@@ -68,7 +68,10 @@ export function createAgent(
   const compaction = createCompaction({ streamOptions: { clock } });
   const guard = createProgressGuard({ now: () => clock.now() });
   return new Agent({
-    initialState: { systemPrompt, model, thinkingLevel: thinking, tools: [...tools] },
+    systemPrompt,
+    model,
+    thinkingLevel: thinking,
+    tools: [...tools],
     ...ports,
     streamFn: compaction.wrap(streamByProtocol),
     transformContext: async (messages, signal, run) =>

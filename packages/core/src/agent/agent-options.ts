@@ -1,4 +1,5 @@
 /** What an agent and a prompt of it can be given. */
+import { BowlineError } from "../errors.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import type { Effects } from "./contract/effects.ts";
@@ -32,7 +33,9 @@ export interface AgentSettings extends Partial<
   effects?: Partial<Pick<Effects, "step" | "recorded" | "waitFor">>;
 }
 
-export interface AgentOptions<TContext = unknown> extends AgentSettings {
+/** What the agent begins with may stand among the other options, or in `initialState`. */
+export interface AgentOptions<TContext = unknown> extends AgentSettings, InitialState<TContext> {
+  /** The same five fields in an object. Each may be given in one of the two places. */
   initialState?: InitialState<TContext>;
   /** Default `one-at-a-time`. */
   steeringMode?: QueueMode;
@@ -50,4 +53,35 @@ export interface PromptOptions<TSchema = unknown> {
    * when it does not fit. Rejects with `invalid_argument` for what is no such schema.
    */
   readonly output?: TSchema;
+}
+
+/**
+ * Separates what the agent begins with from its other options. Throws `invalid_argument` for what
+ * is given both flat and in `initialState`.
+ */
+export function splitOptions<TContext>(options: AgentOptions<TContext>): {
+  readonly state: InitialState;
+  readonly others: Omit<AgentOptions<TContext>, "initialState" | keyof InitialState>;
+} {
+  const {
+    initialState = {},
+    systemPrompt,
+    model,
+    thinkingLevel,
+    tools,
+    messages,
+    ...others
+  } = options;
+  const flat = { systemPrompt, model, thinkingLevel, tools, messages };
+  const state: Record<string, unknown> = {};
+  for (const name of Object.keys(flat) as (keyof InitialState)[]) {
+    const nested: unknown = initialState[name];
+    if (flat[name] !== undefined && nested !== undefined)
+      throw new BowlineError(
+        "invalid_argument",
+        `"${name}" is given as an option and in initialState. Give it once.`,
+      );
+    state[name] = flat[name] ?? nested;
+  }
+  return { state, others };
 }

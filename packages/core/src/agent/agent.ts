@@ -6,6 +6,7 @@ import { defined } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { createAgentEffects } from "./agent-effects.ts";
+import { splitOptions } from "./agent-options.ts";
 import type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";
 import { AgentQueues } from "./agent-queues.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
@@ -60,18 +61,18 @@ export class Agent<TContext = unknown> {
 
   constructor(options: AgentOptions<TContext> = {}) {
     new.target.checkOptions?.(options);
+    const { state, others } = splitOptions(options);
     // What streams and what converts is there to be called and wrapped, also when it is the
     // default.
     const {
-      initialState = {},
       steeringMode,
       followUpMode,
       context,
       streamFn = new.target.defaultStreamFn,
       convertToLlm = createLlmFilter(),
       ...settings
-    } = options;
-    this.#state = new MutableAgentState(initialState);
+    } = others;
+    this.#state = new MutableAgentState(state);
     this.#queues = new AgentQueues(steeringMode, followUpMode);
     Object.assign(this, defined(settings), { context, streamFn, convertToLlm });
   }

@@ -2,7 +2,6 @@
 import { BowlineError } from "../errors.ts";
 import type { AgentOptions, AgentSettings } from "./agent-options.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
-import type { InitialState } from "./state.ts";
 
 type Names<T> = Readonly<Record<Exclude<keyof T, "streamFn" | "effects">, true>>;
 
@@ -52,13 +51,10 @@ const ofAgent: Readonly<Record<Exclude<keyof AgentOptions, keyof typeof settings
   effects: true,
   followUpMode: true,
   initialState: true,
-  steeringMode: true,
-  streamFn: true,
-};
-
-const ofState: Readonly<Record<keyof InitialState, true>> = {
   messages: true,
   model: true,
+  steeringMode: true,
+  streamFn: true,
   systemPrompt: true,
   thinkingLevel: true,
   tools: true,
@@ -77,8 +73,7 @@ const ofLoop: Readonly<Record<Exclude<keyof AgentLoopConfig, keyof typeof settin
 
 /** Throws `invalid_argument` for an option that an agent does not know. */
 export function checkAgentOptions(options: object): void {
-  const inState = Object.keys(ofState).map((name) => `initialState.${name}`);
-  checkNames(options, [...Object.keys({ ...settings, ...ofAgent }), ...inState]);
+  checkNames(options, Object.keys({ ...settings, ...ofAgent }));
 }
 
 /** Throws `invalid_argument` for an option that the loop does not know. */
@@ -99,7 +94,7 @@ function checkNames(given: object, known: readonly string[]): void {
 
 /** From 0 to 1: how many pairs of letters that stand together two names share. */
 function likeness(name: string, known: string): number {
-  const [one = [], other = []] = [name, known.replace(/^.*\./, "")].map((text) =>
+  const [one = [], other = []] = [name, known].map((text) =>
     Array.from(text.toLowerCase(), (letter, at) => letter + text.charAt(at + 1).toLowerCase()),
   );
   return (2 * one.filter((pair) => other.includes(pair)).length) / (one.length + other.length);

@@ -55,7 +55,7 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
       );
     case "unknown":
       throw refusal(
-        'No model is set: pass initialState.model, such as getModel("openai", "gpt-5-mini").',
+        'No model is set: pass one as `model`, such as getModel("openai", "gpt-5-mini").',
       );
     default:
       throw refusal(

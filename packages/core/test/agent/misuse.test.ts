@@ -215,9 +215,9 @@ describe("an option that there is not", () => {
     [{ max_tokens: 3 }, "maxTokens"],
     [{ steeringmode: "all" }, "steeringMode"],
     [{ toolTimeout: 3 }, "toolTimeoutMs"],
-    [{ model: {} }, "initialState.model"],
-    [{ tools: [] }, "initialState.tools"],
-    [{ system_prompt: "" }, "initialState.systemPrompt"],
+    [{ models: {} }, "model"],
+    [{ tool: [] }, "tools"],
+    [{ system_prompt: "" }, "systemPrompt"],
     [{ beforeTool: () => {} }, "beforeToolCall"],
   ];
   it("is refused by an agent, which names the nearest", () => {

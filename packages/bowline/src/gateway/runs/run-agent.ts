@@ -25,11 +25,9 @@ export async function createRunAgent(
   const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
   let isFirstId = true;
   return new Agent({
-    initialState: {
-      systemPrompt: await systemPrompt(sessionKey),
-      model: backend().model,
-      tools: tools(sessionKey),
-    },
+    systemPrompt: await systemPrompt(sessionKey),
+    model: backend().model,
+    tools: tools(sessionKey),
     getApiKey: () => backend().apiKey,
     fetch: (...asked) => (backend().fetch ?? fetch)(...asked),
     clock,
