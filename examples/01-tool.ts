@@ -18,4 +18,4 @@ agent.subscribe((event) => {
 });
 
 const run = await agent.prompt("Do I need an umbrella in Oslo?");
-console.log(run.reason, run.message?.content.at(-1), run.usage);
+console.log(run.reason, run.text, run.usage);

@@ -40,7 +40,7 @@ const agent = new Agent({
 });
 
 const run = await agent.prompt("Read the logbook and tell me how it went.");
-console.log(run.reason, run.message && messageText(run.message));
+console.log(run.reason, run.text);
 console.log(
   `${agent.state.messages.length} messages kept, ${script.calls.at(-1)?.context.messages.length} sent at the end`,
 );

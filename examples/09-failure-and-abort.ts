@@ -39,13 +39,13 @@ const failed = await agent.prompt("Will it blow?");
 console.log(failed.reason, failed.error?.code, failed.error?.retryable);
 
 const answered = await agent.prompt("And now?");
-console.log(answered.reason, answered.tools[0]?.outcome, answered.message?.content);
+console.log(answered.reason, answered.tools[0]?.outcome, answered.text);
 
 const aborted = await agent.prompt("Drop the anchor.");
 console.log(aborted.reason, aborted.tools[0]?.outcome);
 
 /* Prints:
 error overloaded true
-done failed [ { type: 'text', text: 'I could not find out.' } ]
+done failed I could not find out.
 aborted stopped
 */

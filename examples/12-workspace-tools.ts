@@ -40,7 +40,7 @@ agent.subscribe((event) => {
 });
 
 const run = await agent.prompt("The sum is wrong. Mend it.");
-console.log(run.reason, run.message && messageText(run.message));
+console.log(run.reason, run.text);
 await rm(root, { recursive: true });
 
 /* Prints:

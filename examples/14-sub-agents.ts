@@ -81,7 +81,7 @@ agent.subscribe((event) => {
 const run = await agent.prompt("Get the boat ready for Sunday.");
 for (const message of run.messages)
   if (message.role === "toolResult") console.log(`${message.toolName}: ${messageText(message)}`);
-console.log(run.message && messageText(run.message));
+console.log(run.text);
 console.log(`${run.turns} model calls of its own, ${budget.used.turns} in all`);
 
 /* Prints:

@@ -1,13 +1,6 @@
 // Another vendor when one is down, and the exchange kept: an app's test plays it back without a
 // network and without a key.
-import {
-  Agent,
-  createFailover,
-  createRecorder,
-  getModel,
-  messageText,
-  streamByProtocol,
-} from "@bowline/core";
+import { Agent, createFailover, createRecorder, getModel, streamByProtocol } from "@bowline/core";
 
 // The network, so that the example needs no key: of two model servers the first is out of order.
 // Yours is the global `fetch`.
@@ -43,8 +36,8 @@ async function ask(
     if (event.type === "model_failover")
       console.log(`${event.error.code}: on to ${event.to.provider}/${event.to.model}`);
   });
-  const { message, error } = await agent.prompt(question);
-  return error ? `${error.code}: ${error.message}` : message ? messageText(message) : "";
+  const { text, error } = await agent.prompt(question);
+  return error ? `${error.code}: ${error.message}` : text;
 }
 
 const keys = { one: "key-of-vendor-one", two: "key-of-vendor-two" };

@@ -52,8 +52,8 @@ const shapes = {
       toolExecution: "sequential",
     });
     abort?.signal.addEventListener("abort", () => agent.abort());
-    const { error, message } = await agent.prompt("Go");
-    return outcome(model, error?.code, message === undefined ? "" : messageText(message));
+    const { error, text } = await agent.prompt("Go");
+    return outcome(model, error?.code, text);
   },
 
   async karl({ script, tools = {}, abort }: Scenario) {

@@ -54,7 +54,7 @@ function createAgent(model: Model, tools: AgentTool[] = [weather]): Agent {
 function outcome(result: RunResult): unknown {
   return {
     reason: result.reason,
-    answer: result.message === undefined ? "" : messageText(result.message),
+    answer: result.text,
     turns: result.turns,
     tools: result.tools.map(({ toolName, outcome: what }) => `${toolName} ${what}`),
     ...(result.error !== undefined && { error: result.error.message }),

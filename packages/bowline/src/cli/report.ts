@@ -133,7 +133,7 @@ export class TextReport implements Report {
   result(result: RunResult, advice?: string): void {
     this.#waiting.stop();
     this.#breakLine();
-    const answer = result.message === undefined ? "" : messageText(result.message);
+    const answer = result.text;
     if (this.#stdout.isTTY !== true && answer !== "")
       this.#stdout.write(answer.endsWith("\n") ? answer : `${answer}\n`);
     if (result.reason !== "done") this.#line(this.#style.red(`bowline: ${endOf(result, advice)}`));

@@ -9,7 +9,6 @@ import { bestAnswer } from "../agent/run/best-answer.ts";
 import type { InterruptedRun, RunResult } from "../agent/run/run-result.ts";
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
-import { defined } from "../json-value.ts";
 import { AgentTranscript } from "./agent-transcript.ts";
 import { keepQueues } from "./kept-queues.ts";
 import { RunLog } from "./run-log.ts";
@@ -138,8 +137,8 @@ async function resumeRun<TContext, const TSchema>(
   const result = await running;
   // Its best answer may be one that was given before the process ended.
   const answers = agent.state.messages.filter((message) => message.role === "assistant");
-  const message = bestAnswer(result.turns > 0 ? answers.slice(-result.turns) : [], result.reason);
-  return { ...result, ...defined({ message }) };
+  const ofRun = result.turns > 0 ? answers.slice(-result.turns) : [];
+  return { ...result, ...bestAnswer(ofRun, result.reason) };
 }
 
 /**

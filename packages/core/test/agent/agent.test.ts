@@ -7,6 +7,7 @@ import {
   type AgentMessage,
   type AgentTool,
 } from "../../src/agent/index.ts";
+import { BowlineError } from "../../src/errors.ts";
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
 import { call, hello, rig, tool } from "../support.ts";
@@ -32,6 +33,42 @@ describe("Agent", () => {
       "toolResult: 1",
       "assistant: Done.",
     ]);
+  });
+
+  it("gives the text of the final answer beside its message", async () => {
+    const both = {
+      content: [{ type: "text" as const, text: "Now." }, scriptedToolCall("stop", {})],
+    };
+    const { agent } = rig(
+      [
+        "Done.",
+        {
+          content: [
+            { type: "thinking", thinking: "Hm." },
+            { type: "text", text: "On." },
+          ],
+        },
+        { content: [scriptedToolCall("stop", {})] },
+        both,
+        { error: new BowlineError("overloaded", "Overloaded") },
+      ],
+      [tool("stop", () => "", { execute: () => ({ content: [], terminate: true }) })],
+      { maxRetries: 0 },
+    );
+    assert.equal((await agent.prompt("Hi")).text, "Done.");
+    agent.followUp(hello);
+    assert.equal((await agent.continue()).text, "On.");
+    const silent = await agent.prompt("Stop");
+    assert.deepEqual([silent.message?.content.length, silent.text], [1, ""]);
+    assert.equal((await agent.prompt("Stop")).text, "Now.");
+    const failed = await agent.prompt("Fail");
+    assert.deepEqual([failed.reason, failed.message?.content, failed.text], ["error", [], ""]);
+  });
+
+  it("has no text in a run that ended before any answer", async () => {
+    const { agent } = rig(["Done."], [], { budget: { maxTurns: 0 } });
+    const run = await agent.prompt("Hi");
+    assert.deepEqual([run.reason, run.message, run.text], ["budget", undefined, ""]);
   });
 
   it("sends images with the text, and takes a message or several as they are [P25]", async () => {

@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import * as fc from "fast-check";
-import { messageText } from "../../src/llm/message.ts";
 import { addUsage, type Usage } from "../../src/llm/usage.ts";
 import {
   attachSession,
@@ -69,8 +68,7 @@ async function goOn(store: Store, id: string, entries: readonly Entry[]): Promis
   const isOver = run?.reason === "done";
   const end = isOver ? undefined : (result ?? (await life.agent.prompt(PROMPT)));
   if (end !== undefined) {
-    const said = end.message === undefined ? "" : messageText(end.message);
-    assert.deepEqual([end.reason, end.turns, said], ["done", 3, "Done."]);
+    assert.deepEqual([end.reason, end.turns, end.text], ["done", 3, "Done."]);
   }
   await session.close();
   return { life, run, entries: await entriesIn(store, id) };

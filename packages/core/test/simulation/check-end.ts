@@ -96,6 +96,7 @@ export function checkResult(run: RunRecord, result: RunResult, report: Report): 
     usage: JSON.stringify(result.usage) === JSON.stringify(end.usage),
     turns: result.turns === run.answers,
     message: result.message === best,
+    text: result.text === (best ? messageText(best) : ""),
   };
   if (!Object.values(facts).every(Boolean))
     report("0 result", `the result differs: ${JSON.stringify(facts)}`);

@@ -3,7 +3,6 @@
  * function throws, it ends with exactly one `agent_end`.
  */
 import { toErrorInfo, type ErrorCode } from "../../errors.ts";
-import { defined } from "../../json-value.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import type { RunEndReason } from "../contract/event.ts";
 import { bestAnswer } from "./best-answer.ts";
@@ -40,7 +39,8 @@ export async function runLoop(
     turns: count,
     tools,
     ...end,
-    ...defined({ message: bestAnswer(messages, end.reason) }),
+    text: "",
+    ...bestAnswer(messages, end.reason),
   };
 }
 

@@ -15,6 +15,8 @@ export interface RunResult<TOutput = unknown> {
    * Where there is none it is what the failed call left, with no content.
    */
   readonly message?: AssistantMessage;
+  /** The text of {@link message}; empty when it has none. */
+  readonly text: string;
   /** The value of a run that was asked for one, checked. Absent when the run ended before it. */
   readonly output?: TOutput;
   /** Messages new in this run. */
