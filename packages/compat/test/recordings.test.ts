@@ -23,6 +23,7 @@ import {
 } from "@bowline/core";
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
+import { finalMessage } from "../../../test/support/final-message.ts";
 import { loopback, type Handler, type Loopback } from "../../../test/support/loopback.ts";
 import { loadRecordings, missing, type Recording } from "../../../test/support/recordings.ts";
 import { eventsOf, type StrictApi } from "../../../test/support/strict-server.ts";
@@ -58,7 +59,7 @@ function answerOf(
   const context = { messages: [{ role: "user", content: "Go", timestamp: 0 } as const] };
   const fetch = async (): Promise<Response> =>
     new Response(Uint8Array.from(body), { status, headers });
-  return complete(model, context, { fetch, apiKey: "k", maxRetries: 0 }, streamFn);
+  return finalMessage(complete(model, context, { fetch, apiKey: "k", maxRetries: 0 }, streamFn));
 }
 
 describe("karl's loop on recorded answers", () => {

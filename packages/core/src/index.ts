@@ -137,7 +137,7 @@ export { supportsOutput } from "./protocols.ts";
 export { addUsage, billedUsage } from "./llm/usage.ts";
 export type { Cost, Prices, Usage } from "./llm/usage.ts";
 
-export { complete } from "./providers/complete.ts";
+export { complete, CompletionError } from "./providers/complete.ts";
 export { createFailover } from "./providers/failover.ts";
 export type { FailoverOptions } from "./providers/failover.ts";
 export { getModel, parseModelRef, vendors } from "./providers/vendors.ts";

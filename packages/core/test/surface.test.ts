@@ -51,6 +51,7 @@ describe("the public surface", () => {
     assert.deepEqual(names(main), [
       "Agent",
       "BowlineError",
+      "CompletionError",
       "EventStream",
       "addUsage",
       "agentLoop",

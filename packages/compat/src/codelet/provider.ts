@@ -1,7 +1,6 @@
 /** codelet's provider: one method. Any model is one, and any one is a model for the loop. */
 import {
   systemClock,
-  BowlineError,
   type Model,
   type StreamFn,
   type StreamOptions,
@@ -47,11 +46,8 @@ export class ModelProvider implements LlmProvider {
     };
     const options = { ...this.#options, ...(signal && { signal }) };
     const answer = await complete(this.model, context, options, this.#streamFn);
-    const { stopReason, error, errorMessage = "The model call failed." } = answer;
-    if (stopReason === "error" || stopReason === "aborted") {
-      throw new BowlineError(error?.code ?? "stream_function_failed", errorMessage, error);
-    }
     const reasons = { stop: "endTurn", toolUse: "toolUse", length: "maxTokens" } as const;
+    const { stopReason } = answer as { readonly stopReason: keyof typeof reasons };
     return { ...shape.toContents(answer), stopReason: reasons[stopReason] };
   }
 }

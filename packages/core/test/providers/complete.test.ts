@@ -3,13 +3,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   complete,
+  CompletionError,
   getModel,
+  isBowlineError,
   messageText,
   type AssistantMessage,
   type AssistantMessageStream,
   type Model,
 } from "../../src/index.ts";
 import type { AssistantMessageEvent } from "../../src/llm/event.ts";
+import { createScriptedModel } from "../../src/testing/index.ts";
 import { chatText, failing, loopback, type Handler } from "../../../../test/support/loopback.ts";
 import { hello } from "../support.ts";
 
@@ -137,6 +140,16 @@ const whole =
 const at = (baseUrl: string, fields: Partial<Model> = {}): Model =>
   getModel("custom", "m", { baseUrl, ...fields });
 
+/** What a call rejects with. */
+async function failure(answering: Promise<AssistantMessage>): Promise<CompletionError> {
+  const error: unknown = await answering.then(
+    () => assert.fail("the call resolved"),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof CompletionError && isBowlineError(error));
+  return error;
+}
+
 describe("a server that cannot stream", () => {
   for (const { api, path, answer } of wires) {
     it(`is asked for a whole answer over ${api}, which is read whole`, async () => {
@@ -172,10 +185,13 @@ describe("one answer", () => {
     assert.equal((JSON.parse(server.requests[0]?.body ?? "") as Json).stream, true);
   });
 
-  it("is a message that says what went wrong, never a rejection", async () => {
+  it("rejects with the error of a call that failed, which has the message", async () => {
     const failed = async (answering: Promise<AssistantMessage>): Promise<unknown[]> => {
-      const { stopReason, error, content } = await answering;
-      return [stopReason, error?.code, content];
+      const error = await failure(answering);
+      const { stopReason, content } = error.answer;
+      assert.deepEqual(error.toJSON(), error.answer.error);
+      assert.equal(error.message, error.answer.errorMessage);
+      return [stopReason, error.code, content];
     };
     await using server = await loopback(failing(401, { error: { message: "no such key" } }));
     const model = at(server.baseUrl);
@@ -195,10 +211,38 @@ describe("one answer", () => {
       "aborted",
       [],
     ]);
+    const cause = new TypeError("mine");
     const thrown = complete(model, context, {}, () => {
-      throw new TypeError("mine");
+      throw cause;
     });
     assert.deepEqual(await failed(thrown), ["error", "stream_function_failed", []]);
+    assert.equal((await failure(thrown)).cause, cause);
+  });
+
+  it("resolves with an answer that a token limit cut", async () => {
+    const script = createScriptedModel([
+      { content: [{ type: "text", text: "Hel" }], stopReason: "length" },
+    ]);
+    const message = await complete(script.model, context, {}, script.streamFn);
+    assert.deepEqual([messageText(message), message.stopReason], ["Hel", "length"]);
+  });
+
+  it("rejects for a stranger's message that says of its failure only that it is one", async () => {
+    for (const [stopReason, code] of [
+      ["error", "stream_function_failed"],
+      ["aborted", "aborted"],
+    ] as const) {
+      const message = { stopReason, content: [] } as unknown as AssistantMessage;
+      const error = await failure(
+        complete(at(""), context, {}, async function* () {
+          yield { type: "error", attempt: 1, reason: stopReason, error: message };
+        }),
+      );
+      assert.deepEqual(
+        [error.code, error.message, error.answer],
+        [code, "The model call failed.", message],
+      );
+    }
   });
 
   it("keeps what came of a stream that breaks off, of any making", async () => {
@@ -215,20 +259,20 @@ describe("one answer", () => {
       { type: "text_start", attempt: 1, contentIndex: 0 },
       { type: "text_delta", attempt: 1, contentIndex: 0, delta: "Hel" },
     ];
-    const message = await complete(at(""), context, {}, async function* () {
-      yield* events;
-    });
-    assert.deepEqual([messageText(message), message.error?.code], ["Hel", "stream_truncated"]);
-    const broken = await complete(
-      at(""),
-      context,
-      { clock: { now: () => 9, setTimer: () => () => {} } },
-      () => ({
-        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("lost")) }),
+    const { code, answer } = await failure(
+      complete(at(""), context, {}, async function* () {
+        yield* events;
       }),
     );
+    assert.deepEqual([messageText(answer), code], ["Hel", "stream_truncated"]);
+    const clock = { now: () => 9, setTimer: () => () => {} };
+    const broken = await failure(
+      complete(at(""), context, { clock }, () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("lost")) }),
+      })),
+    );
     assert.deepEqual(
-      [broken.errorMessage, broken.error?.code, broken.timestamp],
+      [broken.message, broken.code, broken.answer.timestamp],
       ["lost", "stream_function_failed", 9],
     );
   });

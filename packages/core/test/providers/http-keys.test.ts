@@ -20,6 +20,7 @@ import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 import { asEvents, data, hello, refused, say } from "../transport/http-case.ts";
 import { http, serveBytes, type Answer } from "../transport/http-server.ts";
+import { finalMessage } from "../../../../test/support/final-message.ts";
 import { short } from "../support.ts";
 
 const expired = refused(401, {}, "The token has expired.");
@@ -228,11 +229,9 @@ describe("what is said of a request that was refused", () => {
     ]);
     const asked = async (baseUrl: string): Promise<string> => {
       const messages = [{ role: "user" as const, content: "Hi", timestamp: 1 }];
-      const { errorMessage = "" } = await complete(
-        getModel("custom", "m", { baseUrl }),
-        { messages },
-        { maxRetries: 0 },
-      );
+      const model = getModel("custom", "m", { baseUrl });
+      const answering = complete(model, { messages }, { maxRetries: 0 });
+      const { errorMessage = "" } = await finalMessage(answering);
       return errorMessage;
     };
     const { origin } = server;

@@ -15,6 +15,7 @@ import { complete } from "../../src/providers/complete.ts";
 import { streamAnthropicMessages } from "../../src/providers/anthropic-messages/index.ts";
 import { streamOpenaiCompatible } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
+import { finalMessage } from "../../../../test/support/final-message.ts";
 import {
   chatText,
   failing,
@@ -61,7 +62,7 @@ const bodies = ({ requests }: Loopback): Json[] =>
 /** What a server of this wire is sent for these messages; it refuses them all. */
 async function sent(api: string, messages: Message[]): Promise<Json> {
   await using server = await loopback(failing(400, {}));
-  await complete(at(server, api), { messages }, { maxRetries: 0 });
+  await finalMessage(complete(at(server, api), { messages }, { maxRetries: 0 }));
   return bodies(server)[0] as Json;
 }
 
@@ -117,7 +118,8 @@ for (const api of apis) {
       const tools = [{ name: "read", description: "Reads.\ud83d", parameters }];
       const model = at(server, api, { compat: { structuredOutput: "json_schema" } });
       const before = structuredClone(parameters);
-      await complete(model, { messages: [user("Hi")], tools }, { output: { schema: parameters } });
+      const options = { output: { schema: parameters } };
+      await finalMessage(complete(model, { messages: [user("Hi")], tools }, options));
       const [sentText = ""] = server.requests.map(({ body }) => body);
       assert.doesNotMatch(sentText, /[^\\]\\u(?:d[89a-f]|0000)/);
       const mended = JSON.stringify({
@@ -136,7 +138,8 @@ for (const api of apis) {
         ],
       };
       const tools = [{ name: "odd", description: "Odd.", parameters }];
-      const message = await complete(at(server, api), { messages: [user("Hi")], tools });
+      const answering = complete(at(server, api), { messages: [user("Hi")], tools });
+      const message = await finalMessage(answering);
       assert.deepEqual([message.error?.code, server.requests.length], ["invalid_argument", 0]);
       assert.match(message.errorMessage ?? "", /"odd".*object/);
     });

@@ -10,6 +10,7 @@ import type { Compat, Model, RequestWarning, StreamOptions } from "../../src/llm
 import { complete } from "../../src/providers/complete.ts";
 import { streamOpenaiCompatible } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
+import { finalMessage } from "../../../../test/support/final-message.ts";
 import { chatText, failing, loopback, type Loopback } from "../../../../test/support/loopback.ts";
 import { apis } from "../support.ts";
 
@@ -47,7 +48,7 @@ describe("a tool choice that the server does not take", () => {
       const onWarning = (warning: RequestWarning, of: Model): unknown =>
         heard.push([warning.code, warning.message, of === model]);
       const context = { messages: [hi], ...(withTools && { tools }) };
-      await complete(model, context, { maxRetries: 0, onWarning, ...options });
+      await finalMessage(complete(model, context, { maxRetries: 0, onWarning, ...options }));
       return [heard, choiceIn(bodies(server)[0] as Json)];
     };
 
@@ -82,7 +83,9 @@ describe("a tool choice that the server does not take", () => {
       maxRetries: 0,
       onWarning,
     };
-    await complete(at(server, "anthropic-messages", {}), { messages: [hi], tools }, options);
+    await finalMessage(
+      complete(at(server, "anthropic-messages", {}), { messages: [hi], tools }, options),
+    );
     assert.deepEqual(heard, [
       'The tool choice "required" goes out as "auto", the most that m takes here.',
     ]);
@@ -153,7 +156,7 @@ describe("an answer at the end of the transcript", () => {
     await using server = await loopback(failing(403, {}));
     const model = getModel(provider, id, { baseUrl: server.baseUrl });
     const messages = [hi, begun(model.api, { provider, model: id, ...tail })];
-    await complete(model, { messages }, { maxRetries: 0 });
+    await finalMessage(complete(model, { messages }, { maxRetries: 0 }));
     const [{ messages: sent }] = bodies(server) as [{ messages: Json[] }];
     return sent.at(-1);
   }

@@ -14,6 +14,7 @@ import { openaiCompatible } from "../../src/providers/openai-chat/index.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 import { toWireJson } from "../../src/providers/wire-json.ts";
+import { finalMessage } from "../../../../test/support/final-message.ts";
 import { failing, loopback } from "../../../../test/support/loopback.ts";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
 
@@ -214,7 +215,8 @@ describe("a request", () => {
     it(`Q130 Q131 over ${api} is that for the same conversation mended before, which goes out byte for byte`, async () => {
       await using server = await loopback(failing(400, {}));
       const sent = async (model: Model, said: Facts): Promise<string> => {
-        await complete(model, contextOf(api, said), { ...optionsOf(said), maxRetries: 0 });
+        const options = { ...optionsOf(said), maxRetries: 0 };
+        await finalMessage(complete(model, contextOf(api, said), options));
         return server.requests.at(-1)?.body ?? "";
       };
       let changed = 0;

@@ -1,6 +1,7 @@
 /** Errors of a server that are nested beyond what an engine's stack takes. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { finalMessage } from "../../../../test/support/final-message.ts";
 import { complete, getModel } from "../../src/index.ts";
 
 const nested = (depth: number): string => `${'{"error":'.repeat(depth)}"No."${"}".repeat(depth)}`;
@@ -10,7 +11,7 @@ const context = { messages: [{ role: "user", content: "Hi", timestamp: 1 } as co
 it("a refusal is told by its status, however deep its body is", async () => {
   for (const depth of [3, 9000, 100_000]) {
     const fetch = async (): Promise<Response> => new Response(nested(depth), { status: 400 });
-    const { error } = await complete(model, context, { fetch, apiKey: "k" });
+    const { error } = await finalMessage(complete(model, context, { fetch, apiKey: "k" }));
     assert.deepEqual([error?.code, error?.status], ["invalid_request", 400]);
     assert.match(error?.message ?? "", depth > 20 ? /HTTP 400: \{"error"/ : /HTTP 400: No\.$/);
   }
@@ -21,7 +22,8 @@ it("an error inside a stream is told as one, however deep it is", async () => {
     const headers = { "content-type": "text/event-stream" };
     const fetch = async (): Promise<Response> =>
       new Response(`data: ${nested(depth)}\n\n`, { headers });
-    const { error } = await complete(model, context, { fetch, apiKey: "k", maxRetries: 0 });
+    const answering = complete(model, context, { fetch, apiKey: "k", maxRetries: 0 });
+    const { error } = await finalMessage(answering);
     assert.equal(error?.code, "server_error");
     assert.doesNotMatch(error?.message ?? "", /call stack/i);
   }
