@@ -179,6 +179,7 @@ export type {
   AgentToolCall,
   AgentToolDetails,
   AgentToolOptions,
+  AgentToolPrompt,
   AgentToolResult,
   AgentToolUpdateCallback,
   ApprovalAnswer,

@@ -44,7 +44,7 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
  * A JSON Schema, or a Standard Schema that can give one: the compiler refuses what has nothing in
  * common with a type of which all is optional.
  */
-type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?: unknown } };
+export type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?: unknown } };
 
 /** The longest names that the named wires accept, and their alphabet (Q118). */
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;

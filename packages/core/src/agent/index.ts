@@ -4,7 +4,12 @@
 export { Agent } from "./agent.ts";
 export type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";
 export { createAgentTool } from "./agent-tool.ts";
-export type { AgentToolDetails, AgentToolOptions } from "./agent-tool.ts";
+export type {
+  AgentToolDetails,
+  AgentToolOptions,
+  AgentToolPrompt,
+  PromptParameters,
+} from "./agent-tool.ts";
 export { requireApproval } from "./approval.ts";
 export type { ApprovalAnswer, ApprovalOptions } from "./approval.ts";
 export { defineTool } from "./define-tool.ts";

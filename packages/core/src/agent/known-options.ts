@@ -32,6 +32,8 @@ const settings: Names<AgentSettings> = {
   onResponse: true,
   onWarning: true,
   parentRunId: true,
+  parentToolCallId: true,
+  parentToolName: true,
   random: true,
   retryAfterOutput: true,
   sessionId: true,

@@ -25,6 +25,11 @@ const ask = (name: string, prompt: string, id: string = name): ScriptedStep => (
   content: [scriptedToolCall(name, { prompt }, id)],
 });
 
+/** Two calls in one answer, `a` and `b`. */
+const askTwice = (name: string): ScriptedStep => ({
+  content: ["a", "b"].map((id) => scriptedToolCall(name, { prompt: id }, id)),
+});
+
 function helper(
   name: string,
   steps: readonly ScriptedStep[],
@@ -93,6 +98,40 @@ describe("an agent as a tool", () => {
     assert.ok(at("tool_execution_end") > at("tool_execution_start"));
     assert.equal(agent.state.messages.length, 4);
     assert.equal(agent.state.errorMessage, undefined);
+  });
+
+  it("names the call that started it in its events, so that parallel calls can be told apart", async () => {
+    const { tool: research } = helper("research", ["One.", "Two."]);
+    const { agent, events } = rig([askTwice("research"), "Done."], [research]);
+    const { runId } = await agent.prompt("Hi");
+    const nested = events.filter((event) => event.parentRunId !== undefined);
+    assert.ok(nested.some(({ type }) => type === "message_update"));
+    for (const id of ["a", "b"]) {
+      const ofCall = nested.filter(({ parentToolCallId }) => parentToolCallId === id);
+      assert.equal(new Set(ofCall.map((event) => event.runId)).size, 1);
+      assert.deepEqual([ofCall.at(0)?.type, ofCall.at(-1)?.type], ["agent_start", "agent_end"]);
+    }
+    for (const event of nested)
+      assert.deepEqual([event.parentRunId, event.parentToolName], [runId, "research"]);
+    const own = events.find((event) => event.runId === runId);
+    assert.ok(own && !("parentToolCallId" in own) && !("parentToolName" in own));
+  });
+
+  it("names at each level the call of the level above", async () => {
+    const deepest = helper("deepest", ["Bottom."]);
+    const middle = helper("middle", [ask("deepest", "Down", "2"), "Middle."], [deepest.tool]);
+    const { agent, events } = rig([ask("middle", "Down", "1"), "Top."], [middle.tool]);
+    await agent.prompt("Hi");
+    const starts = events.filter(({ type }) => type === "agent_start");
+    const [top, below] = starts.map((event) => event.runId);
+    assert.deepEqual(
+      starts.map((event) => [event.parentRunId, event.parentToolCallId, event.parentToolName]),
+      [
+        [undefined, undefined, undefined],
+        [top, "1", "middle"],
+        [below, "2", "deepest"],
+      ],
+    );
   });
 
   it("several levels deep, passes everything up and keeps to one budget", async () => {
@@ -289,9 +328,10 @@ describe("an agent as a tool", () => {
     await one.prompt("Alone");
     assert.equal(budget.used.turns, 5);
     assert.deepEqual(
-      [one.budget, one.abortGraceMs, events[0]?.parentRunId],
-      [own, undefined, undefined],
+      [one.budget, one.abortGraceMs, events[0]?.parentRunId, events[0]?.parentToolCallId],
+      [own, undefined, undefined, undefined],
     );
+    assert.deepEqual([one.parentToolCallId, one.parentToolName], [undefined, undefined]);
   });
 
   it("that is one agent for two calls at once fails the second, and tells nothing twice", async () => {

@@ -18,11 +18,19 @@ import type { AgentToolResult, CheckedToolResult, ToolOutcome } from "./tool-res
  */
 export type RunEndReason = "done" | "length" | "error" | "aborted" | "budget";
 
-interface AgentEventBase {
-  readonly runId: string;
-  readonly seq: number;
+/** The tool call that started a run: each level of nested runs has its own. */
+export interface ParentCall {
   /** The run whose tool started this one. */
   readonly parentRunId?: string;
+  /** The tool call that started it. A model server may use an id again in a later answer. */
+  readonly parentToolCallId?: string;
+  /** The name of that tool. */
+  readonly parentToolName?: string;
+}
+
+interface AgentEventBase extends ParentCall {
+  readonly runId: string;
+  readonly seq: number;
 }
 
 interface AgentStartEvent {

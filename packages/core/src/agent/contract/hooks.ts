@@ -158,4 +158,8 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   toolContext?: unknown;
   /** The run whose tool started this one. */
   parentRunId?: string;
+  /** The tool call that started this run. */
+  parentToolCallId?: string;
+  /** The name of that tool. */
+  parentToolName?: string;
 }

@@ -95,7 +95,8 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function toJson(value: unknown): string {
+/** Throws `invalid_argument` for what JSON cannot say whole. */
+export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value, (_, part: unknown) => sayable(part));
   } catch (error) {

@@ -8,7 +8,7 @@ import { toBowlineError, type BowlineError } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Effects, Hear } from "../contract/effects.ts";
-import type { AgentEvent, AgentEventBody } from "../contract/event.ts";
+import type { AgentEvent, AgentEventBody, ParentCall } from "../contract/event.ts";
 import type { AbortGrace } from "./abort-grace.ts";
 import { isThenable } from "./is-thenable.ts";
 import { MessageUpdate } from "./message-update.ts";
@@ -22,7 +22,8 @@ const EVENTS_PER_LOOK = 16;
 
 export interface EmitterOptions {
   readonly runId: string;
-  readonly parentRunId?: string | undefined;
+  /** Absent for a run that no tool started. */
+  readonly parent?: ParentCall | undefined;
   /** The first event's number. */
   readonly seq: number;
   readonly effects: Pick<Effects, "publish">;
@@ -37,7 +38,7 @@ export interface EmitterOptions {
 export class Emitter {
   readonly #options: EmitterOptions;
   /** What a nested run's events carry besides. */
-  readonly #parent: { readonly parentRunId?: string } | undefined;
+  readonly #parent: ParentCall | undefined;
   #seq: number;
   #sent = 0;
   #yielded: number;
@@ -49,9 +50,9 @@ export class Emitter {
   failure: BowlineError | undefined;
 
   constructor(options: EmitterOptions) {
-    const { parentRunId, seq, clock } = options;
+    const { parent, seq, clock } = options;
     this.#options = options;
-    this.#parent = parentRunId === undefined ? undefined : { parentRunId };
+    this.#parent = parent;
     this.#seq = seq;
     this.#yielded = monotonicNow(clock);
   }

@@ -11,6 +11,8 @@ export class MessageUpdate implements Extract<AgentEvent, { type: "message_updat
   declare readonly runId: string;
   declare readonly seq: number;
   declare readonly parentRunId?: string;
+  declare readonly parentToolCallId?: string;
+  declare readonly parentToolName?: string;
   declare readonly assistantMessageEvent: AssistantMessageEvent;
   readonly #message: AssistantMessage;
 

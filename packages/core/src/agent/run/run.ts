@@ -1,7 +1,7 @@
 /** What one run is made of: the parts that the turn, the tools and the loop share. */
 import { onAbort, randomId, systemClock, type Clock } from "../../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
-import { isRecord } from "../../json-value.ts";
+import { defined, isRecord } from "../../json-value.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
@@ -68,6 +68,8 @@ export class Run {
       createId = randomId,
       hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS,
       parentRunId,
+      parentToolCallId,
+      parentToolName,
       budget,
     } = config;
     const { runId = createId(), seq = 0, turns = 0, usage = {} } = resume ?? {};
@@ -84,7 +86,10 @@ export class Run {
     const grace = (this.grace = new AbortGrace(clock, graceMs));
     this.emitter = new Emitter({
       runId,
-      parentRunId,
+      parent:
+        parentRunId === undefined
+          ? undefined
+          : { parentRunId, ...defined({ parentToolCallId, parentToolName }) },
       seq,
       effects,
       clock,
