@@ -101,6 +101,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** All fields of `T`, for options: absent and `undefined` both mean "not given". */
+export type Optional<T> = { [K in keyof T]?: T[K] | undefined };
+
+/** Options with every default filled in. */
+export type Filled<T> = { [K in keyof T]-?: Exclude<T[K], undefined> };
+
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

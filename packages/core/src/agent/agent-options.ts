@@ -1,5 +1,6 @@
 /** What an agent and a prompt of it can be given. */
 import { BowlineError } from "../errors.ts";
+import type { Optional } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import type { Effects } from "./contract/effects.ts";
@@ -11,7 +12,7 @@ import type { InitialState } from "./state.ts";
  * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,
  * `effects`, `budget`, `hookTimeoutMs`, `clock` and `createId` with the next run.
  */
-export interface AgentSettings extends Partial<
+export interface AgentSettings extends Optional<
   Omit<
     AgentLoopConfig,
     | "model"
@@ -28,31 +29,31 @@ export interface AgentSettings extends Partial<
    * Makes the model calls. Default: by the model's protocol, when the agent comes from the
    * package's main entry.
    */
-  streamFn?: StreamFn;
+  streamFn?: StreamFn | undefined;
   /** Records steps, or waits for answers elsewhere, in place of this process's memory. */
-  effects?: Partial<Pick<Effects, "step" | "recorded" | "waitFor">>;
+  effects?: Optional<Pick<Effects, "step" | "recorded" | "waitFor">> | undefined;
 }
 
 /** What the agent begins with may stand among the other options, or in `initialState`. */
 export interface AgentOptions<TContext = unknown> extends AgentSettings, InitialState<TContext> {
   /** The same five fields in an object. Each may be given in one of the two places. */
-  initialState?: InitialState<TContext>;
+  initialState?: InitialState<TContext> | undefined;
   /** Default `one-at-a-time`. */
-  steeringMode?: QueueMode;
+  steeringMode?: QueueMode | undefined;
   /** Default `one-at-a-time`. */
-  followUpMode?: QueueMode;
+  followUpMode?: QueueMode | undefined;
   /** Handed to every tool unchanged. */
-  context?: TContext;
+  context?: TContext | undefined;
 }
 
 export interface PromptOptions<TSchema = unknown> {
-  readonly images?: readonly ImageContent[];
+  readonly images?: readonly ImageContent[] | undefined;
   /**
    * A schema of an object. The run's result then has a checked value of it as `output`: held to the
    * schema by the server where it can, given by a tool elsewhere, and sent back to the model twice
    * when it does not fit. Rejects with `invalid_argument` for what is no such schema.
    */
-  readonly output?: TSchema;
+  readonly output?: TSchema | undefined;
 }
 
 /**

@@ -8,16 +8,16 @@ import type { AgentMessage } from "./contract/agent-message.ts";
 
 export interface ProgressGuardOptions {
   /** From this many rounds of the same calls with the same results the model is told. Default 3. */
-  readonly warnAfter?: number;
+  readonly warnAfter?: number | undefined;
   /** From this many on the run ends with `no_progress`. Default 5. */
-  readonly stopAfter?: number;
+  readonly stopAfter?: number | undefined;
   /**
    * The longest pattern that counts as a circle, in rounds: 2 finds two calls that alternate.
    * Default 2.
    */
-  readonly maxPeriod?: number;
+  readonly maxPeriod?: number | undefined;
   /** For the note to the model. Default: the system's clock. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@
  * What an agent holds between runs, and what a run is doing. A fold over the run's events keeps the
  * read-only part.
  */
+import type { Optional } from "../json-value.ts";
 import type { ThinkingLevel, Model } from "../llm/model.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import type { AgentEvent } from "./contract/event.ts";
@@ -39,11 +40,11 @@ const noModel: Model = {
   input: ["text"],
 };
 
-export interface InitialState<TContext = unknown> extends Partial<
+export interface InitialState<TContext = unknown> extends Optional<
   Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "messages">
 > {
   /** Of those that take the agent's context. */
-  tools?: AgentTool<unknown, unknown, TContext>[];
+  tools?: AgentTool<unknown, unknown, TContext>[] | undefined;
 }
 
 const shared = {

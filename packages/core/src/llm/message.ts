@@ -179,9 +179,9 @@ export interface Tool {
 
 /** One model call's input. */
 export interface Context {
-  systemPrompt?: string;
+  systemPrompt?: string | undefined;
   messages: Message[];
-  tools?: Tool[];
+  tools?: Tool[] | undefined;
 }
 
 interface AnyPart {

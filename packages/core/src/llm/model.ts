@@ -54,12 +54,12 @@ export interface Model<TApi extends string = string> {
 
 /** Tokens to think with, for servers that take a budget. */
 export interface ThinkingBudgets {
-  minimal?: number;
-  low?: number;
-  medium?: number;
-  high?: number;
-  xhigh?: number;
-  max?: number;
+  minimal?: number | undefined;
+  low?: number | undefined;
+  medium?: number | undefined;
+  high?: number | undefined;
+  xhigh?: number | undefined;
+  max?: number | undefined;
 }
 
 /**
@@ -72,17 +72,17 @@ export interface StreamTimeouts {
    * slowly. Node's own fetch gives up connecting after 10 s, waiting for headers after 300 s; that
    * of `@bowline/core/undici` waits longer (Q236).
    */
-  firstByteMs?: number;
+  firstByteMs?: number | undefined;
   /** Between two chunks of any bytes, keep-alives included. Default 120,000. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /** Between two events that carry payload. Default 300,000. */
-  progressMs?: number;
+  progressMs?: number | undefined;
   /**
    * Of one model call with all its tries and the waits between them, until the answer is whole;
    * what came is kept. Nothing is tried again that would begin after it. Default 0: none, since an
    * answer may be long as long as it comes.
    */
-  totalMs?: number;
+  totalMs?: number | undefined;
 }
 
 /** What an answer has to be. */
@@ -93,9 +93,9 @@ export interface OutputFormat {
    * What the model and the server call it: letters, digits, `_` and `-`, up to 64. Default
    * `answer`.
    */
-  name?: string;
+  name?: string | undefined;
   /** OpenAI's strict mode (Q117). Default: on where the schema qualifies. */
-  strict?: boolean;
+  strict?: boolean | undefined;
 }
 
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
@@ -108,100 +108,99 @@ export interface RequestWarning {
 
 /** Options of one model call. Everything is optional and nothing is read from the environment. */
 export interface StreamOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Sent as the protocol asks; trimmed; no key, no header (Q136). */
-  apiKey?: string;
-  temperature?: number;
+  apiKey?: string | undefined;
+  temperature?: number | undefined;
   /**
    * The most tokens to generate. Default: the server's; on anthropic-messages the model's
    * `maxTokens`, else 8,192. Below 16 it is 16 on openai-responses, which takes no less.
    */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** How hard to think; absent asks for no thinking. */
-  reasoning?: Exclude<ThinkingLevel, "off">;
-  thinkingBudgets?: ThinkingBudgets;
+  reasoning?: Exclude<ThinkingLevel, "off"> | undefined;
+  thinkingBudgets?: ThinkingBudgets | undefined;
   /** Where the server takes less, less is asked for, and {@link onWarning} hears of it (Q112). */
-  toolChoice?: ToolChoice;
+  toolChoice?: ToolChoice | undefined;
   /**
    * Holds the answer to a schema, where `supportsOutput`; left out elsewhere. What comes back
    * is text: parse and check it.
    */
-  output?: OutputFormat;
+  output?: OutputFormat | undefined;
   /** Forwarded for prompt caching where the server knows such a thing. */
-  sessionId?: string;
+  sessionId?: string | undefined;
   /**
    * Prompt caching on wires that mark it (Anthropic); with `none` no wire sends {@link sessionId}
    * for it. Default `short`.
    */
-  cacheRetention?: "none" | "short" | "long";
-  metadata?: Record<string, unknown>;
-  headers?: Record<string, string>;
+  cacheRetention?: "none" | "short" | "long" | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  headers?: Record<string, string> | undefined;
   /** Merged over the request body last. Its `tools` are sent behind those of the agent. */
-  extraBody?: Record<string, unknown>;
-  timeouts?: StreamTimeouts;
+  extraBody?: Record<string, unknown> | undefined;
+  timeouts?: StreamTimeouts | undefined;
   /**
    * Further tries after a failure before any output. Default 2. Answers that are empty or hold a
    * botched call, and with {@link retryAfterOutput} those that were cut off, have a budget of
    * their own, at most 2 of these (Q092): each costs the whole prompt.
    */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /**
    * The longest time, in milliseconds, from the first failure of the call to the beginning of its
    * last try. Set it with a large {@link maxRetries} to retry for a time instead of a number of
    * tries. 0 is no limit. Default 0.
    */
-  maxRetryTimeMs?: number;
+  maxRetryTimeMs?: number | undefined;
   /**
    * Also ask again after output was shown: it is withdrawn with a `message_retract` event first. No
    * tool of the turn has started by then. Default false.
    */
-  retryAfterOutput?: boolean;
+  retryAfterOutput?: boolean | undefined;
   /**
    * The longest wait, in milliseconds, that a server may ask for; above it the call fails at once
    * and says so. Default 60,000; 0 is no cap.
    */
-  maxRetryDelayMs?: number;
+  maxRetryDelayMs?: number | undefined;
   /**
    * Sees the request body, and may return another. May be async; a throw fails the call with
    * `hook_failed`.
    */
-  onPayload?: (payload: Record<string, unknown>, model: Model) => unknown;
+  onPayload?: ((payload: Record<string, unknown>, model: Model) => unknown) | undefined;
   /**
    * Sees status and headers of each response. May be async; a throw fails the call with
    * `hook_failed`.
    */
-  onResponse?: (
-    response: { status: number; headers: Record<string, string> },
-    model: Model,
-  ) => unknown;
+  onResponse?:
+    | ((response: { status: number; headers: Record<string, string> }, model: Model) => unknown)
+    | undefined;
   /**
    * Hears of each request that goes out with less than was asked for. Not waited for, and what it
    * throws is lost.
    */
-  onWarning?: (warning: RequestWarning, model: Model) => unknown;
+  onWarning?: ((warning: RequestWarning, model: Model) => unknown) | undefined;
   /**
    * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
    * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 32 Mi.
    */
-  maxEventLength?: number;
+  maxEventLength?: number | undefined;
   /**
    * The most that the texts, thoughts and arguments of one answer have together, in UTF-16 units.
    * What is longer is `stream_corrupt`. Default 16 Mi.
    */
-  maxAnswerLength?: number;
+  maxAnswerLength?: number | undefined;
   /**
    * Default: the global `fetch`. `createUndiciFetch` of `@bowline/core/undici` costs less, and
    * limits only connecting.
    */
-  fetch?: typeof globalThis.fetch;
+  fetch?: typeof globalThis.fetch | undefined;
   /** Default: the system's clock. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /**
    * Makes ids, each another one: of runs, and of calls that came without. Default: random UUIDs.
    */
-  createId?: () => string;
+  createId?: (() => string) | undefined;
   /** From 0 up to 1, for the jitter of waits. Default: `Math.random`. */
-  random?: () => number;
+  random?: (() => number) | undefined;
 }
 
 /** What a stream function returns: events in order, the last one `done` or `error`. */

@@ -48,12 +48,14 @@ export interface FailoverOptions {
   /** Asked in this order when the model of the call fails. */
   readonly models: readonly Model[];
   /** Which failures move on. Default: those that another vendor may not share. */
-  readonly kinds?: readonly ErrorCode[];
+  readonly kinds?: readonly ErrorCode[] | undefined;
   /**
    * The key of a provider. Without it a key given for the first model goes to models of the same
    * provider only.
    */
-  readonly getApiKey?: (provider: string) => string | undefined | PromiseLike<string | undefined>;
+  readonly getApiKey?:
+    | ((provider: string) => string | undefined | PromiseLike<string | undefined>)
+    | undefined;
 }
 
 /**

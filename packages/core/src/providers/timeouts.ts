@@ -1,9 +1,9 @@
-import { defined } from "../json-value.ts";
+import { defined, type Filled } from "../json-value.ts";
 import type { StreamOptions, StreamTimeouts } from "../llm/model.ts";
 
 const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
 
 /** The limits on time, all of them: one that is given as undefined is not given. */
-export function limitsOf({ timeouts }: StreamOptions): Required<StreamTimeouts> {
+export function limitsOf({ timeouts }: StreamOptions): Filled<StreamTimeouts> {
   return { ...DEFAULT_TIMEOUTS, ...defined({ ...timeouts }) };
 }

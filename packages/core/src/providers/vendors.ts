@@ -1,6 +1,6 @@
 /** Models of vendors, by name. */
 import { BowlineError } from "../errors.ts";
-import { defined } from "../json-value.ts";
+import { defined, type Optional } from "../json-value.ts";
 import type { Model } from "../llm/model.ts";
 import { vendors } from "./vendor-list.ts";
 
@@ -38,7 +38,7 @@ export function parseModelRef(reference: string): ModelRef {
 export function getModel(
   provider: string,
   id: string,
-  overrides: Partial<Omit<Model, "id" | "provider">> = {},
+  overrides: Optional<Omit<Model, "id" | "provider">> = {},
 ): Model {
   const vendor = vendors.find((row) => row.id === provider);
   const baseUrl = overrides.baseUrl ?? vendor?.baseUrl;

@@ -3,7 +3,7 @@ import type { Agent } from "../agent/agent.ts";
 import { portsOf, type Effects, type StepAbout } from "../agent/contract/effects.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import { onAbort, systemClock } from "../clock.ts";
-import { defined } from "../json-value.ts";
+import { defined, type Optional } from "../json-value.ts";
 import type { AgentTranscript } from "./agent-transcript.ts";
 import type { EntryBody } from "./entry.ts";
 import { entriesOfEvent, nestedUsage } from "./event-entries.ts";
@@ -30,7 +30,7 @@ export class RunRecorder<TContext> {
   readonly #log: RunLog;
   readonly #transcript: AgentTranscript;
   /** The agent's effects as they were. */
-  readonly #before: Partial<Effects> | undefined;
+  readonly #before: Optional<Effects> | undefined;
   /** Approvals that were answered before the crash. */
   readonly #answered = new Set<string>();
   #last: RunState | undefined;

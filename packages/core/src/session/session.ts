@@ -5,7 +5,7 @@
  */
 import { randomId, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
-import { defined } from "../json-value.ts";
+import { defined, type Filled } from "../json-value.ts";
 import {
   isKnownEntry,
   type AnyEntry,
@@ -20,22 +20,22 @@ import { sessionState, type SessionState } from "./session-state.ts";
 import type { FollowOptions, ReadOptions, SessionDamage, SessionWriter, Store } from "./store.ts";
 
 export interface SessionOptions {
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Makes the ids of entries and of sessions. Default: random UUIDs. */
-  readonly createId?: () => string;
+  readonly createId?: (() => string) | undefined;
 }
 
 /** What a new session may be given. */
 export interface NewSession {
   /** Default: `createId()`. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Default: none, and for a fork that of the session it comes from. */
-  readonly metadata?: SessionHeader["metadata"];
+  readonly metadata?: SessionHeader["metadata"] | undefined;
 }
 
 export interface ForkOptions extends NewSession {
   /** The entry after which the fork goes its own way. Default: the head. */
-  readonly at?: string;
+  readonly at?: string | undefined;
 }
 
 /** A new session, held for writing. Rejects as {@link Store.create} does. */
@@ -74,7 +74,7 @@ export class Session implements AsyncDisposable {
   readonly header: SessionHeader;
   readonly #store: Store;
   readonly #writer: SessionWriter | undefined;
-  readonly #options: Required<SessionOptions>;
+  readonly #options: Filled<SessionOptions>;
   readonly #damage: SessionDamage[];
   /** Where the next entry goes instead of behind the last one. */
   #rewound: string | null | undefined;

@@ -34,9 +34,9 @@ export type ScriptedStep =
 
 export interface ScriptedModelOptions {
   /** Characters a delta, from 1. Default 8. */
-  readonly deltaLength?: number;
+  readonly deltaLength?: number | undefined;
   /** Milliseconds before each delta, on the clock of the call. Default 0: no wait at all. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | undefined;
 }
 
 /** What the model was sent in one call. */

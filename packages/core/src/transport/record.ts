@@ -23,18 +23,18 @@ export type RecorderMode = "record" | "playback" | "update";
 export interface RecorderOptions {
   readonly mode: RecorderMode;
   /** What is played back; `record` and `update` add to it. Default: nothing. */
-  readonly recording?: Recording;
+  readonly recording?: Recording | undefined;
   /** Asked by `record` and `update`. Default: the global `fetch`. */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /**
    * Secrets that are replaced wherever they stand. Headers and query parameters that carry keys are
    * redacted in any case.
    */
-  readonly redact?: readonly string[];
+  readonly redact?: readonly string[] | undefined;
   /**
    * Makes requests comparable that differ from run to run. Default: they are compared as they are.
    */
-  readonly normalize?: Normalize;
+  readonly normalize?: Normalize | undefined;
 }
 
 export interface Recorder {

@@ -9,6 +9,7 @@ import {
 } from "../../src/agent/index.ts";
 import { isBowlineError } from "../../src/errors.ts";
 import { Agent } from "../../src/index.ts";
+import type { Filled } from "../../src/json-value.ts";
 import { createScriptedModel } from "../../src/testing/index.ts";
 import { hello } from "../support.ts";
 
@@ -19,7 +20,7 @@ const echo = defineTool({
   execute: () => "Hi",
 });
 
-function begin(): Required<InitialState> {
+function begin(): Filled<InitialState> {
   const { model } = createScriptedModel([]);
   return {
     systemPrompt: "Be brief.",

@@ -14,9 +14,9 @@ import { wrapStreamFn } from "./overflow.ts";
 import type { CompactionState } from "./view.ts";
 
 export interface CompactOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Default `manual`. */
-  readonly reason?: CompactionReason;
+  readonly reason?: CompactionReason | undefined;
 }
 
 /** For one transcript. */

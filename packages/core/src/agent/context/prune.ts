@@ -12,9 +12,9 @@ import { imageNote, shortenResult } from "./shorten.ts";
 
 export interface PruneOptions {
   /** The newest that always stay whole. */
-  readonly keep?: number;
+  readonly keep?: number | undefined;
   /** How many go at a time, the oldest first. Default: as many as `keep`, at least 1. */
-  readonly batch?: number;
+  readonly batch?: number | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Which model writes the summary of a compaction, and what it is asked. */
 import { toBowlineError } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
 import { isLlmMessage, type Context, type Message } from "../../llm/message.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
@@ -92,7 +93,11 @@ export class SummaryWriter {
       output: _____,
       ...rest
     } = asked.options;
-    const options = { ...rest, cacheRetention: "none", ...own.streamOptions } as const;
+    const options = {
+      ...rest,
+      cacheRetention: "none" as const,
+      ...defined({ ...own.streamOptions }),
+    };
     return { model, streamFn, options };
   }
 

@@ -10,13 +10,13 @@ import { addUsage, type Usage } from "../../llm/usage.ts";
  */
 export interface Budget {
   /** Model calls. */
-  maxTurns?: number;
+  maxTurns?: number | undefined;
   /** Tokens over all calls; what a server does not report is estimated. */
-  maxTokens?: number;
+  maxTokens?: number | undefined;
   /** US dollars over all calls, as far as prices are known. */
-  maxCost?: number;
+  maxCost?: number | undefined;
   /** Since the run began, or the first run of a shared budget. */
-  maxTimeMs?: number;
+  maxTimeMs?: number | undefined;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface Budget {
 export interface SharedBudget extends Budget {
   readonly used: BudgetUse;
   /** Another budget that is drawn on too. */
-  readonly parent?: SharedBudget;
+  readonly parent?: SharedBudget | undefined;
 }
 
 interface Amounts {

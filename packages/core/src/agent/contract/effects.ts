@@ -4,7 +4,7 @@
  */
 import { onAbort } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
-import { defined } from "../../json-value.ts";
+import { defined, type Optional } from "../../json-value.ts";
 import type { AgentMessage } from "./agent-message.ts";
 import type { AgentEvent } from "./event.ts";
 import type { SettledCall } from "./tool-result.ts";
@@ -111,7 +111,7 @@ export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
  * Those of the ports that are there, to be spread: the methods of a class are found by name alone,
  * and need their object.
  */
-export function portsOf(ports: Partial<Effects> | undefined): Partial<Effects> {
+export function portsOf(ports: Optional<Effects> | undefined): Partial<Effects> {
   return defined({
     step: ports?.step?.bind(ports),
     recorded: ports?.recorded?.bind(ports),

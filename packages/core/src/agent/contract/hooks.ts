@@ -16,7 +16,7 @@ import type { AgentToolResult, CheckedToolResult } from "./tool-result.ts";
 export interface AgentContext {
   systemPrompt: string;
   messages: AgentMessage[];
-  tools?: AgentTool[];
+  tools?: AgentTool[] | undefined;
 }
 
 export interface BeforeToolCallContext {
@@ -41,9 +41,9 @@ export interface BeforeToolCallContext {
  * checked again. Nothing returned lets the call run.
  */
 export interface BeforeToolCallResult {
-  block?: boolean;
-  reason?: string;
-  terminate?: boolean;
+  block?: boolean | undefined;
+  reason?: string | undefined;
+  terminate?: boolean | undefined;
   args?: unknown;
 }
 
@@ -54,10 +54,10 @@ export interface AfterToolCallContext extends BeforeToolCallContext {
 
 /** Each field given replaces the result's, whole; nothing is merged deeply. */
 export interface AfterToolCallResult {
-  content?: AgentToolResult["content"];
+  content?: AgentToolResult["content"] | undefined;
   details?: unknown;
-  isError?: boolean;
-  terminate?: boolean;
+  isError?: boolean | undefined;
+  terminate?: boolean | undefined;
 }
 
 export interface ShouldStopAfterTurnContext {
@@ -82,84 +82,89 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
    * Prunes or adds for one request only: it gets a copy of the list. It may ask a model of its own, so it has
    * no time limit but the run's.
    */
-  transformContext?: (
-    messages: AgentMessage[],
-    signal?: AbortSignal,
-    run?: RunPort,
-  ) => MaybePromise<AgentMessage[]>;
+  transformContext?:
+    | ((
+        messages: AgentMessage[],
+        signal?: AbortSignal,
+        run?: RunPort,
+      ) => MaybePromise<AgentMessage[]>)
+    | undefined;
   /**
    * Asked before each model call; a falsy answer falls back to `apiKey`. Asked once more when the
    * key is refused with 401 before any output: another key is tried once (Q226).
    */
-  getApiKey?: (provider: string) => MaybePromise<string | undefined>;
+  getApiKey?: ((provider: string) => MaybePromise<string | undefined>) | undefined;
   /** Default `parallel`. */
-  toolExecution?: ToolExecutionMode;
+  toolExecution?: ToolExecutionMode | undefined;
   /** Runs after `tool_execution_start` and after the arguments were checked, one call at a time. */
-  beforeToolCall?: (
-    context: BeforeToolCallContext,
-    signal?: AbortSignal,
-  ) => MaybePromise<BeforeToolCallResult | undefined | void>;
+  beforeToolCall?:
+    | ((
+        context: BeforeToolCallContext,
+        signal?: AbortSignal,
+      ) => MaybePromise<BeforeToolCallResult | undefined | void>)
+    | undefined;
   /**
    * Runs after a tool, failed ones too, before `tool_execution_end`. Not for calls that never ran.
    */
-  afterToolCall?: (
-    context: AfterToolCallContext,
-    signal?: AbortSignal,
-  ) => MaybePromise<AfterToolCallResult | undefined | void>;
+  afterToolCall?:
+    | ((
+        context: AfterToolCallContext,
+        signal?: AbortSignal,
+      ) => MaybePromise<AfterToolCallResult | undefined | void>)
+    | undefined;
   /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
-  shouldStopAfterTurn?: (
-    context: ShouldStopAfterTurnContext,
-    signal?: AbortSignal,
-  ) => MaybePromise<boolean>;
+  shouldStopAfterTurn?:
+    | ((context: ShouldStopAfterTurnContext, signal?: AbortSignal) => MaybePromise<boolean>)
+    | undefined;
   /**
    * Messages to inject before the next model call. What it gives too late goes to `returnMessages`.
    */
-  getSteeringMessages?: () => MaybePromise<readonly AgentMessage[]>;
+  getSteeringMessages?: (() => MaybePromise<readonly AgentMessage[]>) | undefined;
   /** Whether such messages wait, for `skipToolsOnSteering`. */
-  hasSteeringMessages?: () => boolean;
+  hasSteeringMessages?: (() => boolean) | undefined;
   /**
    * Messages to go on with when the agent would stop. What it gives too late goes to
    * `returnMessages`.
    */
-  getFollowUpMessages?: () => MaybePromise<readonly AgentMessage[]>;
+  getFollowUpMessages?: (() => MaybePromise<readonly AgentMessage[]>) | undefined;
   /**
    * Takes back what one of the two gave when it was no longer waited for, after `hookTimeoutMs` or
    * an abort's grace: the run is over by then, or about to be. Without it such messages are lost,
    * so whoever takes messages from a queue and answers later needs it.
    */
-  returnMessages?: (messages: readonly AgentMessage[], kind: InboxKind) => void;
+  returnMessages?: ((messages: readonly AgentMessage[], kind: InboxKind) => void) | undefined;
   /** Of each run by itself, or of all that are given the same shared budget. */
-  budget?: Budget | SharedBudget;
+  budget?: Budget | SharedBudget | undefined;
   /** How many tools of one answer run at a time. Default: all. */
-  maxParallelTools?: number;
+  maxParallelTools?: number | undefined;
   /**
    * A steering message that waits stops calls that were not started: each is answered as not run.
    * Default false: it waits for the turn's calls.
    */
-  skipToolsOnSteering?: boolean;
+  skipToolsOnSteering?: boolean | undefined;
   /**
    * The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins.
    * Default: no limit.
    */
-  toolTimeoutMs?: number;
+  toolTimeoutMs?: number | undefined;
   /**
    * How long what ignores its signal is waited for, in milliseconds: after an abort all of it
    * together, and a tool after its time limit, which then is reported as left running.
    * Default 1,000.
    */
-  abortGraceMs?: number;
+  abortGraceMs?: number | undefined;
   /**
    * The longest one listener may take for an event, or a hook, in milliseconds. Default 60,000; 0
    * is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they
    * have none.
    */
-  hookTimeoutMs?: number;
+  hookTimeoutMs?: number | undefined;
   /** Handed to every tool unchanged. */
   toolContext?: unknown;
   /** The run whose tool started this one. */
-  parentRunId?: string;
+  parentRunId?: string | undefined;
   /** The tool call that started this run. */
-  parentToolCallId?: string;
+  parentToolCallId?: string | undefined;
   /** The name of that tool. */
-  parentToolName?: string;
+  parentToolName?: string | undefined;
 }

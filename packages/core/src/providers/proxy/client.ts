@@ -28,9 +28,9 @@ export interface ProxyStreamOptions extends StreamOptions {
    * `invalid_argument`; an empty one says that none is needed, as where a cookie tells the proxy who
    * asks.
    */
-  authToken?: string;
+  authToken?: string | undefined;
   /** Up to, not including, `/api/stream`. Without it the call fails with `invalid_argument`. */
-  proxyUrl?: string;
+  proxyUrl?: string | undefined;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../clock.ts";
 import { BowlineError, isBowlineError, toErrorInfo, type ErrorCode } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import { getModel } from "../vendors.ts";
 import { parseProxyBody, type ProxyCall } from "./call.ts";
@@ -33,10 +34,9 @@ export interface ProxyHandlerOptions {
    * headers, no compat and no prices: they are for this function to give. Default: the vendor of
    * that name at its own base URL, whatever the model; vendors on this machine among them.
    */
-  readonly allowModel?: (
-    model: Model,
-    request: Request,
-  ) => Model | undefined | Promise<Model | undefined>;
+  readonly allowModel?:
+    | ((model: Model, request: Request) => Model | undefined | Promise<Model | undefined>)
+    | undefined;
   /**
    * For every call, or for each by its request and the server's own model (a throw is a 500 that
    * says no more); an option that is set here wins over the client's. An `apiKey` needs
@@ -45,16 +45,17 @@ export interface ProxyHandlerOptions {
    */
   readonly options?:
     | StreamOptions
-    | ((request: Request, model: Model) => StreamOptions | Promise<StreamOptions>);
+    | ((request: Request, model: Model) => StreamOptions | Promise<StreamOptions>)
+    | undefined;
   /**
    * Whether a client's `extraBody` is obeyed. It can replace any field of the request, the model's
    * name too. Default false.
    */
-  readonly acceptExtraBody?: boolean;
+  readonly acceptExtraBody?: boolean | undefined;
   /** Above it a 413. Default 32 MiB. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /** Default: the system's clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
@@ -109,7 +110,7 @@ async function accept(request: Request, options: ProxyHandlerOptions): Promise<P
     options: {
       ...asked,
       ...(options.acceptExtraBody === true && extraBody && { extraBody }),
-      ...own,
+      ...defined({ ...own }),
     },
   };
 }

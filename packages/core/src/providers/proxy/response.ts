@@ -23,7 +23,7 @@ const KEEP_ALIVE = ": keep-alive\n\n";
 
 export interface ResponseOptions {
   readonly streamFn: StreamFn;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The model is called when the body is first read. `left` fires when the request is over. */

@@ -18,13 +18,13 @@ import type { SyncPolicy } from "./write-log.ts";
 
 export interface JsonlStoreOptions {
   /** When an append waits for the disk. Default `commit`. */
-  readonly sync?: SyncPolicy;
-  readonly clock?: Clock;
+  readonly sync?: SyncPolicy | undefined;
+  readonly clock?: Clock | undefined;
   /**
    * How often a follower looks by itself, in milliseconds; usually the system tells it sooner.
    * Default 500.
    */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
 }
 
 const DEFAULT_POLL_MS = 500;

@@ -14,18 +14,18 @@ export interface UndiciFetchOptions {
    * an `Agent` of this fetch's own, made with the first request. Bun gives none: it has a stand-in
    * under undici's name.
    */
-  readonly dispatcher?: Dispatcher;
+  readonly dispatcher?: Dispatcher | undefined;
   /**
    * undici's `fetch`, for what is not a plain POST of a text. Pass it with `dispatcher` where this
    * package may not resolve undici, such as in a command that is installed globally beside it.
    * Default: loaded with the first such request.
    */
-  readonly fetch?: typeof UndiciFetch;
+  readonly fetch?: typeof UndiciFetch | undefined;
   /**
    * Until a connection stands, in milliseconds; 0 is no limit. For the default dispatcher only.
    * Default 10,000.
    */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /** What the wires send. */

@@ -209,6 +209,15 @@ describe("what a proxy takes from a client", () => {
     ]);
   });
 
+  it("is called with the client's options where the server's own are undefined", async () => {
+    const body = { ...smallBody, options: { maxTokens: 7 } };
+    const own = { apiKey: undefined, maxTokens: undefined };
+    for (const options of [own, () => own]) {
+      const [, given] = await seen(body, { options });
+      assert.deepEqual([given.maxTokens, "apiKey" in given], [7, false]);
+    }
+  });
+
   it("is called with options that depend on who asks, and on the server's own model", async () => {
     const keys: Readonly<Record<string, string>> = { ann: "key-of-ann", bob: "key-of-bob" };
     const { handler, script } = serve(["Hello", "Hello"], {
