@@ -89,6 +89,8 @@ const loop: Unset<AgentLoopConfig> = {
   hookTimeoutMs: undefined,
   maxParallelTools: undefined,
   parentRunId: undefined,
+  parentToolCallId: undefined,
+  parentToolName: undefined,
   returnMessages: undefined,
   shouldStopAfterTurn: undefined,
   skipToolsOnSteering: undefined,
