@@ -232,7 +232,7 @@ describe("Agent", () => {
       convertToLlm: undefined,
       budget: undefined,
       toolExecution: undefined,
-    } as object);
+    });
     assert.equal((await agent.prompt("Hi")).reason, "done");
     assert.equal(agent.toolExecution, "parallel");
   });

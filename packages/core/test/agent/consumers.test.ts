@@ -109,7 +109,7 @@ const echoing = (text: string, id: string): AssistantMessage["content"][number] 
 describe("a program that reaches into the agent", () => {
   it("finds the stream function there, the default one too, and wraps it", async () => {
     assert.equal(new AgentWithWires().streamFn, streamByProtocol);
-    assert.equal(new AgentWithWires({ streamFn: undefined } as object).streamFn, streamByProtocol);
+    assert.equal(new AgentWithWires({ streamFn: undefined }).streamFn, streamByProtocol);
     class Preset extends Agent {
       static override defaultStreamFn = answering(answer("From the default."));
     }

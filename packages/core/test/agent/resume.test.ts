@@ -50,7 +50,7 @@ const settled = (text: string, outcome: SettledCall["outcome"]): SettledCall => 
 const memory = (recorded: Effects["recorded"]): NonNullable<AgentOptions["effects"]> => ({
   step: (_name, fn) => fn(),
   waitFor: () => Promise.reject(new Error("nobody")),
-  recorded: recorded as NonNullable<Effects["recorded"]>,
+  recorded: recorded,
 });
 
 describe("a run that is resumed", () => {

@@ -112,7 +112,7 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
     ],
     [
       "with nobody to write summaries",
-      { wrapped: false, compact: { contextWindow: 4000, model: undefined as never } },
+      { wrapped: false, compact: { contextWindow: 4000, model: undefined } },
     ],
   ];
   for (const [name, variant] of variants) {
