@@ -43,7 +43,7 @@ import { call, hello, short, tool } from "./support.ts";
 
 /** Every option of `T`, each `undefined`: the compiler asks for one that is missing here. */
 type Unset<T> = {
-  [K in keyof T as Record<never, never> extends Pick<T, K> ? K : never]-?: undefined;
+  [K in keyof T as Partial<Pick<T, K>> extends Pick<T, K> ? K : never]-?: undefined;
 };
 
 const forCalls: Unset<Omit<StreamOptions, "signal">> = {
