@@ -43,6 +43,33 @@ async function asking(
 }
 
 describe("a call that has to be allowed", () => {
+  it("is one whose tool needs approval, unless a rule of a person allows it", async () => {
+    const look = (name: string): AgentTool =>
+      defineTool({
+        name,
+        description: "Looks.",
+        parameters: { type: "object", properties: {} },
+        needsApproval: true,
+        execute: () => `Seen by ${name}.`,
+      });
+    await using server = await gatewayWith(
+      [{ content: ["look", "glob"].map((name) => scriptedToolCall(name, {}, name)) }, "Done."],
+      {
+        tools: () => [look("look"), look("glob")],
+        rules: await loadRules([{ action: "allow", tool: "look" }]),
+      },
+    );
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const asked = await client.event("exec.approval_request", runId);
+    assert.equal(asked.toolName, "glob");
+    await client.call("exec.approve", { approvalId: asked.approvalId });
+    await client.event("chat.final", runId);
+    const { messages } = await client.call("chat.history", { sessionKey: "s" });
+    const shown = JSON.stringify(messages);
+    assert.ok(shown.includes("Seen by look.") && shown.includes("Seen by glob."), shown);
+  });
+
   it("is announced with all that a person needs, waits, and runs when it is allowed [X26]", async () => {
     await using server = await asking([call("git status"), "Clean."]);
     const client = await server.client();

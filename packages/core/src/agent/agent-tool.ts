@@ -45,7 +45,7 @@ type MaybePromise<T> = T | PromiseLike<T>;
 
 export interface AgentToolOptions<TParameters = PromptParameters> extends Pick<
   AgentTool<TParameters>,
-  "name" | "description" | "label" | "executionMode" | "timeoutMs"
+  "name" | "description" | "label" | "executionMode" | "timeoutMs" | "needsApproval"
 > {
   /**
    * Makes the agent of one call: calls may run at the same time, and none sees another's

@@ -195,14 +195,15 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Forgets messages, queues and the last error; keeps prompt, model and tools. Throws
-   * `invalid_state` during a run.
+   * Forgets messages, queues, the last error and remembered approvals; keeps prompt, model and
+   * tools. Throws `invalid_state` during a run.
    */
   reset(): void {
     this.#assertIdle();
     this.#state.messages = [];
     this.#state.errorMessage = undefined;
     this.clearAllQueues();
+    this.#effects.approvedTools.clear();
   }
 
   /** Queues a message for after the current turn's tools, before the next model call. */

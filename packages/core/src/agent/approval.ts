@@ -12,11 +12,17 @@ export interface ApprovalAnswer {
   readonly by?: string;
   /** For the model, with `deny`. */
   readonly reason?: string;
+  /**
+   * With `allow`: later calls of a tool of this name are not asked about, whatever their arguments,
+   * until the agent's `reset()`. Kept in memory.
+   */
+  readonly remember?: "session";
 }
 
 export interface ApprovalOptions {
   /**
    * Whether a call has to be asked about; a text is the reason that is shown. Default: every call.
+   * Calls that their tool's `needsApproval` asks for are asked about in any case.
    */
   readonly needed?: (
     context: BeforeToolCallContext,
@@ -43,10 +49,13 @@ export function requireApproval(
 ) => Promise<BeforeToolCallResult | undefined> {
   const { needed = () => true, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return async (context, signal) => {
-    const { run, toolCall, args, idempotencyKey: approvalId } = context;
-    const need = context.isOutput !== true && (await needed(context));
-    if (need === false || need === undefined) return undefined;
-    const reason = typeof need === "string" ? need : undefined;
+    const { run, toolCall, args, idempotencyKey: approvalId, needsApproval } = context;
+    const { id: toolCallId, name: toolName } = toolCall;
+    if (context.isOutput === true) return undefined;
+    const needs = [needsApproval, await needed(context)];
+    if (needs.every((need) => need === false || need === undefined)) return undefined;
+    if (run.approvedTools.has(toolName)) return allow();
+    const reason = needs.find((need) => typeof need === "string");
     const late = new AbortController();
     const waiting = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
     // Registered before it is announced: an answer may come at once.
@@ -54,15 +63,19 @@ export function requireApproval(
     const expiresAt = timeoutMs > 0 ? run.clock.now() + timeoutMs : undefined;
     const cancel = timeoutMs > 0 ? run.clock.setTimer(timeoutMs, () => late.abort()) : () => {};
     const release = onAbort(waiting, cancel); // who is waited for may ignore it
-    const { id: toolCallId, name: toolName } = toolCall;
     const about = defined({ reason, expiresAt });
     await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args, ...about });
     const given = await answer;
     cancel();
     release(); // Node keeps a composed signal for as long as somebody listens to it
     await run.emit({ type: "approval_answer", approvalId, ...given });
-    if (given.decision === "allow") return undefined;
+    if (given.remember) run.approvedTools.add(toolName);
+    if (given.decision === "allow") return allow();
     return { block: true, reason: `Denied: ${given.reason ?? "a person said no"}.` };
+
+    function allow(): undefined {
+      context.approve?.();
+    }
 
     function unanswered(): Settled {
       return {
@@ -79,9 +92,13 @@ type Settled = Omit<ApprovalAnswer, "decision"> & {
 
 /** What is no clear allowance is a denial. */
 function readAnswer(value: unknown): ApprovalAnswer {
-  const { decision, by, reason } = (value ?? {}) as Partial<Record<keyof ApprovalAnswer, unknown>>;
+  const { decision, by, reason, remember } = (value ?? {}) as Partial<
+    Record<keyof ApprovalAnswer, unknown>
+  >;
+  const isAllowed = decision === "allow";
   return {
-    decision: decision === "allow" ? "allow" : "deny",
+    decision: isAllowed ? "allow" : "deny",
+    ...(isAllowed && remember === "session" && { remember }),
     ...(typeof by === "string" && { by }),
     ...(typeof reason === "string" && { reason }),
   };

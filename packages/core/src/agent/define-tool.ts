@@ -83,10 +83,15 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
   const parameters =
     jsonSchema !== undefined && isStandardSchema(given) ? withJsonSchema(given, jsonSchema) : given;
   assertSchema(parameters, `tool "${name}"`);
+  const { needsApproval } = definition;
   return {
     ...rest,
     // A definition may be an instance of a class, whose methods are not its own.
-    ...defined({ prepareArguments: definition.prepareArguments?.bind(definition) }),
+    ...defined({
+      prepareArguments: definition.prepareArguments?.bind(definition),
+      needsApproval:
+        typeof needsApproval === "function" ? needsApproval.bind(definition) : needsApproval,
+    }),
     parameters: parameters as TParameters,
     async execute(toolCallId, params, signal, onUpdate, run) {
       const value = definition.execute(params, {

@@ -60,6 +60,8 @@ export type {
   AgentTool,
   AgentToolCall,
   AgentToolUpdateCallback,
+  ApprovalCheck,
+  NeedsApproval,
   ToolExecutionMode,
   ToolRunContext,
 } from "./contract/tool.ts";

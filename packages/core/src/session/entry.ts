@@ -147,6 +147,7 @@ export type EntryBody =
       readonly decision: "allow" | "deny" | "expired";
       readonly by?: string;
       readonly reason?: string;
+      readonly remember?: "session";
     }
   | { readonly type: "abort"; readonly runId: string; readonly reason?: string }
   /** Of model calls that are in no message, such as a compaction's. */

@@ -30,8 +30,8 @@ export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): E
       return [{ type, approvalId, toolCallId, toolName, args, ...defined({ reason, expiresAt }) }];
     }
     case "approval_answer": {
-      const { type, approvalId, decision, by, reason } = event;
-      return [{ type, approvalId, decision, ...defined({ by, reason }) }];
+      const { type, approvalId, decision, by, reason, remember } = event;
+      return [{ type, approvalId, decision, ...defined({ by, reason, remember }) }];
     }
     case "compaction_end":
       return [...usageEntry(runId, event.usage), ...compactionOf(event, transcript)];

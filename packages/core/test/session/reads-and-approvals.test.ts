@@ -180,6 +180,18 @@ describe("an approval in the log of a run that is gone on with", () => {
     ]);
   });
 
+  it("that was for the rest of the session spares the run the next question", async () => {
+    const store = createMemoryStore();
+    await sessionOf(store, "s", left(request, { ...allowed, remember: "session" }));
+    const { agent, events } = rig([call("a", "2"), "Done."], [tool("a", () => "ran")], {
+      beforeToolCall: requireApproval(),
+    });
+    const { session } = await resumeSession(store, "s", agent);
+    assert.equal(events.filter(({ type }) => type === "approval_request").length, 1);
+    const shown = texts((await session.contextMessages()) as AssistantMessage[]);
+    assert.equal(shown.filter((text) => text === "toolResult: ran").length, 2);
+  });
+
   it("is taken once, and written down no second time", async () => {
     const store = createMemoryStore();
     await sessionOf(store, "s", left(request, allowed));
@@ -193,6 +205,26 @@ describe("an approval in the log of a run that is gone on with", () => {
 });
 
 describe("a session that is attached", () => {
+  it("keeps that an approval was for the rest of the session", async () => {
+    const session = await createSession(createMemoryStore(), { id: "s" });
+    const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
+      beforeToolCall: requireApproval(),
+    });
+    agent.subscribe((event) => {
+      if (event.type === "approval_request")
+        agent.answer(event.approvalId, { decision: "allow", remember: "session" });
+    });
+    await attachSession(agent, session);
+    await agent.prompt("Hi");
+    const kept = (await collect(session.entries())).filter(
+      ({ type }) => type === "approval_answer",
+    );
+    assert.deepEqual(
+      kept.map((one) => "remember" in one && one.remember),
+      ["session"],
+    );
+  });
+
   it("keeps both halves of a question that its own process answers", async () => {
     const session = await createSession(createMemoryStore(), { id: "s" });
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {

@@ -7,6 +7,7 @@ import {
   streamByProtocol,
 } from "@bowline/core";
 import type { Backend } from "../../models/backend.ts";
+import { defaultRules } from "../../policy/policy.ts";
 import type { RunLog } from "../log/run-log.ts";
 import type { Host } from "./host.ts";
 
@@ -42,12 +43,14 @@ export async function createRunAgent(
       guard(await compaction.transformContext(messages, signal, run)),
     steeringMode: "all",
     beforeToolCall: async (context, signal) => {
-      const { action } = rules.judge({
+      const { action, rule } = rules.judge({
         tool: context.toolCall.name,
         args: context.args,
         sessionKey,
       });
-      if (action === "allow") return undefined;
+      // What only reads is allowed by default, but a tool's own wish to ask needs a rule of a person.
+      const isOpen = context.needsApproval === undefined || !defaultRules.some((by) => by === rule);
+      if (action === "allow" && isOpen) return context.approve?.();
       if (action === "deny")
         return { block: true, reason: "Denied: the policy of this server forbids it." };
       return ask(context, signal);

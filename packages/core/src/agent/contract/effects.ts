@@ -46,6 +46,11 @@ export interface Effects {
    * when `signal` fires.
    */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
+  /**
+   * The names of tools that a person has allowed for as long as this set is handed to runs. Absent:
+   * each run has its own.
+   */
+  readonly approvedTools?: Set<string>;
   /** Whether messages of this kind wait; nothing is taken. Absent: not known. */
   hasQueued?(kind: InboxKind): boolean;
   /** Takes the queued messages that are due now. */
@@ -70,6 +75,7 @@ export type Hear = (
 
 /** Effects that stay in this process. */
 export interface MemoryEffects extends Effects {
+  readonly approvedTools: Set<string>;
   /**
    * The other end of {@link Effects.waitFor}: hands `value` to all who wait under this name. False
    * when nobody does.
@@ -83,6 +89,7 @@ export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
   const waiting = new Map<(value: unknown) => void, string>();
   return {
     step: (_name, fn) => fn(),
+    approvedTools: new Set(),
     waitFor: <T>(name: string, signal?: AbortSignal) =>
       new Promise<T>((resolve, reject) => {
         const settle = (value: unknown): void => {

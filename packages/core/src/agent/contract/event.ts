@@ -131,6 +131,8 @@ interface ApprovalAnswerEvent {
   readonly decision: "allow" | "deny" | "expired";
   readonly by?: string;
   readonly reason?: string;
+  /** With `allow`: later calls of this tool are not asked about in this session. */
+  readonly remember?: "session";
 }
 
 export type AgentEventBody =

@@ -28,6 +28,13 @@ export interface BeforeToolCallContext {
   readonly run: RunPort;
   /** Names this call among all calls of all runs; the tool gets the same. */
   readonly idempotencyKey: string;
+  /** The tool says that a person has to allow this call; a text is the reason to show. */
+  readonly needsApproval?: true | string;
+  /**
+   * Says that a person has allowed this call with these arguments, by default `args` as they are
+   * now. A call that needs approval does not run without it. Absent in `afterToolCall`.
+   */
+  readonly approve?: (args?: unknown) => void;
   /**
    * The call gives the value of a run for an output, and does nothing else. `requireApproval` asks
    * nobody about it.

@@ -22,6 +22,11 @@ export interface RunPort {
   /** Counts a model call that was made for the run but is in no message of it; in `budget` too. */
   addUsage(usage: Usage, budget?: SharedBudget): void;
   /**
+   * The names of tools that a person has allowed for the rest of the session: the agent's, until its
+   * `reset()`; of a loop without an agent, the run's.
+   */
+  readonly approvedTools: Set<string>;
+  /**
    * Waits for an answer from outside under this name. Rejects when the signal fires; default: the
    * run's.
    */

@@ -33,6 +33,24 @@ export interface ToolRunContext<TContext = unknown> {
   readonly run: RunPort;
 }
 
+/** What `needsApproval` of a tool is told about a call, beside its arguments. */
+export interface ApprovalCheck<TContext = unknown> extends ToolRunContext<TContext> {
+  readonly toolCallId: string;
+  /** Fires when the run is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Says whether a call needs a person's approval; a text is the reason that is shown. A throw refuses
+ * the call. A method's type, so that lists may hold tools of other arguments and contexts.
+ */
+export type NeedsApproval<TParameters = unknown, TContext = UncheckedArguments> = {
+  decide(
+    args: InferSchema<TParameters>,
+    call: ApprovalCheck<TContext>,
+  ): boolean | string | undefined | PromiseLike<boolean | string | undefined>;
+}["decide"];
+
 /**
  * A tool. `TParameters` is the type of its schema, from which the arguments' type follows; without
  * it the fields of `params` can be used unchecked.
@@ -52,6 +70,12 @@ export interface AgentTool<
   replay?: "never" | "safe";
   /** The longest one call may take, in milliseconds. Default: the loop's `toolTimeoutMs`. */
   timeoutMs?: number;
+  /**
+   * Whether a person has to allow a call before it runs; a function decides by the checked arguments.
+   * Such a call runs only when `beforeToolCall` approves it, as `requireApproval()` does for a
+   * person. Otherwise it is not run, and the model reads why. Default false.
+   */
+  needsApproval?: boolean | NeedsApproval<TParameters, TContext>;
   /** Mends raw arguments before they are checked. A throw is a failure of the call. */
   prepareArguments?(raw: unknown): unknown;
   /** Runs the call with checked arguments. Throw to fail: the model gets the message. */

@@ -8,6 +8,7 @@ import { validate, type SchemaIssue, type ValidationResult } from "../../schema.
 import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import { failedCall, type SettledCall } from "../contract/tool-result.ts";
+import { approvalNeed, unapproved } from "./approval-need.ts";
 import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
@@ -49,11 +50,15 @@ export async function preflight(
   const raw = structuredClone(call.arguments);
   const args = await check(tool.prepareArguments?.(raw) ?? raw);
   const { beforeToolCall } = run.config;
-  if (!beforeToolCall) return { call, tool, args };
+  if (!beforeToolCall && tool.needsApproval === undefined) return { call, tool, args };
   const before = jsonText(args);
+  const needsApproval = await approvalNeed(run, tool, call, args);
+  let approved: { readonly text: string | undefined } | undefined;
+  const approve = (allowed: unknown = args): void => void (approved = { text: jsonText(allowed) });
+  const about = { ...aboutCall(run, message, call, args), ...defined({ needsApproval }), approve };
   const verdict =
     (await run.grace.patiently<BeforeToolCallResult | undefined | void>(
-      beforeToolCall(aboutCall(run, message, call, args), run.signal),
+      beforeToolCall?.(about, run.signal),
     )) ?? {};
   if (verdict.block) {
     const blocked = failedCall(verdict.reason || "Tool execution was blocked");
@@ -62,7 +67,17 @@ export async function preflight(
   }
   // Arguments changed by the hook, in their place too, are checked like the model's own.
   const { args: edited = args } = verdict;
-  return { call, tool, args: jsonText(edited) === before ? args : await check(edited) };
+  const after = jsonText(edited);
+  const isSame = after === before;
+  const checked = isSame ? args : await check(edited);
+  // An approval holds for the arguments that were shown, and no others.
+  if (!approved || approved.text !== after) {
+    const need = isSame ? needsApproval : await approvalNeed(run, tool, call, checked);
+    const changed = approved && "its arguments were changed after the approval";
+    const why = beforeToolCall ? "nobody has given it" : "there is no way to ask for it";
+    if (need !== undefined) throw new Error(unapproved(call, need, changed ?? why));
+  }
+  return { call, tool, args: checked };
 }
 
 /** What the hooks around a tool are told of its call. */

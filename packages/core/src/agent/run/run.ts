@@ -201,6 +201,7 @@ export class Run {
       get abortGraceMs() {
         return grace.ms;
       },
+      approvedTools: effects.approvedTools ?? new Set(),
       // A nested run may outlive this one.
       emit: (event) => (this.isEnding ? undefined : this.emitter.emit(event)),
       addUsage: (used, also) => spending.add(used, also),

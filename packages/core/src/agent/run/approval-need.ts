@@ -1,0 +1,47 @@
+/** Whether a tool asks for a person's approval of one call. */
+import { errorText } from "../../errors.ts";
+import type { ToolCall } from "../../llm/message.ts";
+import type { AgentTool } from "../contract/tool.ts";
+import { keyOf } from "./call-names.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * Gives `true`, or the tool's reason, when the call needs approval. Throws with a text for the model
+ * when the tool's function fails: the call must not run then.
+ */
+export async function approvalNeed(
+  run: Run,
+  tool: AgentTool,
+  call: ToolCall,
+  args: unknown,
+): Promise<true | string | undefined> {
+  const need = await ask(run, tool, call, args);
+  if (need === undefined || need === false) return undefined;
+  return typeof need === "string" && need !== "" ? need : true;
+}
+
+async function ask(run: Run, tool: AgentTool, call: ToolCall, args: unknown): Promise<unknown> {
+  if (typeof tool.needsApproval !== "function") return tool.needsApproval;
+  const { port, signal } = run;
+  const about = {
+    toolCallId: call.id,
+    context: run.config.toolContext,
+    idempotencyKey: keyOf(run, call),
+    run: port,
+    signal,
+  };
+  try {
+    return await run.grace.patiently(tool.needsApproval(args, about));
+  } catch (error) {
+    throw new Error(
+      `Not run: whether this call of ${call.name} needs a person's approval could not be decided: ${errorText(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Tells the model why a call that needs approval was not run. */
+export function unapproved({ name }: ToolCall, need: true | string, why: string): string {
+  const reason = need === true ? "" : ` (${need})`;
+  return `Not run: this call of ${name} needs a person's approval${reason}, and ${why}.`;
+}
