@@ -31,7 +31,7 @@ export interface ApprovalOptions {
    * How long an answer is waited for, in milliseconds; then the call is denied. Default 30 minutes;
    * 0 waits for ever.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;

@@ -32,7 +32,7 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
    * The JSON Schema of a Standard Schema that cannot give its own: valibot, zod/mini, zod before
    * 4.2.
    */
-  jsonSchema?: JsonSchema;
+  jsonSchema?: JsonSchema | undefined;
   /**
    * Throw to fail. A string is the text of the result, any other value its JSON. What an
    * `async *execute` yields is progress; what it returns, or else yielded last, is the result.

@@ -63,19 +63,19 @@ export interface AgentTool<
   /** A JSON Schema, a TypeBox schema, or a Standard Schema with its JSON Schema, of an object. */
   parameters: TParameters;
   /** For display. Default: the name. */
-  label?: string;
+  label?: string | undefined;
   /** `sequential` makes the whole batch run one at a time. Default: the loop's `toolExecution`. */
-  executionMode?: ToolExecutionMode;
+  executionMode?: ToolExecutionMode | undefined;
   /** Whether a call in flight at a crash may be run again. Default `never`. */
-  replay?: "never" | "safe";
+  replay?: "never" | "safe" | undefined;
   /** The longest one call may take, in milliseconds. Default: the loop's `toolTimeoutMs`. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /**
    * Whether a person has to allow a call before it runs; a function decides by the checked arguments.
    * Such a call runs only when `beforeToolCall` approves it, as `requireApproval()` does for a
    * person. Otherwise it is not run, and the model reads why. Default false.
    */
-  needsApproval?: boolean | NeedsApproval<TParameters, TContext>;
+  needsApproval?: boolean | NeedsApproval<TParameters, TContext> | undefined;
   /** Mends raw arguments before they are checked. A throw is a failure of the call. */
   prepareArguments?(raw: unknown): unknown;
   /** Runs the call with checked arguments. Throw to fail: the model gets the message. */
