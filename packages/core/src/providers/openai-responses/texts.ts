@@ -30,8 +30,8 @@ export class TextReader {
 
   /** A text of a message that is not empty: a piece, or the whole. `isEnd`: nothing follows. */
   add({ texts }: Item, slot: unknown, text: string, isWhole: boolean, isEnd: boolean): void {
-    const part = texts.get(slot) ?? this.#parts.begin("text");
-    texts.set(slot, part);
+    let part = texts.get(slot);
+    if (part === undefined) texts.set(slot, (part = this.#parts.begin("text")));
     if (part.isClosed && !isWhole)
       this.#proof.contradict("the stream had a piece for a text that had ended");
     if (isWhole) this.#complete(part, text);
