@@ -7,6 +7,7 @@ import {
   asObject,
   asText,
   must,
+  type Doubt,
   type Held,
   type HeldCall,
   type Json,
@@ -27,11 +28,11 @@ interface OpenCall {
 }
 
 export class ChatCalls {
-  readonly #doubt: (reason: string) => void;
+  readonly #doubt: Doubt;
   readonly #calls: OpenCall[] = [];
   #isLegacy = false;
 
-  constructor(doubt: (reason: string) => void) {
+  constructor(doubt: Doubt) {
     this.#doubt = doubt;
   }
 

@@ -14,6 +14,7 @@ import {
   judge,
   must,
   parseObject,
+  type Doubt,
   type Held,
   type HeldCall,
   type Json,
@@ -40,7 +41,7 @@ export function acceptGoogleGenerate(body: Uint8Array): Verdict {
 }
 
 class GenerateStream {
-  readonly #doubt: (reason: string) => void;
+  readonly #doubt: Doubt;
   /** Of the chunk that is read: numbers are taken from it, digit by digit. */
   #data = "";
   #candidate: unknown;
@@ -56,7 +57,7 @@ class GenerateStream {
   /** Gemini 1.0 gave its reason with every chunk. */
   #hasReasonAlways = true;
 
-  constructor(doubt: (reason: string) => void) {
+  constructor(doubt: Doubt) {
     this.#doubt = doubt;
   }
 

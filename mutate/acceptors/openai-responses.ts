@@ -4,7 +4,7 @@
  * Streams without numbers are held against the copies only.
  */
 import { readEvents } from "../event-stream.ts";
-import { OutputItem, type Part } from "./responses-item.ts";
+import { OutputItem, textOf, type Part } from "./responses-item.ts";
 import {
   areUnique,
   asList,
@@ -123,7 +123,7 @@ class ResponseStream {
   #missing(index: unknown, type: string, data: Json): OutputItem | undefined {
     const [item, part] = [asObject(data["item"]), asObject(data["part"])];
     const isText = item["type"] === undefined && !type.includes("arguments");
-    const isEmpty = isText && asText(data["delta"] ?? textOf(data) ?? textOf(part)) === "";
+    const isEmpty = isText && asText(data["delta"]) + textOf(data) + textOf(part) === "";
     const kind = item["type"] ?? kindOf(type, part);
     if (kind === undefined || isEmpty) {
       this.#doubt("nothing, for an item that has not begun");
@@ -210,8 +210,4 @@ function kindOf(type: string, part: Json): string | undefined {
   if (type.startsWith("response.function_call_arguments")) return "function_call";
   if (/^response\.(?:output_text|refusal|content_part)/.test(type)) return "message";
   return type.startsWith("response.reasoning") ? "reasoning" : undefined;
-}
-
-function textOf({ text, refusal }: Json): unknown {
-  return text ?? refusal;
 }

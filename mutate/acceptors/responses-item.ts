@@ -252,6 +252,7 @@ function isThought(partType: string): boolean {
   return partType === "summary_text" || partType === "reasoning_text";
 }
 
-function textOf({ text, refusal }: Json = {}): string {
+/** The words of a part, or of an event that says them. */
+export function textOf({ text, refusal }: Json = {}): string {
   return asText(text ?? refusal);
 }
