@@ -1,42 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Outbox, type Frame } from "../../src/gateway/log/outbox.ts";
+import type { Frame } from "../../src/gateway/log/outbox.ts";
 import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
 import { RunLog } from "../../src/gateway/log/run-log.ts";
 import { gatewayWith, token, wait } from "./gateway.ts";
+import { outboxOf, type SlowSocket } from "./slow-socket.ts";
 import { RawSocket } from "../fuzz/raw-socket.ts";
-
-/** A socket whose other end reads when it is told to. */
-class SlowSocket {
-  readonly sent: string[] = [];
-  bufferedAmount = 0;
-  #taken: (() => void)[] = [];
-
-  send(json: string, taken: () => void): void {
-    this.sent.push(json);
-    this.bufferedAmount += json.length;
-    this.#taken.push(taken);
-  }
-
-  read(): void {
-    while (this.#taken.length > 0) {
-      const taken = this.#taken.splice(0);
-      this.bufferedAmount = 0;
-      for (const each of taken) each();
-    }
-  }
-}
-
-function outboxOf(maxBytes = 1024 * 1024): {
-  outbox: Outbox;
-  socket: SlowSocket;
-  isFull: () => boolean;
-} {
-  const socket = new SlowSocket();
-  let full = false;
-  const outbox = new Outbox(socket, maxBytes, () => (full = true));
-  return { outbox, socket, isFull: () => full };
-}
 
 function framesOf(texts: readonly string[]): Frame[] {
   const frames: Frame[] = [];

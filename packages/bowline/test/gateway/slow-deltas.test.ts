@@ -2,26 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RunLog } from "../../src/gateway/log/run-log.ts";
-import { Outbox, type Frame } from "../../src/gateway/log/outbox.ts";
-
-/** A socket that has taken what it was given when `take` is called. */
-class SlowSocket {
-  readonly sent: string[] = [];
-  bufferedAmount = 0;
-  #taken: (() => void)[] = [];
-
-  send(json: string, taken: () => void): void {
-    this.sent.push(json);
-    this.bufferedAmount += json.length;
-    this.#taken.push(taken);
-  }
-
-  take(): void {
-    const taken = this.#taken.splice(0);
-    this.bufferedAmount = 0;
-    for (const each of taken) each();
-  }
-}
+import type { Frame } from "../../src/gateway/log/outbox.ts";
+import { outboxOf, type SlowSocket } from "./slow-socket.ts";
 
 const large: Frame = { json: "x".repeat(200 * 1024) };
 
@@ -29,16 +11,6 @@ function delta(seq: number, text: string): Frame {
   const data = { runId: "r", sessionKey: "s", turn: 0, seq, text };
   const json = JSON.stringify({ event: "chat.delta", data });
   return { json, runId: "r", seq, event: "chat.delta", delta: data };
-}
-
-function outboxOf(maxBytes = 1024 * 1024): {
-  outbox: Outbox;
-  socket: SlowSocket;
-  isFull: () => boolean;
-} {
-  const socket = new SlowSocket();
-  let full = false;
-  return { outbox: new Outbox(socket, maxBytes, () => (full = true)), socket, isFull: () => full };
 }
 
 const textOf = ({ sent }: SlowSocket): string =>
