@@ -1,9 +1,9 @@
 /** Patterns with stars: of paths, and of the words of a command. */
 
 /**
- * Whether a pattern covers all of a text; one star stops at the separator, if there is one. All
- * ways are followed side by side: a text is the model's, and a regular expression of several stars
- * can take for ever over one.
+ * Returns true if the pattern covers all of the text; one star stops at the separator, if there is
+ * one. Follows all ways side by side: the model writes the text, and a regular expression with
+ * several stars can backtrack exponentially.
  */
 export function isLike(pattern: string, text: string, separator?: string): boolean {
   // Any folders with the stroke behind them, or nothing: the first step leads over all three.
@@ -26,8 +26,8 @@ export function isLike(pattern: string, text: string, separator?: string): boole
 }
 
 /**
- * What can be reached further without another letter: stars may stand for nothing. Changes and
- * gives the list.
+ * Adds the steps that need no further character, since a star may match nothing. Changes and
+ * returns the list.
  */
 function alsoWithout(steps: readonly string[], reached: Uint8Array): Uint8Array {
   for (const [at, step] of steps.entries()) {

@@ -7,7 +7,7 @@ import { StatusLine } from "./status-line.ts";
 import { durationText, WaitingLine } from "./waiting-line.ts";
 
 export interface ListPatience extends Patience {
-  /** Whether a person stopped it. */
+  /** Returns true once a person has stopped the command. */
   isStopped(): boolean;
   /** The model is found: says after how many retries, if any. */
   found(): void;

@@ -1,6 +1,6 @@
 /**
- * What answers for an agent: its own model, or a configured other. Only for a model that nobody
- * chose also what every command takes without a named model.
+ * Backends of agents: an agent's own model, or the configured fallback. An agent whose model nobody
+ * chose may also get the model that every command takes when none is named.
  */
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
@@ -25,7 +25,7 @@ interface AskedAgent {
   readonly model: string;
   readonly description?: string;
   /**
-   * Whether nobody chose the model, so that one of another vendor may answer when it has no key.
+   * True if nobody chose the model: without its key, a model of another vendor may answer.
    * Default false.
    */
   readonly isPreset?: boolean;

@@ -70,7 +70,7 @@ function knownTotal(usage: Usage): Usage {
 }
 
 /**
- * What a message was billed: its own usage, and that of discarded tries before it. Has
+ * Returns the billed usage of a message: its own, and that of discarded tries before it. Has
  * `totalTokens` when any count is known.
  */
 export function billedUsage({

@@ -77,7 +77,7 @@ export class Entry {
     this.#failures = new FailedTries(limits.maxAuthFailures, clock);
   }
 
-  /** Whether somebody may come in by something else than a token, which only the hook knows. */
+  /** True with an `authorize` hook, which may accept a request without a token. */
   get asksHook(): boolean {
     return this.#options.authorize !== undefined;
   }

@@ -36,7 +36,7 @@ export function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage =
   };
 }
 
-/** What a message was billed: its own tokens, and those of discarded tries before it. */
+/** Returns the billed tokens of a message: its own, and those of discarded tries before it. */
 export function billedTokens({
   usage,
   discardedUsage,

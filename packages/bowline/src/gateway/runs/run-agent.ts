@@ -48,7 +48,8 @@ export async function createRunAgent(
         args: context.args,
         sessionKey,
       });
-      // What only reads is allowed by default, but a tool's own wish to ask needs a rule of a person.
+      // The default rules allow reading. They do not overrule a tool's `needsApproval`: only a rule
+      // that a person wrote does.
       const isOpen = context.needsApproval === undefined || !defaultRules.some((by) => by === rule);
       if (action === "allow" && isOpen) return context.approve?.();
       if (action === "deny")
