@@ -62,11 +62,24 @@ export class Emitter {
    * Never rejects. What has a number, as a nested run's events have, is passed on as it is.
    */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined {
-    const numbered = "runId" in event ? event : this.#number(event);
+    return this.#send("runId" in event ? event : this.#number(event));
+  }
+
+  /** The same for a `message_update`, of which there are thousands. */
+  update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined {
+    const update = new MessageUpdate(this.#options.runId, this.#seq++, event, message);
+    return this.#send(this.#parent ? Object.assign(update, this.#parent) : update);
+  }
+
+  #number(event: AgentEventBody): AgentEvent {
+    return { ...event, runId: this.#options.runId, seq: this.#seq++, ...this.#parent };
+  }
+
+  #send(event: AgentEvent): Promise<void> | undefined {
     const waiting =
       this.#tail || this.#isBusy()
-        ? this.#emitLater(numbered, this.#tail)
-        : this.#options.effects.publish(numbered, this.#hear);
+        ? this.#sendLater(event, this.#tail)
+        : this.#options.effects.publish(event, this.#hear);
     if (!waiting) return undefined;
     const own = waiting.then(() => {
       if (this.#tail === own) this.#tail = undefined;
@@ -75,18 +88,8 @@ export class Emitter {
     return own;
   }
 
-  /** A `message_update` with its number, to be emitted next. */
-  update(event: AssistantMessageEvent, message: AssistantMessage): AgentEvent {
-    const update = new MessageUpdate(this.#options.runId, this.#seq++, event, message);
-    return this.#parent ? Object.assign(update, this.#parent) : update;
-  }
-
-  #number(event: AgentEventBody): AgentEvent {
-    return { ...event, runId: this.#options.runId, seq: this.#seq++, ...this.#parent };
-  }
-
   /** In its turn; without others before it, when the rest of the process has had its own. */
-  async #emitLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
+  async #sendLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
     const { clock, effects } = this.#options;
     await before;
     if (!before || this.#isBusy()) {

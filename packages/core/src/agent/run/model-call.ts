@@ -174,20 +174,9 @@ class ModelCall {
 
   /** Tells the events of an answer as they come. */
   async #read(events: AssistantMessageStream, ask: Ask): Promise<void> {
-    const emitter = this.#emitter;
     for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
       for (const event of (Array.isArray(batch) ? batch : [batch]) as AssistantMessageEvent[]) {
-        if (this.#isOver) throw abortedRun();
-        if (event.type === "request_retry" || event.type === "model_failover")
-          this.#hearing = emitter.emit(event);
-        else {
-          // Our own streams fold as they write; others are folded here.
-          const partial = (this.#partial = event.partial ?? applyEvent(this.#partial, event));
-          if (partial && event.type !== "start" && !isTerminal(event)) {
-            this.#tellStart(partial);
-            this.#hearing = emitter.emit(emitter.update(event, partial));
-          }
-        }
+        this.#hear(event);
         if (this.#hearing) {
           this.#since = monotonicNow(this.#run.clock);
           await this.#hearing;
@@ -202,6 +191,21 @@ class ModelCall {
     const given = ended && (await Promise.race([ended, Promise.resolve()]));
     if (given?.role !== "assistant") throw truncated();
     ask.end(given);
+  }
+
+  /** Tells one event, folded; `#hearing` is what has to be waited for. */
+  #hear(event: AssistantMessageEvent): void {
+    if (this.#isOver) throw abortedRun();
+    if (event.type === "request_retry" || event.type === "model_failover") {
+      this.#hearing = this.#emitter.emit(event);
+      return;
+    }
+    // Our own streams fold as they write; others are folded here.
+    const partial = event.partial ?? applyEvent(this.#partial, event);
+    this.#partial = partial;
+    if (!partial || event.type === "start" || isTerminal(event)) return;
+    this.#tellStart(partial);
+    this.#hearing = this.#emitter.update(event, partial);
   }
 
   /**
