@@ -38,6 +38,7 @@ export const errorCodes = [
   "invalid_output", // the answer did not fit the output schema, however often it was asked for
   "listener_failed", // a subscriber threw or took too long
   "hook_failed", // convertToLlm, transformContext, getApiKey or another hook threw
+  "reader_too_slow", // a reader of a run's stream fell further behind than the stream holds
   "stream_function_failed", // a stream function threw or broke its contract
   // sessions: thrown
   "session_locked", // another writer holds the session

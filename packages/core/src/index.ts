@@ -6,9 +6,11 @@ import { Agent as AgentWithoutWire } from "./agent/agent.ts";
 import type { AgentEvent, AgentEventSink } from "./agent/contract/event.ts";
 import type { AgentMessage } from "./agent/contract/agent-message.ts";
 import type { AgentContext, AgentLoopConfig } from "./agent/contract/hooks.ts";
+import { AgentStream, type AgentStreamOptions } from "./agent/stream/agent-stream.ts";
 import * as loop from "./agent/loop.ts";
 import { checkAgentOptions, checkLoopConfig } from "./agent/known-options.ts";
 import { createOutputRun, type OutputRunFactory } from "./agent/output.ts";
+import type { InferSchema } from "./infer-schema.ts";
 import type { StreamFn } from "./llm/model.ts";
 import type { EventStream } from "./llm/stream.ts";
 import { streamByProtocol } from "./providers/by-protocol.ts";
@@ -22,6 +24,17 @@ export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
   static override readonly defaultStreamFn: StreamFn = streamByProtocol;
   static override readonly outputRun: OutputRunFactory = createOutputRun;
   static override readonly checkOptions: (options: object) => void = checkAgentOptions;
+
+  /**
+   * Begins a run as {@link AgentWithoutWire.prompt} does, and returns it as a stream that several may
+   * read. Throws `invalid_state` while a run is going on.
+   */
+  stream<const TSchema>(
+    input: string | AgentMessage | AgentMessage[],
+    options?: AgentStreamOptions<TSchema>,
+  ): AgentStream<InferSchema<TSchema>> {
+    return new AgentStream(this, input, options);
+  }
 }
 
 /**
@@ -161,6 +174,7 @@ export {
   requireApproval,
   shortenToolResults,
   textResult,
+  toResponseEvent,
 } from "./agent/index.ts";
 export type {
   AfterToolCallContext,
@@ -175,6 +189,8 @@ export type {
   AgentOptions,
   AgentSettings,
   AgentState,
+  AgentStream,
+  AgentStreamOptions,
   AgentTool,
   AgentToolCall,
   AgentToolDetails,
@@ -208,6 +224,8 @@ export type {
   PruneOptions,
   PromptOptions,
   QueueMode,
+  ResponseEvent,
+  ResponseOptions,
   RunEndReason,
   RunPort,
   RunResult,

@@ -93,6 +93,7 @@ describe("the public surface", () => {
       "textResult",
       "toErrorInfo",
       "toJsonSchema",
+      "toResponseEvent",
       "toolCallsOf",
       "vendors",
       "withJsonSchema",
@@ -102,6 +103,7 @@ describe("the public surface", () => {
   it("has these values in the others", () => {
     assert.deepEqual(names(agent), [
       "Agent",
+      "AgentStream",
       "agentLoop",
       "agentLoopContinue",
       "checkAgentOptions",
@@ -123,6 +125,7 @@ describe("the public surface", () => {
       "runAgentLoopContinue",
       "shortenToolResults",
       "textResult",
+      "toResponseEvent",
     ]);
     assert.deepEqual(names(openaiChat), [
       "openaiChat",
@@ -191,6 +194,7 @@ describe("the public surface", () => {
         "invalid_output",
         "listener_failed",
         "hook_failed",
+        "reader_too_slow",
         "stream_function_failed",
         "session_locked",
         "storage_failed",

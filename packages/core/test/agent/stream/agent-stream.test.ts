@@ -1,0 +1,129 @@
+/** `agent.stream()`: several readers of one run, a slow one, an end from outside. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { code } from "../../../../../test/support/error-code.ts";
+import { within } from "../../../../../test/support/within.ts";
+import { Agent, BowlineError, type AgentEvent } from "../../../src/index.ts";
+import { createScriptedModel, scriptedToolCall } from "../../../src/testing/index.ts";
+import { rig, short, tool } from "../../support.ts";
+
+function agentOf(steps: Parameters<typeof createScriptedModel>[0], deltaLength = 4): Agent {
+  const { model, streamFn } = createScriptedModel(steps, { deltaLength });
+  return new Agent({ model, streamFn });
+}
+
+async function readAll(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const all: AgentEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe("agent.stream()", () => {
+  it("gives every reader what a listener hears, from the first event to the last", async () => {
+    const agent = agentOf(["Fair winds."]);
+    const heard: AgentEvent[] = [];
+    agent.subscribe((event) => void heard.push(event));
+    const run = agent.stream("Hello");
+    const first = readAll(run);
+    const { text, reason } = await run.result();
+    const late = readAll(run);
+    assert.deepEqual(await first, heard);
+    assert.deepEqual(await late, heard);
+    assert.equal(heard.at(-1)?.type, "agent_end");
+    assert.deepEqual([text, reason], ["Fair winds.", "done"]);
+  });
+
+  it("throws invalid_state at once during a run, which goes on", async () => {
+    const agent = agentOf(["One."]);
+    const run = agent.stream("Hello");
+    assert.throws(() => agent.stream("Again"), code("invalid_state"));
+    assert.equal((await run.result()).text, "One.");
+  });
+
+  it("rejects readers and result with the same error when the prompt is refused", async () => {
+    const run = agentOf(["One."]).stream([]);
+    await assert.rejects(readAll(run), code("invalid_argument"));
+    await assert.rejects(run.result(), code("invalid_argument"));
+    await assert.rejects(run.toResponse().text(), code("invalid_argument"));
+  });
+
+  it("ends with the events of a failed run, whose result says why", async () => {
+    const error = new BowlineError("overloaded", "Too busy.");
+    const run = agentOf([{ error }]).stream("Hello");
+    const last = (await readAll(run)).at(-1);
+    assert.ok(last?.type === "agent_end" && last.error?.code === "overloaded");
+    assert.equal((await run.result()).error?.code, "overloaded");
+  });
+
+  it("goes on when a reader leaves", async () => {
+    const run = agentOf(["One two three four."]).stream("Hello");
+    for await (const event of run) if (event.type === "message_update") break;
+    assert.equal((await run.result()).text, "One two three four.");
+  });
+
+  for (const when of ["before", "during"] as const)
+    it(`aborts the run when its signal fires ${when} the run`, async () => {
+      const controller = new AbortController();
+      const reasonGiven = new Error("left");
+      if (when === "before") controller.abort(reasonGiven);
+      const agent = agentOf([() => (controller.abort(reasonGiven), "One."), "Two."]);
+      const run = agent.stream("Hello", { signal: controller.signal });
+      const { reason, error } = await run.result();
+      assert.deepEqual([reason, error?.cause], ["aborted", reasonGiven]);
+      assert.equal((await agent.prompt("Again")).reason, "done");
+    });
+
+  it("leaves no listener on a signal that outlives the run", async () => {
+    const controller = new AbortController();
+    const agent = agentOf(["One.", "Two."]);
+    await agent.stream("Hello", { signal: controller.signal }).result();
+    const second = agent.prompt("Again");
+    controller.abort();
+    assert.equal((await second).reason, "done");
+  });
+
+  it("runs on past a reader that stopped, which rejects when it reads on", async () => {
+    const run = agentOf(["x".repeat(400)], 1).stream("Hello", { maxHeldEvents: 20 });
+    const reader = run[Symbol.asyncIterator]();
+    await reader.next();
+    assert.equal((await within("the end of the run", run.result())).reason, "done");
+    await assert.rejects(async () => {
+      while (!(await reader.next()).done);
+    }, code("reader_too_slow"));
+  });
+
+  for (const maxHeldEvents of [0, -1, 1.5, NaN])
+    it(`refuses to hold ${maxHeldEvents} events`, () => {
+      const agent = agentOf(["One."]);
+      assert.throws(() => agent.stream("Hello", { maxHeldEvents }), code("invalid_argument"));
+      assert.equal(agent.state.isStreaming, false);
+    });
+
+  it("gives a checked output, typed by its schema", async () => {
+    const agent = agentOf([{ content: [scriptedToolCall("final_answer", { metres: 12 })] }]);
+    const schema = {
+      type: "object",
+      properties: { metres: { type: "number" } },
+      required: ["metres"],
+    } as const;
+    const { output } = await agent.stream("How long?", { output: schema }).result();
+    assert.equal(output?.metres.toFixed(1), "12.0");
+  });
+
+  it("shares the agent's order with its tools", async () => {
+    const { model, streamFn } = createScriptedModel([
+      { content: [scriptedToolCall("bell", {}, "c1")] },
+      "Done.",
+    ]);
+    const agent = new Agent({ model, streamFn, tools: [tool("bell", () => "Ding")] });
+    const events = await readAll(agent.stream("Ring"));
+    const { events: expected, agent: plain } = rig(
+      [{ content: [scriptedToolCall("bell", {}, "c1")] }, "Done."],
+      [tool("bell", () => "Ding")],
+    );
+    await plain.prompt("Ring");
+    const kinds = (all: AgentEvent[]) =>
+      all.map(short).filter((word) => !word.startsWith("message_update"));
+    assert.deepEqual(kinds(events), kinds(expected));
+  });
+});
