@@ -50,6 +50,7 @@ export default function setup({ api: wire, origin }) {
     async loop({ onText }) {
       const agent = new Agent({
         initialState: { systemPrompt: task.SYSTEM, model, tools: [tool] },
+        budget: { maxTurns: Infinity }, // the task has up to 400 turns
         streamFn,
         ...options,
       });

@@ -8,6 +8,9 @@ import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { QueueMode } from "./queue.ts";
 import type { InitialState } from "./state.ts";
 
+/** Model calls of one run at most, where no budget has `maxTurns`. */
+export const DEFAULT_MAX_TURNS = 50;
+
 /**
  * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,
  * `effects`, `budget`, `hookTimeoutMs`, `clock` and `createId` with the next run.

@@ -6,7 +6,7 @@ import { defined } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { createAgentEffects } from "./agent-effects.ts";
-import { splitOptions } from "./agent-options.ts";
+import { DEFAULT_MAX_TURNS, splitOptions } from "./agent-options.ts";
 import type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";
 import { AgentQueues } from "./agent-queues.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
@@ -62,8 +62,7 @@ export class Agent<TContext = unknown> {
   constructor(options: AgentOptions<TContext> = {}) {
     new.target.checkOptions?.(options);
     const { state, others } = splitOptions(options);
-    // What streams and what converts is there to be called and wrapped, also when it is the
-    // default.
+    // The defaults are assigned, too: a program may call and wrap them.
     const {
       steeringMode,
       followUpMode,
@@ -137,7 +136,7 @@ export class Agent<TContext = unknown> {
 
   /**
    * Goes on without a new message: the last one must be no whole answer, or something must be
-   * queued. Rejects with `invalid_state` otherwise, without any message, and during a run.
+   * queued. Rejects with `invalid_state` otherwise, and during a run.
    */
   async continue<const TSchema>(
     options: Pick<PromptOptions<TSchema>, "output"> = {},
@@ -161,10 +160,9 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Goes on with a run that its process did not finish, from the transcript that was kept: open
-   * calls are run or answered as `effects.recorded` says, then the model is asked, unless the turn
-   * had ended the run. A run for an output needs its schema again. Rejects with `invalid_state`
-   * during a run.
+   * Continues a run that its process did not finish. Open calls are run, or answered as
+   * `effects.recorded` says; then the model is asked, unless the last turn had ended the run. A run
+   * for an output needs its schema again. Rejects with `invalid_state` during a run.
    */
   async resume<const TSchema>(
     run: InterruptedRun,
@@ -271,6 +269,7 @@ export class Agent<TContext = unknown> {
       effects: { ...this.#effects, ...portsOf(this.effects), ...own },
       streamFn,
       signal: controller.signal,
+      turnLimit: DEFAULT_MAX_TURNS,
       resume,
     };
     const forOutput = output === undefined ? undefined : outputRun?.(output, input);

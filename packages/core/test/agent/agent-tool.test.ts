@@ -47,6 +47,25 @@ function helper(
 }
 
 describe("an agent as a tool", () => {
+  it("has 50 turns of its own by default, which do not count against its caller's", async () => {
+    const steps = [...Array.from({ length: 60 }, () => call("look")), "Never said."];
+    const { tool: research, script } = helper("research", steps, [tool("look", () => "42")]);
+    const { agent } = rig([ask("research", "a"), ask("research", "b"), "Done."], [research]);
+    const { reason, turns } = await agent.prompt("Hi");
+    assert.deepEqual([reason, turns], ["done", 3]);
+    assert.equal(script.calls.length, 60 + 1); // 50 of the first helper, and what was left
+  });
+
+  it("has as many turns as the budget of its caller says", async () => {
+    const steps = [...Array.from({ length: 60 }, () => call("look")), "All seen."];
+    const { tool: research } = helper("research", steps, [tool("look", () => "42")]);
+    const { agent } = rig([ask("research", "a"), "Done."], [research], {
+      budget: { maxTurns: Infinity },
+    });
+    const { messages } = await agent.prompt("Hi");
+    assert.equal(texts(messages)[2], "toolResult: All seen.");
+  });
+
   it("does the task it is given and answers with its last words", async () => {
     const { tool: research, script } = helper(
       "research",

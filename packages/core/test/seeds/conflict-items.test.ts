@@ -6,7 +6,7 @@ import { Agent, getModel, parseModelRef } from "../../src/index.ts";
 import type { AssistantMessageEvent } from "../../src/llm/event.ts";
 import { messageText, toolCallsOf, type AssistantMessage } from "../../src/llm/message.ts";
 import type { StreamFn } from "../../src/llm/model.ts";
-import { scriptedToolCall } from "../../src/testing/index.ts";
+import { scriptedToolCall, type ScriptedStep } from "../../src/testing/index.ts";
 import { chatText, loopback, streamed, type Handler } from "../../../../test/support/loopback.ts";
 import { call, hello, rig, tool } from "../support.ts";
 import { code } from "../../../../test/support/error-code.ts";
@@ -191,9 +191,16 @@ describe("a tool call", () => {
 });
 
 describe("a run", () => {
-  it("has no limit of turns unless it is given one, and 0 is none at all [X16]", async () => {
-    const steps = [...Array.from({ length: 60 }, () => call("a")), "Done."];
-    assert.equal((await rig(steps, [tool("a", () => "1")]).agent.prompt("Hi")).turns, 61);
+  it("ends a run after 50 turns unless a budget says otherwise; 0 is none at all [X16]", async () => {
+    const steps = (): ScriptedStep[] => [...Array.from({ length: 60 }, () => call("a")), "Done."];
+    const bell = [tool("a", () => "1")];
+    const limited = await rig(steps(), bell).agent.prompt("Hi");
+    assert.deepEqual([limited.turns, limited.reason], [50, "budget"]);
+    assert.match(limited.error?.message ?? "", /budget of 50 turns.*budget\.maxTurns/);
+    const tokens = await rig(steps(), bell, { budget: { maxTokens: 1e9 } }).agent.prompt("Hi");
+    assert.equal(tokens.turns, 50);
+    const lifted = { budget: { maxTurns: Infinity } };
+    assert.equal((await rig(steps(), bell, lifted).agent.prompt("Hi")).turns, 61);
     const { agent, script } = rig(["Done."], [], { budget: { maxTurns: 0 } });
     const { reason, error } = await agent.prompt("Hi");
     assert.deepEqual([reason, error?.code, script.calls.length], ["budget", "budget_exceeded", 0]);

@@ -9,7 +9,10 @@ import { addUsage, type Usage } from "../../llm/usage.ts";
  * and tools.
  */
 export interface Budget {
-  /** Model calls. */
+  /**
+   * Model calls. Default of an agent that shares no budget with it: 50 a run; `Infinity` lifts that.
+   * The loop without an agent has no default.
+   */
   maxTurns?: number | undefined;
   /** Tokens over all calls; what a server does not report is estimated. */
   maxTokens?: number | undefined;

@@ -22,6 +22,8 @@ export interface RunInput {
   readonly effects: Effects;
   readonly streamFn: StreamFn;
   readonly signal?: AbortSignal | undefined;
+  /** Model calls at most, where no budget has `maxTurns`. Default: any number. */
+  readonly turnLimit?: number;
   /** The run to go on with, instead of a new one. */
   readonly resume?: InterruptedRun | undefined;
 }
@@ -61,7 +63,8 @@ export class Run {
   #failure: BowlineError | undefined;
   #aborted: BowlineError | undefined;
 
-  constructor({ config: configure, signal: caller, context, effects, streamFn, resume }: RunInput) {
+  constructor(input: RunInput) {
+    const { config: configure, signal: caller, context, effects, streamFn, resume } = input;
     const config = configure();
     const {
       clock = systemClock,
@@ -97,7 +100,15 @@ export class Run {
       hookTimeoutMs,
       onFailure,
     });
-    this.spending = new Spending({ budget, clock, runId, turns, usage, onLate: onFailure });
+    this.spending = new Spending({
+      budget,
+      clock,
+      runId,
+      turns,
+      usage,
+      turnLimit: input.turnLimit,
+      onLate: onFailure,
+    });
     this.effects = {
       ...effects,
       step: (name, fn, about) => this.#step(effects, name, fn, about),

@@ -16,6 +16,8 @@ import {
 /** How many unfinished runs a budget remembers. */
 const MAX_UNFINISHED = 100;
 
+const DEFAULT_LIMIT = " This is the default of an agent: set budget.maxTurns. Infinity lifts it.";
+
 export interface SpendingOptions {
   readonly budget: Budget | SharedBudget | undefined;
   readonly clock: Clock;
@@ -23,6 +25,8 @@ export interface SpendingOptions {
   /** What a run that goes on had used before. */
   readonly turns: number;
   readonly usage: Usage;
+  /** Model calls that the run may make where no budget has `maxTurns`. Default: any number. */
+  readonly turnLimit: number | undefined;
   /** Called when a time limit is over. */
   readonly onLate: (error: BowlineError) => void;
 }
@@ -41,13 +45,19 @@ export class Spending {
   /** What the last call used, which the next is taken to use too. */
   #last: Usage | undefined;
   #reserved: Usage | undefined;
+  readonly #turnLimit: number;
+  /** The run's own calls: `budget` counts those of nested runs, too. */
+  #turns: number;
 
-  constructor({ budget, clock, runId, turns, usage, onLate }: SpendingOptions) {
+  constructor({ budget, clock, runId, turns, usage, turnLimit, onLate }: SpendingOptions) {
     const isShared = budget !== undefined && "used" in budget;
     this.budget = isShared ? createBudget({}, budget) : createBudget(budget);
     this.budget.used.reported = {};
     this.#chain = budgetChain(this.budget);
     this.#uses = usesOf(this.#chain);
+    const isLimited = this.#chain.some(({ maxTurns }) => maxTurns !== undefined);
+    this.#turnLimit = isLimited ? Infinity : (turnLimit ?? Infinity);
+    this.#turns = turns;
     this.#runId = runId;
     this.#clock = clock;
     this.#timers = this.#chain.map(({ maxTimeMs, used }) => {
@@ -80,6 +90,8 @@ export class Spending {
     this.#last ??= this.#chain.find(({ used }) => used.last)?.used.last ?? {};
     const error = exceededBudget(this.#chain, this.#last, this.#clock.now());
     if (error) return error;
+    if (this.#turns >= this.#turnLimit)
+      return exceeded(`${this.#turnLimit} turns`, false, DEFAULT_LIMIT);
     reserve(this.#uses, (this.#reserved = this.#last), 1);
     return undefined;
   }
@@ -97,6 +109,7 @@ export class Spending {
     if (guess && tokens === undefined && this.#chain.some(({ maxTokens }) => maxTokens))
       tokens = guess();
     charge(this.#uses, 1, usage, tokens);
+    this.#turns++;
     this.#last = tokens === undefined ? usage : { ...usage, totalTokens: tokens };
     if (tokens) for (const used of this.#uses) used.last = this.#last;
   }
@@ -147,10 +160,10 @@ function exceededBudget(
 }
 
 /** `spent` is what was used of a budget that only has no room for another call. */
-function exceeded(budget: string, spent: string | false = false): BowlineError {
+function exceeded(budget: string, spent: string | false = false, hint = ""): BowlineError {
   const message = spent
     ? `The run used ${spent} of its budget of ${budget}, which has no room for another model call.`
-    : `The run used its budget of ${budget}.`;
+    : `The run used its budget of ${budget}.${hint}`;
   return new BowlineError("budget_exceeded", message);
 }
 

@@ -94,6 +94,7 @@ function rig(
     },
     streamFn: wrapped ? compaction.wrap(model.streamFn) : model.streamFn,
     transformContext: compaction.transformContext,
+    budget: { maxTurns: Infinity },
     ...agentOptions,
   });
   const events: AgentEvent[] = [];
@@ -473,6 +474,7 @@ describe("a wrapped stream function", () => {
     const agent = new Agent({
       initialState: { model: known, tools: [read] },
       streamFn,
+      budget: { maxTurns: Infinity },
       transformContext: compaction.transformContext,
     });
     assert.equal((await agent.prompt("Read all of it.")).reason, "done");
