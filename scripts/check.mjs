@@ -103,6 +103,11 @@ const steps = [
     after: ["build and types"],
   },
   {
+    name: "model ids",
+    command: ["node", "scripts/model-ids.mjs"],
+    after: ["build and types"],
+  },
+  {
     name: "conformance",
     command: ["node", "--conditions=@bowline/source", "conformance/run.ts", "--ours"],
   },

@@ -2,10 +2,17 @@
 import { BowlineError } from "../errors.ts";
 import { defined, type Optional } from "../json-value.ts";
 import type { Model } from "../llm/model.ts";
+import type { ModelIds, VendorId } from "./model-ids.ts";
 import { vendors } from "./vendor-list.ts";
 
 export type { ModelFamily } from "./model-families.ts";
+export type { ModelIds, VendorId } from "./model-ids.ts";
 export { vendors, type Vendor } from "./vendor-list.ts";
+
+/** Any text, beside literals that an editor completes. */
+type AnyText = string & {};
+
+type ModelOverrides = Optional<Omit<Model, "id" | "provider">>;
 
 export interface ModelRef {
   readonly provider: string;
@@ -35,11 +42,17 @@ export function parseModelRef(reference: string): ModelRef {
  * unknown vendor needs `overrides.baseUrl` and speaks openai-chat unless told otherwise; without it
  * throws `invalid_argument`.
  */
+export function getModel<TVendor extends keyof ModelIds>(
+  provider: TVendor,
+  id: ModelIds[TVendor] | AnyText,
+  overrides?: ModelOverrides,
+): Model;
 export function getModel(
-  provider: string,
+  provider: VendorId | AnyText,
   id: string,
-  overrides: Optional<Omit<Model, "id" | "provider">> = {},
-): Model {
+  overrides?: ModelOverrides,
+): Model;
+export function getModel(provider: string, id: string, overrides: ModelOverrides = {}): Model {
   const vendor = vendors.find((row) => row.id === provider);
   const baseUrl = overrides.baseUrl ?? vendor?.baseUrl;
   if (baseUrl === undefined) {
