@@ -70,6 +70,8 @@ export type {
   ToolExecutionMode,
   ToolRunContext,
 } from "./contract/tool.ts";
+export { isEventOf } from "./contract/tool-event.ts";
+export type { ToolEvent } from "./contract/tool-event.ts";
 export { textResult } from "./contract/tool-result.ts";
 export type { ToolReturn, ToolValue } from "./contract/tool-value.ts";
 export type {
