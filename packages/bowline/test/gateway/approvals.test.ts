@@ -75,13 +75,13 @@ describe("a call that has to be allowed", () => {
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     const asked = await client.event("exec.approval_request", runId);
-    const { toolName, summary, details, command, workingDir, sessionKey, pattern } = asked;
+    const { toolName, summary, arguments: args, command, workingDir, sessionKey, pattern } = asked;
     assert.deepEqual(
-      { toolName, summary, details, command, workingDir, sessionKey, pattern },
+      { toolName, summary, arguments: args, command, workingDir, sessionKey, pattern },
       {
         toolName: "bash",
         summary: "bash: git status",
-        details: { command: "git status" },
+        arguments: { command: "git status" },
         command: "git status",
         workingDir: "/work",
         sessionKey: "s",

@@ -15,7 +15,7 @@ const block: fc.Arbitrary<Block> = fc.oneof(
     type: fc.constant("tool_call" as const),
     toolCallId: fc.string(),
     name: fc.string(),
-    input: fc.oneof(fc.jsonValue(), fc.record({ path: text, list: fc.array(text) })),
+    arguments: fc.oneof(fc.jsonValue(), fc.record({ path: text, list: fc.array(text) })),
     state: fc.constant("done" as const),
     output: text,
   }),
@@ -49,7 +49,7 @@ describe("what a snapshot carries", () => {
       type: "tool_call",
       toolCallId: "one",
       name: "write",
-      input: { path: "a.txt", content },
+      arguments: { path: "a.txt", content },
       state: "done",
       output: "ok",
     };
@@ -58,7 +58,7 @@ describe("what a snapshot carries", () => {
     assert.deepEqual(whole, call);
     assert.match((cut as { text: string }).text, /^beginx+\n\[\d+ characters left out\]\nx+end$/);
     const [, short] = snapshotBlocks([said, call], 20_000);
-    const { path, content: shown } = (short as typeof call).input as {
+    const { path, content: shown } = (short as typeof call).arguments as {
       path: string;
       content: string;
     };

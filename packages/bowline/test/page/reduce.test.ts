@@ -98,7 +98,7 @@ const asked = {
   toolCallId: "c",
   toolName: "bash",
   summary: "",
-  details: {},
+  arguments: {},
 };
 
 describe("a transcript", () => {
@@ -303,7 +303,7 @@ describe("a message on its way", () => {
 describe("a question", () => {
   it("is open until it is answered, and the call remembers how", () => {
     const open = after(
-      heard("chat.tool_call", { toolCallId: "c", name: "bash", input: {} }),
+      heard("chat.tool_call", { toolCallId: "c", name: "bash", arguments: {} }),
       heard("exec.approval_request", asked),
     );
     assert.equal(open.approvals.length, 1);

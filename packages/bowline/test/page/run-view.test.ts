@@ -24,7 +24,7 @@ const said = fc.oneof(
   }),
   fc.record({
     event: fc.constant("chat.tool_call"),
-    body: fc.record({ toolCallId, name, input: fc.jsonValue() }),
+    body: fc.record({ toolCallId, name, arguments: fc.jsonValue() }),
   }),
   fc.record({ event: fc.constant("tool.progress"), body: fc.record({ toolCallId, name, text }) }),
   fc.record({
@@ -122,7 +122,7 @@ describe("a run's events, folded", () => {
   it("show one card for a call that was begun again after a restart, and another for an id that comes again", () => {
     const call: Said = {
       event: "chat.tool_call",
-      body: { toolCallId: "one", name: "read", input: {} },
+      body: { toolCallId: "one", name: "read", arguments: {} },
     };
     const result: Said = {
       event: "chat.tool_result",
@@ -136,7 +136,7 @@ describe("a run's events, folded", () => {
   it("change nothing of what was, and leave untouched blocks the same objects", () => {
     const call: Said = {
       event: "chat.tool_call",
-      body: { toolCallId: "one", name: "bash", input: {} },
+      body: { toolCallId: "one", name: "bash", arguments: {} },
     };
     const delta: Said = { event: "chat.delta", body: { turn: 0, text: "word" } };
     const { frames } = publish([call, delta, delta], 0);

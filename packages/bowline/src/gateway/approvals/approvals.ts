@@ -76,7 +76,7 @@ export class Approvals {
           toolCallId,
           toolName,
           summary: this.#filter.text(describeCall(toolName, args)),
-          details: this.#filter.value(args),
+          arguments: this.#filter.value(args),
           ...(toolName === "bash" &&
             typeof command === "string" && {
               command: this.#filter.text(command),

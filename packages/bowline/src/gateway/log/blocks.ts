@@ -38,12 +38,19 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
       break;
     }
     case "chat.tool_call": {
-      const { toolCallId, name, input } = data;
+      const { toolCallId, name, arguments: args } = data;
       const begun = callOf(blocks, toolCallId);
       // One that a killed server had begun, and that is begun again.
-      if (begun?.state === "running") Object.assign(begun, { name, input, output: "" });
+      if (begun?.state === "running") Object.assign(begun, { name, arguments: args, output: "" });
       else
-        blocks.push({ type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+        blocks.push({
+          type: "tool_call",
+          toolCallId,
+          name,
+          arguments: args,
+          state: "running",
+          output: "",
+        });
       break;
     }
     case "tool.progress": {

@@ -134,7 +134,11 @@ class RunEvents {
     const { filter } = this.#options;
     switch (event.type) {
       case "tool_execution_start":
-        this.#log.append("chat.tool_call", { toolCallId, name, input: filter.value(event.args) });
+        this.#log.append("chat.tool_call", {
+          toolCallId,
+          name,
+          arguments: filter.value(event.args),
+        });
         break;
       case "tool_execution_update": {
         const said = messageText({ content: event.partialResult.content ?? [] });

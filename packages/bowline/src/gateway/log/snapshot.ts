@@ -50,15 +50,15 @@ function shorten(block: Block, length: number): Block {
     return block.text.length <= length ? block : { ...block, text: cutMiddle(block.text, length) };
   return {
     ...block,
-    input: cutInput(block.input, length),
+    arguments: cutArguments(block.arguments, length),
     output: cutMiddle(block.output, length),
   };
 }
 
 /** Its fields stay where that is enough. */
-function cutInput(input: unknown, length: number): unknown {
-  if (sizeOf(input) <= length) return input;
-  const short = cutTexts(input, Math.floor(length / 4));
+function cutArguments(args: unknown, length: number): unknown {
+  if (sizeOf(args) <= length) return args;
+  const short = cutTexts(args, Math.floor(length / 4));
   return sizeOf(short) <= length ? short : cutMiddle(JSON.stringify(short), length);
 }
 

@@ -49,7 +49,7 @@ export const events: { readonly [E in EventName]: EventSchema } = {
   "chat.thinking": event<"chat.thinking">("More of what the model thinks", delta),
   "chat.tool_call": event<"chat.tool_call">("The model called a tool", {
     ...call,
-    input: anything,
+    arguments: anything,
   }),
   "tool.progress": event<"tool.progress">("What a running tool has printed so far", {
     ...call,

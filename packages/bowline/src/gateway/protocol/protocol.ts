@@ -120,7 +120,7 @@ export type Block =
       readonly type: "tool_call";
       readonly toolCallId: string;
       readonly name: string;
-      readonly input: unknown;
+      readonly arguments: unknown;
       readonly state: "running" | "done" | "failed";
       readonly output: string;
       readonly durationMs?: number;
@@ -137,7 +137,7 @@ export interface Approval {
   /** One line for a person. */
   readonly summary: string;
   /** Exactly what will run. */
-  readonly details: unknown;
+  readonly arguments: unknown;
   /** Of bash: the command, and where it starts. */
   readonly command?: string;
   readonly workingDir?: string;
@@ -347,7 +347,7 @@ export interface Events {
   "chat.queued": RunEventData & WaitingMessage;
   "chat.delta": DeltaData;
   "chat.thinking": DeltaData;
-  "chat.tool_call": CallData & { readonly input: unknown };
+  "chat.tool_call": CallData & { readonly arguments: unknown };
   /** What a running tool has to say so far; each replaces the one before. */
   "tool.progress": CallData & { readonly text: string };
   "chat.tool_result": CallData & {

@@ -16,8 +16,10 @@ export function partsOf(
       case "thinking":
         return part.thinking === "" ? [] : [{ type: "thinking", turn, text: part.thinking }];
       case "toolCall": {
-        const { id: toolCallId, name, arguments: input } = part;
-        return [{ type: "tool_call", toolCallId, name, input, state: "running", output: "" }];
+        const { id: toolCallId, name, arguments: args } = part;
+        return [
+          { type: "tool_call", toolCallId, name, arguments: args, state: "running", output: "" },
+        ];
       }
       case "opaque":
         return [];

@@ -88,11 +88,11 @@ export function foldRun(
     case "chat.thinking":
       return grow(run, "thinking", data.turn, data.text);
     case "chat.tool_call": {
-      const { toolCallId, name, input } = data;
+      const { toolCallId, name } = data;
+      const begun = { name, arguments: data.arguments, output: "" };
       // One that a killed server had begun, and that is begun again, has its card.
-      if (callOf(run, toolCallId)?.state === "running")
-        return changeCall(run, toolCallId, { name, input, output: "" });
-      return add(run, { type: "tool_call", toolCallId, name, input, state: "running", output: "" });
+      if (callOf(run, toolCallId)?.state === "running") return changeCall(run, toolCallId, begun);
+      return add(run, { type: "tool_call", toolCallId, state: "running", ...begun });
     }
     case "tool.progress":
       return changeCall(run, data.toolCallId, { output: data.text });

@@ -65,9 +65,9 @@ export function when(time: number, now: number): string {
 }
 
 /** A call's arguments in one line: the one that says most, or all. */
-export function inputLine(input: unknown): string {
-  if (typeof input !== "object" || input === null) return shown(input);
-  const fields = input as Record<string, unknown>;
+export function argumentsLine(args: unknown): string {
+  if (typeof args !== "object" || args === null) return shown(args);
+  const fields = args as Record<string, unknown>;
   const telling = ["command", "pattern", "query", "path", "url"].find(
     (name) => typeof fields[name] === "string",
   );

@@ -9,11 +9,11 @@ import { Given, textPlace } from "./given.ts";
 const SHORT = { lines: 15, length: 700 };
 
 export function AskedCall({ approval }: { readonly approval: Approval }): VNode {
-  const { command, details, workingDir, reason } = approval;
-  const note = lengthNote(command === undefined ? details : { command });
+  const { command, arguments: args, workingDir, reason } = approval;
+  const note = lengthNote(command === undefined ? args : { command });
   return html`${
     command === undefined
-      ? html`<${Given} value=${details} label="What would be done" />`
+      ? html`<${Given} value=${args} label="What would be done" />`
       : textPlace(visible(command), "What would run")
   }
   ${note !== undefined && html`<p class="question-note"><strong>${note}</strong></p>`}

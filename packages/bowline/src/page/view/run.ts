@@ -162,6 +162,6 @@ function isSpeaking(block: ShownBlock | undefined): boolean {
   );
 }
 
-function toBlock({ toolCallId, toolName: name, details: input }: Approval): ShownBlock {
-  return { type: "tool_call", toolCallId, name, input, state: "running", output: "" };
+function toBlock({ toolCallId, toolName: name, arguments: args }: Approval): ShownBlock {
+  return { type: "tool_call", toolCallId, name, arguments: args, state: "running", output: "" };
 }

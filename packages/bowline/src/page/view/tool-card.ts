@@ -8,7 +8,7 @@ import { html } from "htm/preact";
 import type { Approval } from "../../gateway/protocol/protocol.ts";
 import type { AnswerView, ToolBlock } from "../state/run-view.ts";
 import { visible } from "../text/visible.ts";
-import { duration, inputLine } from "../text/wording.ts";
+import { duration, argumentsLine } from "../text/wording.ts";
 import { ApprovalQuestion } from "./approval.ts";
 import { CopyButton } from "./code-block.ts";
 import { Given, textPlace } from "./given.ts";
@@ -41,7 +41,7 @@ const lookWords: Readonly<Record<Look, string>> = {
 
 export const ToolCard: ComponentClass<ToolCardProps> = memo(
   ({ call, approval, answer, isRunOver, isAnswering, isReadOnly }: ToolCardProps): VNode => {
-    const { name, input, output, durationMs } = call;
+    const { name, arguments: args, output, durationMs } = call;
     const look = lookOf(call, { approval, answer, isRunOver });
     const [chosen, choose] = useState<boolean>();
     const isOpen = chosen ?? (look === "running" || look === "failed");
@@ -55,13 +55,13 @@ export const ToolCard: ComponentClass<ToolCardProps> = memo(
         >
           <span class="look" aria-hidden="true"></span>
           <span class="tool-name">${visible(name)}</span>
-          <span class="tool-line">${inputLine(input)}</span>
+          <span class="tool-line">${argumentsLine(args)}</span>
           <span class="tool-state"
             >${lookWords[look]}${durationMs !== undefined && ` · ${duration(durationMs)}`}</span
           >
           ${icon("chevron")}
         </summary>
-        ${isOpen && html`<${CallBody} input=${input} output=${output} />`}
+        ${isOpen && html`<${CallBody} arguments=${args} output=${output} />`}
       </details>
       ${
         approval !== undefined &&
@@ -75,7 +75,7 @@ export const ToolCard: ComponentClass<ToolCardProps> = memo(
   },
 );
 
-function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode {
+function CallBody({ arguments: args, output }: Pick<ToolBlock, "arguments" | "output">): VNode {
   const [isWhole, showWhole] = useState(false);
   const lines = output.split("\n").length;
   const isLong = lines > SHORT_LINES || output.length > SHORT_LENGTH;
@@ -83,7 +83,7 @@ function CallBody({ input, output }: Pick<ToolBlock, "input" | "output">): VNode
     isLong && !isWhole ? output.split("\n", SHORT_LINES).join("\n").slice(0, SHORT_LENGTH) : output;
   return html`<div class="call">
     <div class="call-part"><span class="call-head">Arguments</span></div>
-    <${Given} value=${input} label="Arguments" />
+    <${Given} value=${args} label="Arguments" />
     <div class="call-part">
       <span class="call-head">Output</span>
       ${output !== "" && html`<${CopyButton} text=${output} what="output" />`}
