@@ -103,6 +103,11 @@ const steps = [
     after: ["build and types"],
   },
   {
+    name: "private numbers",
+    command: ["node", "scripts/private-numbers.mjs"],
+    after: ["build and types"],
+  },
+  {
     name: "model ids",
     command: ["node", "scripts/model-ids.mjs"],
     after: ["build and types"],

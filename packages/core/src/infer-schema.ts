@@ -6,9 +6,9 @@
  */
 
 /**
- * Arguments of a tool whose schema's type is not known. Seed 002's tools use fields of such
- * arguments unchecked, and only `any` lets a tool with known arguments stand in a list of unknown
- * ones; this is the one place for it (docs/decisions).
+ * Arguments of a tool whose schema's type is not known. Programs use fields of such arguments
+ * unchecked, and only `any` lets a tool with known arguments stand in a list of unknown
+ * ones. This is the only `any` in public types.
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type UncheckedArguments = any;

@@ -51,10 +51,11 @@ export function withJsonSchema<Input, Output>(
 }
 
 /**
- * The JSON Schema of an object, as every wire wants it (Q114, Q116). `what` names the schema's
+ * The JSON Schema of an object, as every wire wants it. `what` names the schema's
  * owner in the error: throws `invalid_argument` when `schema` is no schema, cannot give its JSON
  * Schema, or describes something other than an object.
  */
+// Q114, Q116
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   if (!isRecord(schema) && !isStandardSchema(schema))
     throw refusal(what, `must be a schema, not ${describe(schema)}`);

@@ -1,4 +1,4 @@
-/** The shape of codelet's runner (seed 001). */
+/** The shape of codelet's runner. */
 export { hasToolCall, Message } from "./message.ts";
 export type {
   CompletionResponse,

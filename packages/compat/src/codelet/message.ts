@@ -1,5 +1,5 @@
 /**
- * codelet's messages (seed 001): two roles, parts, and each tool result in a user message of its
+ * codelet's messages: two roles, parts, and each tool result in a user message of its
  * own.
  */
 import type { AgentMessage } from "@bowline/core/agent";

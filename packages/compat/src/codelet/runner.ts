@@ -1,4 +1,4 @@
-/** codelet's runner (seed 001): a history, a provider, a registry; the one loop runs them. */
+/** codelet's runner: a history, a provider, a registry; the one loop runs them. */
 import { agentLoopContinue, type AgentContext, type AgentLoopConfig } from "@bowline/core/agent";
 import { systemClock, BowlineError } from "@bowline/core";
 import { failureOf, runToEnd } from "../run-end.ts";

@@ -1,4 +1,4 @@
-/** The shape of gai's agents (seed 004). */
+/** The shape of gai's agents. */
 export { Agent, anthropic, openai } from "./agent.ts";
 export type { Vendor, VendorConfig } from "./agent.ts";
 export {

@@ -1,5 +1,5 @@
 /**
- * gai's messages (seed 004): the system prompt is the first one, all results of an answer are in
+ * gai's messages: the system prompt is the first one, all results of an answer are in
  * one user message.
  */
 import type { AgentMessage } from "@bowline/core/agent";

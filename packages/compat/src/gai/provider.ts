@@ -1,4 +1,4 @@
-/** gai's providers (seed 004): a model, or two functions of one's own. */
+/** gai's providers: a model, or two functions of one's own. */
 import { streamByProtocol, systemClock, toJsonSchema } from "@bowline/core";
 import type { Model, StreamFn } from "@bowline/core";
 import { toContent } from "../parts.ts";

@@ -1,4 +1,4 @@
-/** gai's results and errors (seed 004): values, never thrown. */
+/** gai's results and errors: values, never thrown. */
 import type { ErrorInfo } from "@bowline/core";
 export type Result<T, E> =
   | { readonly ok: true; readonly value: T }

@@ -1,4 +1,4 @@
-/** The providers and the runner of a gateway's document (seed 003). */
+/** The providers and the runner of a gateway's document. */
 export { AnthropicProvider, OpenAIProvider } from "./provider.ts";
 export type { ProviderOptions } from "./provider.ts";
 export { createProviderRegistry } from "./registry.ts";

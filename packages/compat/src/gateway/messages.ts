@@ -1,4 +1,4 @@
-/** Seed 003's messages to the transcript's, and back. */
+/** The gateway's messages to the transcript's, and back. */
 import {
   type AssistantContent,
   type AssistantMessage,

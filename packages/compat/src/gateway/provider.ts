@@ -1,4 +1,4 @@
-/** Seed 003's two providers, over our wires. */
+/** The gateway's two providers, over the wires of core. */
 import {
   getModel,
   systemClock,

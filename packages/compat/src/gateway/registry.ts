@@ -1,4 +1,4 @@
-/** Seed 003's table of providers. */
+/** A table of providers by name. */
 import { AnthropicProvider, OpenAIProvider, type ProviderOptions } from "./provider.ts";
 import type { ModelProvider } from "./types.ts";
 

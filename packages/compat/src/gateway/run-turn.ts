@@ -1,4 +1,4 @@
-/** Seed 003's runner: one turn of a chat with its tools, over the one loop. */
+/** The gateway's runner: one turn of a chat with its tools, over the one loop. */
 import { agentLoop, systemClock, type AgentTool, type Model } from "@bowline/core";
 import { fromAssistant, toResultBlock, toTranscript, toUsage } from "./messages.ts";
 import { toStreamFn } from "./stream-fn.ts";

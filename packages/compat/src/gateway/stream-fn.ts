@@ -1,5 +1,5 @@
 /**
- * Any provider of seed 003's shape as a stream function, so that it works wherever a model does.
+ * Any provider of this shape as a stream function, so that it works wherever a model does.
  */
 import {
   BowlineError,

@@ -1,4 +1,4 @@
-/** The shapes of seed 003's providers. */
+/** The shapes of the gateway's providers. */
 import type { ImageContent } from "@bowline/core";
 
 export type ChatEvent =

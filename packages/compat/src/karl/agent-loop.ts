@@ -1,4 +1,4 @@
-/** karl's agent loop (seed 000): a generator of events over the one loop. */
+/** karl's agent loop: a generator of events over the one loop. */
 import { runAgentLoopContinue, type RunEndReason } from "@bowline/core/agent";
 import { BowlineError, type ErrorInfo, type StreamFn } from "@bowline/core";
 import { pullEvents, type StartRun } from "../pull-events.ts";

@@ -1,4 +1,4 @@
-/** The shape of karl's agent loop (seed 000) and of the runner around it, with both formats. */
+/** The shape of karl's agent loop and of the runner around it, with both formats. */
 import { streamByProtocol } from "@bowline/core";
 import { createAgentLoop, type Wire } from "./agent-loop.ts";
 import { createRunTask } from "./run-task.ts";

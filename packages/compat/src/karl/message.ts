@@ -1,5 +1,5 @@
 /**
- * karl's messages (seed 000): flat roles, calls beside the text, a tool message for each result.
+ * karl's messages: flat roles, calls beside the text, a tool message for each result.
  */
 import * as core from "@bowline/core";
 import type { Model } from "@bowline/core";

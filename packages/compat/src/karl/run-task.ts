@@ -1,4 +1,4 @@
-/** karl's runner (seed 000) around the loop: time limit, retries, hooks, and a packaged result. */
+/** karl's runner around the loop: time limit, retries, hooks, and a packaged result. */
 import { systemClock, BowlineError, isBowlineError, messageText } from "@bowline/core";
 import { createAgentLoop, type Wire } from "./agent-loop.ts";
 import { bestAnswer } from "./loop-error.ts";

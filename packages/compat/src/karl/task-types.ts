@@ -1,4 +1,4 @@
-/** The shapes of karl's runner (seed 000). */
+/** The shapes of karl's runner. */
 import type { Message } from "./message.ts";
 import type { KarlTool, ToolResult } from "./tool.ts";
 import type { AgentLoopConfig, TokenUsage } from "./types.ts";

@@ -1,4 +1,4 @@
-/** The shapes of karl's loop (seed 000). */
+/** The shapes of karl's loop. */
 import type { Compat, StreamFn, StreamOptions } from "@bowline/core";
 import type { Message, ToolCall } from "./message.ts";
 import type { ToolDefinition, ToolResult } from "./tool.ts";

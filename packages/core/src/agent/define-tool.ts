@@ -46,7 +46,8 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
  */
 export type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?: unknown } };
 
-/** The longest names that the named wires accept, and their alphabet (Q118). */
+/** The longest names that the named wires accept, and their alphabet. */
+// Q118
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**

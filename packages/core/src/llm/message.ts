@@ -26,8 +26,9 @@ export interface ThinkingContent {
   redacted?: boolean;
   /**
    * The wire field it came in (`reasoning_content`, `reasoning`, …), so that it goes back under the
-   * same name (Q082).
+   * same name.
    */
+  // Q082
   field?: string;
 }
 
@@ -50,7 +51,8 @@ export interface ToolCall {
    * Set when the text is no valid JSON object: such a call is answered with an error and never run.
    */
   argumentsError?: string;
-  /** Opaque provider data of this part; replayed only to the model it came from (Q089). */
+  /** Opaque provider data of this part; replayed only to the model it came from. */
+  // Q089
   thoughtSignature?: string;
 }
 
@@ -102,8 +104,9 @@ export interface AssistantMessage {
   stopReason: StopReason;
   /**
    * The provider's own tools are not done: the message is sent back as it is, and the next one goes
-   * on (Q162).
+   * on.
    */
+  // Q162
   paused?: boolean;
   /** What the wire said, verbatim; absent only when it said nothing. */
   rawStopReason?: string;
@@ -157,7 +160,8 @@ export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
 }
 
-/** Notes the names that a server has for an answer and its model: of each the first counts (Q077, Q187). */
+/** Notes the names that a server has for an answer and its model: of each the first counts. */
+// Q077, Q187
 export function noteSource(message: AssistantMessage, id: unknown, model: unknown): void {
   if (asText(id)) message.responseId ??= asText(id);
   if (asText(model) && model !== message.model) message.responseModel ??= asText(model);

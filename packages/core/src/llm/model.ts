@@ -32,8 +32,9 @@ export interface Model<TApi extends string = string> {
   provider: string;
   /**
    * Up to, not including, the protocol's own path (`/chat/completions`, `/messages`). Never changed
-   * silently (Q135).
+   * silently.
    */
+  // Q135
   baseUrl: string;
   /** Whether the model can think; without it no thinking option is sent. */
   reasoning: boolean;
@@ -64,14 +65,16 @@ export interface ThinkingBudgets {
 
 /**
  * Limits on time, in milliseconds; 0 turns one off. A limit that fires is a retryable `timeout`,
- * not an abort (Q234, Q235).
+ * not an abort.
  */
+// Q234, Q235
 export interface StreamTimeouts {
   /**
    * From the request to the response's headers. Default 600,000: local models read long prompts
    * slowly. Node's own fetch gives up connecting after 10 s, waiting for headers after 300 s; that
-   * of `@bowline/core/undici` waits longer (Q236).
+   * of `@bowline/core/undici` waits longer.
    */
+  // Q236
   firstByteMs?: number | undefined;
   /** Between two chunks of any bytes, keep-alives included. Default 120,000. */
   idleMs?: number | undefined;
@@ -94,7 +97,8 @@ export interface OutputFormat {
    * `answer`.
    */
   name?: string | undefined;
-  /** OpenAI's strict mode (Q117). Default: on where the schema qualifies. */
+  /** OpenAI's strict mode. Default: on where the schema qualifies. */
+  // Q117
   strict?: boolean | undefined;
 }
 
@@ -109,7 +113,8 @@ export interface RequestWarning {
 /** Options of one model call. Everything is optional and nothing is read from the environment. */
 export interface StreamOptions {
   signal?: AbortSignal | undefined;
-  /** Sent as the protocol asks; trimmed; no key, no header (Q136). */
+  /** Sent as the protocol asks; trimmed; no key, no header. */
+  // Q136
   apiKey?: string | undefined;
   temperature?: number | undefined;
   /**
@@ -120,7 +125,8 @@ export interface StreamOptions {
   /** How hard to think; absent asks for no thinking. */
   reasoning?: Exclude<ThinkingLevel, "off"> | undefined;
   thinkingBudgets?: ThinkingBudgets | undefined;
-  /** Where the server takes less, less is asked for, and {@link onWarning} hears of it (Q112). */
+  /** Where the server takes less, less is asked for, and {@link onWarning} hears of it. */
+  // Q112
   toolChoice?: ToolChoice | undefined;
   /**
    * Holds the answer to a schema, where `supportsOutput`; left out elsewhere. What comes back
@@ -142,8 +148,9 @@ export interface StreamOptions {
   /**
    * Further tries after a failure before any output. Default 2. Answers that are empty or hold a
    * botched call, and with {@link retryAfterOutput} those that were cut off, have a budget of
-   * their own, at most 2 of these (Q092): each costs the whole prompt.
+   * their own, at most 2 of these: each costs the whole prompt.
    */
+  // Q092
   maxRetries?: number | undefined;
   /**
    * The longest time, in milliseconds, from the first failure of the call to the beginning of its
@@ -180,8 +187,9 @@ export interface StreamOptions {
   onWarning?: ((warning: RequestWarning, model: Model) => unknown) | undefined;
   /**
    * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
-   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 32 Mi.
+   * four times as much in all its events. What is longer is `stream_corrupt`. Default 32 Mi.
    */
+  // Q029
   maxEventLength?: number | undefined;
   /**
    * The most that the texts, thoughts and arguments of one answer have together, in UTF-16 units.

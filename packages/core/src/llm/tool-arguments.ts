@@ -15,9 +15,10 @@ export interface ParsedArguments {
 
 /**
  * Parses strictly, then once more with raw control characters and invalid escapes inside strings
- * repaired (Q052, Q150). Empty text and `null` are `{}` (Q048, Q148); an object encoded twice is
- * unwrapped once (Q051). A number that JavaScript would round is a text of its digits.
+ * repaired. Empty text and `null` are `{}`; an object encoded twice is
+ * unwrapped once. A number that JavaScript would round is a text of its digits.
  */
+// Q052, Q150, Q048, Q148, Q051
 export function parseToolArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { arguments: {} };
   let value: unknown;

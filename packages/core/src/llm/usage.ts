@@ -1,4 +1,5 @@
-/** Token counts and money. Unknown is `undefined`, never 0 (Q097). */
+/** Token counts and money. Unknown is `undefined`, never 0. */
+// Q097
 export interface Usage {
   /** Prompt tokens that were neither read from nor written to a cache. */
   input?: number;

@@ -29,7 +29,8 @@ interface OpenPart {
   readonly deltaType: DeltaType;
   /** The part in the live message. */
   readonly live: AssistantContent;
-  /** Half a surrogate pair, kept until its other half comes (Q091). */
+  /** Half a surrogate pair, kept until its other half comes. */
+  // Q091
   held: string;
   readonly text: GrowingText;
 }

@@ -1,7 +1,8 @@
 /**
- * A schema in the words that a server takes (Q115), and what an answer is held to on OpenAI's
+ * A schema in the words that a server takes, and what an answer is held to on OpenAI's
  * wires.
  */
+// Q115
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
 import type { Tool } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
@@ -62,9 +63,10 @@ const words =
 const formats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
 
 /**
- * Whether OpenAI takes the schema as strict (Q117): no other words, each object closed and all its
+ * Whether OpenAI takes the schema as strict: no other words, each object closed and all its
  * properties required.
  */
+// Q117
 export function isStrictSchema(schema: JsonSchema): boolean {
   const { type, properties, required, additionalProperties, items, pattern, format, $ref } = schema;
   const names = Object.keys(properties ?? {});

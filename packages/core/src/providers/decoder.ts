@@ -39,9 +39,10 @@ const DEFAULT_MAX_ANSWER_LENGTH = 16 * 1024 * 1024;
 const failureWords =
   /error|fail|exception|traceback|time[ -]?d? ?out|unavailable|refused|reset by|abort|overload|denied|exceeded|bad gateway|<html|<!doctype/i;
 /**
- * What servers and proxies send as an event while a model is silent (Q006). No other words: what is
+ * What servers and proxies send as an event while a model is silent. No other words: what is
  * unknown may be an error, and keeps calls from running.
  */
+// Q006
 const keepAlive = /^\s*(?:ping|keep-?alive|openrouter processing)\s*$/i;
 /** How much is quoted of what a server sent outside of its events. */
 const MAX_QUOTE_LENGTH = 500;
@@ -166,9 +167,10 @@ export class StreamDecoder implements SseListener {
   }
 
   /**
-   * Lines that are no field: an error, a payload without its field's name (Q024), or words. Words
+   * Lines that are no field: an error, a payload without its field's name, or words. Words
    * that report a failure end the answer; others only keep its calls from running.
    */
+  // Q024
   stray(text: string): void {
     if (this.#writer.ended) return;
     const said = text.trim();
@@ -191,9 +193,9 @@ export class StreamDecoder implements SseListener {
   }
 
   /**
-   * One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read
-   * (Q025, Q026).
+   * One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read.
    */
+  // Q025, Q026
   #payload(data: string, name: string): void {
     const reader = this.#reader;
     // What is no JSON costs an exception: the one text that comes with every answer is known
@@ -228,9 +230,9 @@ export class StreamDecoder implements SseListener {
   }
 
   /**
-   * A 2xx body without a single event: a page, JSON instead of a stream, or nothing (Q018, Q019,
-   * Q022, Q023).
+   * A 2xx body without a single event: a page, JSON instead of a stream, or nothing.
    */
+  // Q018, Q019, Q022, Q023
   #explainStray(): void {
     const body = this.#sse.stray.trim();
     if (body === "")
@@ -275,9 +277,10 @@ function counterparts(value: unknown, other: unknown): Map<unknown, unknown> {
 }
 
 /**
- * A raw tab, say, may stand in what the model wrote, which Messages sends as it is (Q052, Q150). In
+ * A raw tab, say, may stand in what the model wrote, which Messages sends as it is. In
  * a name or a type it is damage.
  */
+// Q052, Q150
 function undamaged(name: string, value: unknown): unknown {
   if (/[\u0000-\u001f\\]/.test(name === "type" ? String(value) : name)) throw new SyntaxError(name);
   return value;

@@ -13,7 +13,8 @@ import type { ReaderFacts } from "./protocol.ts";
 const meanings = ["complete", "unknown", "cut", "filtered", "refused", "failed"] as const;
 type Meaning = (typeof meanings)[number];
 
-/** Words that servers write while an answer goes on (Q060, Q211). */
+/** Words that servers write while an answer goes on. */
+// Q060, Q211
 const unfinished = /^(?:null|not_finished|in_progress)$|unspecified$/i;
 const failures = /error|abort|cancel|insufficient|malformed|call_filter|fail|time_?out|rate_limit/i;
 const refusals = /refus/i;
@@ -23,7 +24,8 @@ const limits = /length|limit|max_\w*tokens|context_window|incomplete/i;
 /** Words for an answer that calls tools. */
 const callWords = /^(?:tool_?(?:calls?|use)|function_call)$/i;
 
-/** The words with which a server ends an answer, of which the worst counts (Q062, Q064). */
+/** The words with which a server ends an answer, of which the worst counts. */
+// Q062, Q064
 export class AnswerEnd {
   readonly #complete: RegExp;
   #word = "";
@@ -112,11 +114,11 @@ export class AnswerEnd {
 }
 
 /**
- * Ends an answer whose end word was checked. Calls run whatever a good word says (Q058, Q059, Q166,
- * Q204), and none without proof. Throws `stream_corrupt` for an answer that contradicts itself or
- * whose calls are not proved, `empty_response` for one without text or call (Q092), and `context_overflow` where the server names no error, but by its own numbers the conversation
- * did not fit (Q244).
+ * Ends an answer whose end word was checked. Calls run whatever a good word says, and none without proof. Throws `stream_corrupt` for an answer that contradicts itself or
+ * whose calls are not proved, `empty_response` for one without text or call, and `context_overflow` where the server names no error, but by its own numbers the conversation
+ * did not fit.
  */
+// Q058, Q059, Q166, Q204, Q092, Q244
 export function endAnswer(
   writer: Pick<MessageWriter, "message" | "done">,
   facts: ReaderFacts,

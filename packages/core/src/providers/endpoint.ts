@@ -3,16 +3,17 @@ import { BowlineError } from "../errors.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 
 /**
- * The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last
- * (Q135). Throws `invalid_argument` without one.
+ * The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last. Throws `invalid_argument` without one.
  */
+// Q135
 export function joinUrl(baseUrl: string, path: string): string {
   if (typeof baseUrl !== "string")
     throw new BowlineError("invalid_argument", "The model has no baseUrl.");
   return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
 }
 
-/** No key, no header for it (Q136); what the model and the caller set wins. */
+/** No key, no header for it; what the model and the caller set wins. */
+// Q136
 export function wireHeaders(
   { headers, compat }: Model,
   options: StreamOptions,

@@ -10,9 +10,9 @@ export interface ModelFamily {
   readonly ids: string;
   readonly reasoning?: boolean;
   /**
-   * The most that it writes, or what is enough of that: Messages wants a number with every request
-   * (Q175).
+   * The most that it writes, or what is enough of that: Messages wants a number with every request.
    */
+  // Q175
   readonly maxTokens?: number;
   readonly compat?: Compat;
 }
@@ -26,10 +26,11 @@ const maxTokens = 64_000;
 const formerMaxTokens = 32_000;
 
 /**
- * What Claude's take (Q112, Q113, Q173):
+ * What Claude's take:
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and, of the newest,
  * https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide
  */
+// Q112, Q113, Q173
 export const anthropicFamilies: readonly ModelFamily[] = [
   { ids: "claude-(?:instant|2|3-(?!7))", reasoning: false, compat: { structuredOutput: "none" } },
   {
@@ -53,9 +54,10 @@ export const anthropicFamilies: readonly ModelFamily[] = [
 ];
 
 /**
- * What OpenAI's take (Q107, Q113). One that is not here is taken for the newest, with nothing held
+ * What OpenAI's take. One that is not here is taken for the newest, with nothing held
  * back.
  */
+// Q107, Q113
 export const openaiFamilies: readonly ModelFamily[] = [
   {
     ids: "^(?:ft:)?gpt-(?:3|4(?!o|\\.\\d))",
@@ -67,7 +69,8 @@ export const openaiFamilies: readonly ModelFamily[] = [
   { ids: "^(?:gpt-[5-9]|o\\d)", compat: { noTemperature: true } },
 ];
 
-/** What Gemini says it reads of JSON Schema (Q115): https://ai.google.dev/api/generate-content */
+/** What Gemini says it reads of JSON Schema: https://ai.google.dev/api/generate-content */
+// Q115
 export const geminiKeywords: readonly string[] = (
   "$id $defs $ref $anchor type format title description enum anyOf oneOf items prefixItems minItems maxItems " +
   "minimum maximum properties required additionalProperties propertyOrdering"

@@ -12,9 +12,9 @@ import type { CallProof } from "./call-proof.ts";
 /** A request as its wire has it. */
 export interface WireRequest extends Omit<PostRequest, "body"> {
   /**
-   * Sent as the JSON that `toWireJson` makes of it: here it may still hold half characters and NUL
-   * (Q130, Q131).
+   * Sent as the JSON that `toWireJson` makes of it: here it may still hold half characters and NUL.
    */
+  // Q130, Q131
   readonly body: Record<string, unknown>;
 }
 
@@ -41,7 +41,8 @@ export interface Protocol {
 }
 
 export interface ReaderFacts {
-  /** The tools that were declared, for quirks that need to know (Q043, Q070). */
+  /** The tools that were declared, for quirks that need to know. */
+  // Q043, Q070
   readonly toolNames: readonly string[];
   /** The model's, in tokens. */
   readonly contextWindow?: number | undefined;
@@ -63,9 +64,10 @@ export interface ReaderFacts {
 export interface ProtocolReader {
   event(data: Record<string, unknown>, name: string): void;
   /**
-   * `[DONE]` came, whatever its spacing and case (Q015): in protocols that do not know it, it says
-   * nothing (Q017, Q179).
+   * `[DONE]` came, whatever its spacing and case: in protocols that do not know it, it says
+   * nothing.
    */
+  // Q015, Q017, Q179
   done?(): void;
   /** The body ended. Writes `done`, or throws when no terminal signal was seen. */
   end(): void;

@@ -139,8 +139,9 @@ export function assertSendable(messages: readonly unknown[]): void {
 
 /**
  * The result of each call: it belongs to the latest call before it under its id that has none yet,
- * since servers repeat ids (Q041).
+ * since servers repeat ids.
  */
+// Q041
 function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolResultMessage> {
   const results = new Map<ToolCall, ToolResultMessage>();
   /** The calls of one message that wait for a result. */
@@ -158,7 +159,8 @@ function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolRe
   return results;
 }
 
-/** Empty text is refused by several servers (Q171), images by text-only models. */
+/** Empty text is refused by several servers, images by text-only models. */
+// Q171
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
   return parts.flatMap((part) => {
     const fault = unsupported(part);
@@ -169,7 +171,8 @@ function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] 
   });
 }
 
-/** Whether nothing of the text would be read: NUL is not sent (Q131). */
+/** Whether nothing of the text would be read: NUL is not sent. */
+// Q131
 export function isBlank(text: string): boolean {
   return !/[^\s\0]/.test(text);
 }

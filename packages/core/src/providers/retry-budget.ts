@@ -20,7 +20,8 @@ export class RetryBudget {
     this.#random = random;
   }
 
-  /** Whether the next try needs a new connection, since one broke (Q230). */
+  /** Whether the next try needs a new connection, since one broke. */
+  // Q230
   get isFresh(): boolean {
     return this.#isFresh;
   }
@@ -49,9 +50,9 @@ export class RetryBudget {
 }
 
 /**
- * Whether the server is well and the answer was no good: empty, or a call that the model botched
- * (Q092, Q104, Q207).
+ * Whether the server is well and the answer was no good: empty, or a call that the model botched.
  */
+// Q092, Q104, Q207
 function isPoorAnswer({ code, status }: BowlineError): boolean {
   return (
     code === "empty_response" || status === 400 || (code === "server_error" && status === undefined)

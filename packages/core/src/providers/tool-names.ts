@@ -1,7 +1,7 @@
 /**
- * Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many (Q118,
- * Q119, Q177).
+ * Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many.
  */
+// Q118, Q119, Q177
 import { BowlineError, callHook } from "../errors.ts";
 import type { Tool } from "../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../llm/model.ts";
@@ -14,9 +14,10 @@ export interface NameLimits {
 
 /**
  * Ids of one request's calls. Two calls never share one, though a transcript may repeat ids in
- * several turns (Q041). Given in the order of the transcript, so that a longer transcript keeps the
+ * several turns. Given in the order of the transcript, so that a longer transcript keeps the
  * ids, and the cached prefix, of a shorter one.
  */
+// Q041
 export function createWireIds(length: number): (id: string) => string {
   /**
    * What is taken, each with the last number that was tried behind it, so that a repeated id costs
@@ -39,8 +40,9 @@ export function createWireIds(length: number): (id: string) => string {
 
 /**
  * Ids of one answer's calls: the server's, or one of ours where it gave none, or that of another
- * call (Q038, Q040). Ours are `call_1`, `call_2`, … unless `createId` makes others.
+ * call. Ours are `call_1`, `call_2`, … unless `createId` makes others.
  */
+// Q038, Q040
 export function createCallIds(createId?: () => string): (given?: string) => string {
   const taken = new Set<string>();
   let count = 0;
@@ -94,7 +96,8 @@ export function fromWireName(name: string, declared: readonly string[], length: 
   return declared.find((candidate) => toWireName(candidate, length) === name) ?? name;
 }
 
-/** The choice, or the most that this server takes, which the caller is told (Q112). */
+/** The choice, or the most that this server takes, which the caller is told. */
+// Q112
 export function allowedChoice(
   { toolChoice: choice, onWarning }: StreamOptions,
   model: Model,

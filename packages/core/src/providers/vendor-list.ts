@@ -38,8 +38,9 @@ const openai: Compat = {
 
 /**
  * Model servers hold every word of the answer to a schema, so that with one no tool would be
- * called; the templates of many a model want the user's messages as one (Q125).
+ * called; the templates of many a model want the user's messages as one.
  */
+// Q125
 const local: Compat = { structuredOutput: "no_tools", mergeUsers: true };
 
 /** In the order in which the command looks for keys, then servers on this machine. */

@@ -154,8 +154,9 @@ export class WireCall {
 
   /**
    * Whether a try after this wait would come too late. A wait that the limit of the whole call
-   * would end is not begun: the failure at hand says more (Q235).
+   * would end is not begun: the failure at hand says more.
    */
+  // Q235
   #isLate(delayMs: number): boolean {
     const { maxRetryTimeMs = 0 } = this.#options;
     const { clock, totalMs, begunAt } = this.#posting;

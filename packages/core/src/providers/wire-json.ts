@@ -1,9 +1,10 @@
 /**
- * A value as the JSON that model servers take: half a surrogate pair becomes U+FFFD (Q130), NUL is
- * left out (Q131), in names, too. `JSON.stringify` writes both as escapes and whole pairs as they
+ * A value as the JSON that model servers take: half a surrogate pair becomes U+FFFD, NUL is
+ * left out, in names, too. `JSON.stringify` writes both as escapes and whole pairs as they
  * are, so one search of the text finds whether there is any. JSON that stands in a string is to be
  * made with this, too.
  */
+// Q130, Q131
 export function toWireJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!/\\u(?:d|0000)/.test(json)) return json;

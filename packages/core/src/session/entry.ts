@@ -123,9 +123,9 @@ export type EntryBody =
       readonly runId: string;
       readonly toolCallId: string;
       /**
-       * Its intent's. Call ids do not tell calls apart: servers use them again from turn to turn
-       * (Q041).
+       * Its intent's. Call ids do not tell calls apart: servers use them again from turn to turn.
        */
+      // Q041
       readonly idempotencyKey: string;
       /** All that the step gave, as the loop gets it again. */
       readonly result: unknown;

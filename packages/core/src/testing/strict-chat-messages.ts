@@ -3,11 +3,12 @@ import { describe, isObject, join, type Json, type Problems } from "./strict-jso
 
 export const toolName: RegExp = /^[A-Za-z0-9_-]{1,64}$/;
 /**
- * OpenAI takes 40 characters; printable ASCII, since some servers make ids like `functions.read:0`
- * (Q119).
+ * OpenAI takes 40 characters; printable ASCII, since some servers make ids like `functions.read:0`.
  */
+// Q119
 const callId = /^[\x21-\x7e]{1,40}$/;
-/** What thinking models send back under the name they chose (Q082, Q132). */
+/** What thinking models send back under the name they chose. */
+// Q082, Q132
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
 export function checkMessages(problems: Problems, value: unknown): void {
@@ -127,8 +128,9 @@ function checkId(problems: Problems, path: string, id: unknown, ids: Set<unknown
 }
 
 /**
- * JSON text of an object: anything else is refused for ever after by servers that parse it (Q129).
+ * JSON text of an object: anything else is refused for ever after by servers that parse it.
  */
+// Q129
 function checkArguments(problems: Problems, path: string, value: unknown): void {
   if (typeof value !== "string")
     return problems.add(path, `must be JSON text, not ${describe(value)}`);
@@ -142,7 +144,8 @@ function checkArguments(problems: Problems, path: string, value: unknown): void 
   }
 }
 
-/** Where Gemini looks for the signature of a call (Q089). */
+/** Where Gemini looks for the signature of a call. */
+// Q089
 function checkSignature(problems: Problems, path: string, value: unknown): void {
   const extra = problems.object(path, value, ["google"]);
   const google =

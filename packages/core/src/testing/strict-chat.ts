@@ -5,7 +5,8 @@
 import { checkMessages, toolName } from "./strict-chat-messages.ts";
 import { describe, isObject, Problems, type Json } from "./strict-json.ts";
 
-/** The dialects in which thinking is asked for (Q134). */
+/** The dialects in which thinking is asked for. */
+// Q134
 const thinkingFields = [
   "reasoning_effort",
   "reasoning",
@@ -94,7 +95,8 @@ function checkFormat(problems: Problems, value: unknown): void {
   problems.outputSchema(`${path}.schema`, json.schema, json.strict === true);
 }
 
-/** One switch, in the dialect of the target (Q134). */
+/** One switch, in the dialect of the target. */
+// Q134
 function checkThinking(problems: Problems, request: Json): void {
   const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"];
   const used = thinkingFields.filter((name) => name in request);

@@ -42,7 +42,8 @@ export class Problems {
     return [];
   }
 
-  /** Text with something to read in it (Q121, Q171). */
+  /** Text with something to read in it. */
+  // Q121, Q171
   text(path: string, value: unknown): void {
     if (typeof value !== "string") this.add(path, `must be text, not ${describe(value)}`);
     else if (value.trim() === "") this.add(path, "must not be blank");
@@ -71,9 +72,9 @@ export class Problems {
   }
 
   /**
-   * A tool's schema: an object at the root, with its properties, and no choice between schemas
-   * (Q114 to Q116).
+   * A tool's schema: an object at the root, with its properties, and no choice between schemas.
    */
+  // Q114 to Q116
   toolSchema(path: string, value: unknown): void {
     if (!isObject(value)) return this.add(path, `must be an object, not ${describe(value)}`);
     if (value.type !== "object")
@@ -86,8 +87,9 @@ export class Problems {
 
   /**
    * The schema of an answer: as a tool's, in which OpenAI's strict mode wants every object closed
-   * and all its names required (Q117).
+   * and all its names required.
    */
+  // Q117
   outputSchema(path: string, value: unknown, strict: boolean): void {
     this.toolSchema(path, value);
     if (strict && isObject(value)) this.#strictSchema(path, value);
@@ -118,7 +120,8 @@ export class Problems {
     }
   }
 
-  /** Every string well-formed and without NUL, everything JSON (Q130, Q131). */
+  /** Every string well-formed and without NUL, everything JSON. */
+  // Q130, Q131
   everyString(path: string, value: unknown): void {
     if (typeof value === "string") {
       if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value)) {

@@ -64,7 +64,8 @@ function checkAssistant(
   return own;
 }
 
-/** A provider's own block; its fields are the provider's business (Q161). */
+/** A provider's own block; its fields are the provider's business. */
+// Q161
 function isServerBlock(type: unknown): boolean {
   return (
     typeof type === "string" &&
@@ -85,7 +86,8 @@ function checkCall(problems: Problems, path: string, block: unknown, ids: Set<un
   return String(call.id);
 }
 
-/** All results of the turn come first, in order, then what else the user has to say (Q168). */
+/** All results of the turn come first, in order, then what else the user has to say. */
+// Q168
 function checkUser(
   problems: Problems,
   path: string,

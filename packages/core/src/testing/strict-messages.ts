@@ -52,9 +52,10 @@ function checkSystem(problems: Problems, system: unknown): void {
 }
 
 /**
- * The budget is part of `max_tokens` (Q175); a thinking model samples as it likes and is not forced
- * to a tool (Q113).
+ * The budget is part of `max_tokens`; a thinking model samples as it likes and is not forced
+ * to a tool.
  */
+// Q175, Q113
 function checkThinking(problems: Problems, request: Json): void {
   const { thinking, temperature, tool_choice: choice } = request;
   if ("temperature" in request) problems.number("temperature", temperature, 0, 1);
@@ -164,7 +165,8 @@ function checkTools(problems: Problems, request: Json): void {
   else if ("name" in choice) problems.add("tool_choice.name", 'belongs to type "tool" only');
 }
 
-/** At most four, and the long ones first (Q174). */
+/** At most four, and the long ones first. */
+// Q174
 function checkCacheMarks(problems: Problems, request: Json): void {
   const marks: string[] = [];
   const visit = (path: string, value: unknown): void => {

@@ -110,9 +110,10 @@ export class Exchange {
   }
 
   /**
-   * Asks, also where a redirect of the same origin points that keeps method and body (Q229): keys
+   * Asks, also where a redirect of the same origin points that keeps method and body: keys
    * go nowhere else.
    */
+  // Q229
   async #send(): Promise<Response> {
     const { url, body } = this.#request;
     const { fetch, fresh, onResponse } = this.#options; // called without a receiver: browsers refuse `fetch` as a method of another object

@@ -6,10 +6,12 @@ import { BowlineError, type ErrorCode } from "../errors.ts";
 import { asRecord, asText, defined, list, parseJson } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
-/** Words that make a 429 final: waiting will not help (Q225). */
+/** Words that make a 429 final: waiting will not help. */
+// Q225
 const quotaWords =
   /insufficient_quota|billing|payment|credit|current quota|(?:daily|monthly|usage|plan) limit|for (?:the )?(?:day|month)|"1308"|PerDay/i;
-/** How servers say that a conversation is too long (Q243); throttling of tokens is not that. */
+/** How servers say that a conversation is too long; throttling of tokens is not that. */
+// Q243
 const overflowWords =
   /context[ _]?(?:length|window|size)|(?:prompt|input) (?:(?:is )?too long|token count)|(?:prompt|input|prompt exceeds max) length|length of the messages|model token limit/i;
 const throttleWords = /rate limit|too many requests|please wait/i;
@@ -58,9 +60,9 @@ export function errorOfResponse(facts: ResponseFacts): BowlineError {
 }
 
 /**
- * The error of an envelope inside a stream, with the envelope's own status when it has one (Q100,
- * Q139).
+ * The error of an envelope inside a stream, with the envelope's own status when it has one.
  */
+// Q100, Q139
 export function errorOfEnvelope(
   envelope: unknown,
   status: number | undefined = statusIn(envelope),
@@ -81,7 +83,8 @@ function textOf(envelope: unknown): string {
   }
 }
 
-/** Whether the `error` of an event is one: an empty one beside an answer is none (Q100). */
+/** Whether the `error` of an event is one: an empty one beside an answer is none. */
+// Q100
 export function isError(error: unknown): boolean {
   if (typeof error === "number" || typeof error === "boolean") return Boolean(error);
   return error !== undefined && Object.keys(Object(error)).length > 0; // a text's letters are keys, too
@@ -89,8 +92,9 @@ export function isError(error: unknown): boolean {
 
 /**
  * Whether an object that a wire does not know reports a failure, in any of the shapes that servers
- * use (Q102).
+ * use.
  */
+// Q102
 export function isErrorObject(data: Readonly<Record<string, unknown>>): boolean {
   const { error, errors, detail, object, type, success, status, message, code, statusCode } = data;
   const ownCode = data.error_code ?? data.errorCode ?? data.error_msg ?? data.error_message;
@@ -135,9 +139,9 @@ function toError(facts: Facts, message: string): BowlineError {
 }
 
 /**
- * The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with
- * (Q022).
+ * The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with.
  */
+// Q022
 export function htmlTitle(body: string): string | undefined {
   if (!/^\s*</.test(body)) return undefined;
   const title = /<title[^>]*>\s*([^<]+)/i.exec(body)?.[1];
@@ -145,8 +149,9 @@ export function htmlTitle(body: string): string | undefined {
 }
 
 /**
- * The readable part of an error, whatever shape the server gave it (Q102): text is its own message.
+ * The readable part of an error, whatever shape the server gave it: text is its own message.
  */
+// Q102
 function messageIn(given: unknown, depth = 0): string | undefined {
   const value = depth > MAX_DEPTH ? undefined : first(given);
   if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
@@ -207,8 +212,9 @@ const codeOfStatus: Record<number, ErrorCode> = {
 
 /**
  * `body` as it came: codes say more than messages. A 429 with a delay will pass, whatever else it
- * says of quotas (Q216).
+ * says of quotas.
  */
+// Q216
 function codeOf({ status = 500, body, url }: Facts, delay: number | undefined): ErrorCode {
   // Cerebras says nothing at all of a conversation that is too long (Q242).
   const isMute = body === "" && (status === 400 || status === 413) && url.includes("cerebras");

@@ -16,18 +16,20 @@ export type ChunkVerdict = "progress" | "alive" | "complete";
 
 export interface PostOptions {
   /**
-   * Connecting is its own affair: it says nothing of it that could be timed apart (Q235). Node's
+   * Connecting is its own affair: it says nothing of it that could be timed apart. Node's
    * gives up connecting after 10 s and waiting for headers after 300 s, which is a `timeout`, too;
-   * node/undici.ts waits longer (Q236).
+   * node/undici.ts waits longer.
    */
+  // Q235, Q236
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
-   * Asks for a connection that no earlier request has used, for after one broke (Q230). Node's
+   * Asks for a connection that no earlier request has used, for after one broke. Node's
    * fetch opens a new one by then in any case, Bun's because of this; Deno's may still take others
    * of its pool, and browsers do as they see fit.
    */
+  // Q230
   readonly fresh: boolean;
   /** Named in errors. */
   readonly model: string;

@@ -2,7 +2,8 @@
 import type { BowlineError } from "../errors.ts";
 
 const BASE_MS = 500;
-/** A server that is overloaded gets more time (Q227). */
+/** A server that is overloaded gets more time. */
+// Q227
 const OVERLOADED_BASE_MS = 2000;
 const CAP_MS = 8_000;
 
@@ -28,9 +29,10 @@ interface Hints {
 
 /**
  * The delay a server asks for, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or
- * as a date (Q220, Q221, Q245), then, of a 429, `x-ratelimit-reset-*` (Q222), then `retryDelay` in
- * the body (Q216), then the message (Q223). Past and unreadable hints are none.
+ * as a date, then, of a 429, `x-ratelimit-reset-*`, then `retryDelay` in
+ * the body, then the message. Past and unreadable hints are none.
  */
+// Q220, Q221, Q245, Q222, Q216, Q223
 export function retryAfterMs({ status, headers, body, now }: Hints): number | undefined {
   const serverNow = Date.parse(headers.date ?? "") || now; // the clock that the hints were made by
   const inBody =
@@ -60,8 +62,9 @@ function resetMs(headers: Hints["headers"], serverNow: number): number | undefin
 
 /**
  * As a duration in seconds, an epoch in seconds or milliseconds, or a date, which counts whole
- * seconds (Q245).
+ * seconds.
  */
+// Q245
 function delayOf(text: string | undefined, serverNow: number): number | undefined {
   const epoch = Number(text);
   const ms =

@@ -1,9 +1,9 @@
 /**
  * Server-sent events from bytes, synchronously: no socket, no promise, no clock. Follows the WHATWG
- * rules except at the end of the body, where a pending event is delivered without its blank line
- * (Q013); whether the answer is complete is for the decoder to say. Cost is linear in the bytes,
+ * rules except at the end of the body, where a pending event is delivered without its blank line; whether the answer is complete is for the decoder to say. Cost is linear in the bytes,
  * however they are cut.
  */
+// Q013
 import { BowlineError } from "../errors.ts";
 
 /** Receives each event that has data. */
@@ -17,9 +17,10 @@ export interface SseListener {
 export interface SseOptions {
   /**
    * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
-   * four times as much in all its events. What is longer is `stream_corrupt` (Q029). Default 32 Mi: an
+   * four times as much in all its events. What is longer is `stream_corrupt`. Default 32 Mi: an
    * answer with a large image in it, and no more than a small process can hold.
    */
+  // Q029
   readonly maxEventLength?: number | undefined;
 }
 
@@ -43,9 +44,10 @@ export class SseReader {
   // Node's own removal of the BOM takes two when the first is cut by a chunk boundary.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /**
-   * What is left out at the start of the next text: a BOM at the start of the body (Q004), the rest
-   * of a CRLF (Q002).
+   * What is left out at the start of the next text: a BOM at the start of the body, the rest
+   * of a CRLF.
    */
+  // Q004, Q002
   #skipped: string | undefined = "\ufeff";
   #tail = "";
   #data: string | undefined;
@@ -112,7 +114,8 @@ export class SseReader {
     }
   }
 
-  /** One line of the text. What is no field and no comment (Q006) is kept as stray. */
+  /** One line of the text. What is no field and no comment is kept as stray. */
+  // Q006
   #readLine(text: string, start: number, end: number): void {
     if (start === end) this.#dispatch();
     // In pieces of three letters, which V8 compares without a call: a fiftieth of the whole time of
@@ -165,7 +168,8 @@ function valueAt(text: string, start: number, end: number): string {
   return text.slice(text.startsWith(" ", start) ? start + 1 : start, end);
 }
 
-/** Whether a line is a field that nobody reads, which event streams may have (Q006). */
+/** Whether a line is a field that nobody reads, which event streams may have. */
+// Q006
 export function isUnknownField(line: string): boolean {
   return unknownField.test(line);
 }

@@ -85,7 +85,8 @@ async function pass(
   throw truncated();
 }
 
-/** An empty answer that a limit cut is what some servers give instead of an error (Q244). */
+/** An empty answer that a limit cut is what some servers give instead of an error. */
+// Q244
 function isTooLong(end: DoneEvent | ErrorEvent): boolean {
   const { content, error } = messageOf(end);
   if (content.length > 0) return false;

@@ -86,7 +86,8 @@ export function dropThinking(messages: readonly AgentMessage[]): AgentMessage[] 
   });
 }
 
-/** A part without a provider's data: an id of reasoning that is gone is refused (Q193, Q196). */
+/** A part without a provider's data: an id of reasoning that is gone is refused. */
+// Q193, Q196
 function unsigned(part: AssistantContent): AssistantContent {
   if (part.type === "text") return { type: "text", text: part.text };
   if (part.type !== "toolCall") return part;

@@ -83,8 +83,9 @@ export function sumTokens(messages: readonly AgentMessage[], estimate: TokenEsti
 
 /**
  * The context up to and with this message, as its server counted it. Zero is what servers say that
- * do not count (Q097).
+ * do not count.
  */
+// Q097
 function reportedTokens(message: AgentMessage, estimate: TokenEstimate): number | undefined {
   if (message.role !== "assistant" || isCut(message)) return undefined;
   const { input, output, cacheRead = 0, cacheWrite = 0, totalTokens } = message.usage;

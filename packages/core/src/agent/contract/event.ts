@@ -1,7 +1,6 @@
 /**
- * What a run says while it goes on: seed 002's ten kinds, in its order, and a few more that appear
- * only when their cause does. Every event has the run's id and a number that counts without gaps:
- * from 0, of a resumed run from beyond all that were given out before. All are JSON-safe.
+ * The events of a run. Each has the run's id and a number (`seq`) that counts from 0 without gaps; a
+ * resumed run continues after the numbers that were used before. All events are JSON-safe.
  */
 import type { ErrorInfo } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";

@@ -98,8 +98,9 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
     | undefined;
   /**
    * Asked before each model call; a falsy answer falls back to `apiKey`. Asked once more when the
-   * key is refused with 401 before any output: another key is tried once (Q226).
+   * key is refused with 401 before any output: another key is tried once.
    */
+  // Q226
   getApiKey?: ((provider: string) => MaybePromise<string | undefined>) | undefined;
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode | undefined;

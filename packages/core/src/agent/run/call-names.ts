@@ -7,9 +7,10 @@ export function stepOf(run: Run, call: Pick<ToolCall, "id">): string {
 }
 
 /**
- * Names a call among all calls of all runs. Servers reuse call ids from turn to turn (Q041), so the
+ * Names a call among all calls of all runs. Servers reuse call ids from turn to turn, so the
  * turn is part of it.
  */
+// Q041
 export function keyOf(run: Run, call: ToolCall): string {
   return `${run.id}:${run.turns}:${call.id}`;
 }

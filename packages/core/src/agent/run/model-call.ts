@@ -217,7 +217,8 @@ class ModelCall {
     this.isTold = true;
   }
 
-  /** A key that expired on the way may have a successor (Q226). */
+  /** A key that expired on the way may have a successor. */
+  // Q226
   async #end({ attempt, error: message }: ErrorEvent, ask: Ask): Promise<void> {
     const { error } = message;
     if (ask.mayExpire && !this.isTold && error?.code === "authentication_failed") {

@@ -41,7 +41,8 @@ function kindOf(type: unknown): Block["kind"] {
   }
 }
 
-/** What is in the start already counts (Q149, Q154). */
+/** What is in the start already counts. */
+// Q149, Q154
 export function createBlock(index: unknown, raw: Json, facts: ReaderFacts): Block {
   const kind = kindOf(raw.type);
   const isCall = kind === "toolCall";
@@ -63,7 +64,8 @@ export function createBlock(index: unknown, raw: Json, facts: ReaderFacts): Bloc
   };
 }
 
-/** Thinking that has only a signature is not empty (Q158). */
+/** Thinking that has only a signature is not empty. */
+// Q158
 export function isEmpty({ kind, held, signature }: Block): boolean {
   return (
     (kind === "text" && held === "") || (kind === "thinking" && held === "" && signature === "")
@@ -71,9 +73,9 @@ export function isEmpty({ kind, held, signature }: Block): boolean {
 }
 
 /**
- * A longer signature that begins with the one before replaces it; anything else is its next piece
- * (Q156).
+ * A longer signature that begins with the one before replaces it; anything else is its next piece.
  */
+// Q156
 export function joinSignature(known: string, next: string): string {
   return next.length >= known.length && next.startsWith(known) ? next : known + next;
 }

@@ -1,8 +1,9 @@
 /**
- * Content blocks to parts. A part is opened when its block has content (Q072) or another block
- * begins, in the order in which the blocks first appeared (Q152). A provider's own block can only
+ * Content blocks to parts. A part is opened when its block has content or another block
+ * begins, in the order in which the blocks first appeared. A provider's own block can only
  * be written whole: what begins behind it waits for its end.
  */
+// Q072, Q152
 import { asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -112,7 +113,8 @@ export class BlockAssembler {
     this.#facts.proof.contradict(what);
   }
 
-  /** A piece of no open block: text can be read (Q153), and nothing else. */
+  /** A piece of no open block: text can be read, and nothing else. */
+  // Q153
   #miss(index: unknown, type: unknown): void {
     const { proof } = this.#facts;
     const what = "the stream had a piece for a block that was not open";
@@ -122,9 +124,9 @@ export class BlockAssembler {
   }
 
   /**
-   * Appends to the open block, or to a new one when its start went missing or it is of another kind
-   * (Q153).
+   * Appends to the open block, or to a new one when its start went missing or it is of another kind.
    */
+  // Q153
   #append(index: unknown, open: Block | undefined, kind: Block["kind"], text: unknown): void {
     if (typeof text !== "string") return;
     const isOf = this.#isOf(open, kind);

@@ -26,7 +26,8 @@ export interface WireMessage {
   readonly content: WireBlock[];
 }
 
-/** A turn while it is put together: results come before anything else of their turn (Q168). */
+/** A turn while it is put together: results come before anything else of their turn. */
+// Q168
 interface Turn {
   readonly role: "user" | "assistant";
   readonly results: WireBlock[];
@@ -113,9 +114,10 @@ function encodeAssistant(
 }
 
 /**
- * Byte for byte or not at all: a server checks the text against the signature (Q155, Q157, Q158).
- * Some sign nothing, and want it back all the same (Q132).
+ * Byte for byte or not at all: a server checks the text against the signature.
+ * Some sign nothing, and want it back all the same.
  */
+// Q155, Q157, Q158, Q132
 function encodeThinkingPart(part: ThinkingContent, isUnsigned: boolean): WireBlock | undefined {
   const { thinking, thinkingSignature = "", redacted } = part;
   if (isBlank(thinkingSignature))
@@ -151,8 +153,9 @@ function encodePart(part: UserContent): WireBlock {
  * The provider's own blocks that may be sent. A server tool's call and its result, which may come
  * turns later, are refused without each other, and either may be missing after an answer that was
  * cut or failed. Only while the model's work goes on, with no word of the user since, may a call be
- * without its result (Q161, Q162).
+ * without its result.
  */
+// Q161, Q162
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<WireBlock>();
   if (!replay.some(hasOpaque)) return whole;
@@ -190,9 +193,10 @@ export function isThinking(block: WireBlock | undefined): boolean {
 }
 
 /**
- * A last turn of the model's that ends in text goes on: not behind white space (Q172), and not with
- * every model (Q126, Q173).
+ * A last turn of the model's that ends in text goes on: not behind white space, and not with
+ * every model.
  */
+// Q172, Q126, Q173
 function endTurns(turns: Turn[], { compat }: Model): void {
   const { role, content } = turns.at(-1) ?? userTurn("");
   const block = content.at(-1);

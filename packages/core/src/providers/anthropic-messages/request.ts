@@ -97,9 +97,10 @@ interface Limits {
 }
 
 /**
- * `max_tokens`, always (Q175), and thinking: an effort, or a budget that is added to the answer's
+ * `max_tokens`, always, and thinking: an effort, or a budget that is added to the answer's
  * tokens and stays below the sum.
  */
+// Q175
 function encodeLimits(
   model: Model,
   options: StreamOptions,
@@ -121,8 +122,9 @@ function encodeLimits(
 
 /**
  * A turn that is being continued must begin with thinking; one that another model began, or began
- * without, cannot (Q159).
+ * without, cannot.
  */
+// Q159
 function mayThink(messages: readonly WireMessage[]): boolean {
   const last = messages.at(-1);
   const turn =
@@ -170,9 +172,10 @@ function encodeToolChoice(choice: ToolChoice): Json {
 }
 
 /**
- * Three marks of the four that are allowed (Q174): behind the tools, the system prompt, and what
+ * Three marks of the four that are allowed: behind the tools, the system prompt, and what
  * the user said last.
  */
+// Q174
 function markForCache(
   body: { tools?: unknown; system?: unknown; messages: WireMessage[] },
   retention: "none" | "short" | "long",

@@ -1,7 +1,8 @@
 /**
  * Messages events to a message. The type in the JSON counts; the event's name only when there is
- * none (Q030).
+ * none.
  */
+// Q030
 import { BowlineError } from "../../errors.ts";
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -26,7 +27,8 @@ export class MessagesReader implements ProtocolReader {
   readonly #usage: Usage = {};
   readonly #end = new AnswerEnd(completeWords);
   #started = false;
-  /** Whether a stop reason was due, though it may be null (Q165). */
+  /** Whether a stop reason was due, though it may be null. */
+  // Q165
   #isEnding = false;
   #explanation = "";
 
@@ -75,7 +77,8 @@ export class MessagesReader implements ProtocolReader {
     if (isErrorObject(data)) throw errorOfEnvelope(data);
   }
 
-  /** A stop reason is enough (Q142). */
+  /** A stop reason is enough. */
+  // Q142
   end(): void {
     if (this.#end.word === "") throw truncated();
     this.#finish();
@@ -94,7 +97,8 @@ export class MessagesReader implements ProtocolReader {
     noteSource(answer, id, message.model);
   }
 
-  /** The answer of a server that does not stream (Q018). */
+  /** The answer of a server that does not stream. */
+  // Q018
   #whole(message: Json): void {
     this.#start(message);
     for (const [index, value] of list(message.content).entries()) {
@@ -106,13 +110,15 @@ export class MessagesReader implements ProtocolReader {
     this.#noteStop(message);
   }
 
-  /** Counts are cumulative and may come in parts: each overwrites its own field (Q145, Q146). */
+  /** Counts are cumulative and may come in parts: each overwrites its own field. */
+  // Q145, Q146
   #noteUsage(usage: unknown): void {
     Object.assign(this.#usage, toUsage(asRecord(usage)));
     this.#writer.describe({ usage: { ...this.#usage } });
   }
 
-  /** No reason does not undo one (Q147). Blocks that are still open end here (Q153). */
+  /** No reason does not undo one. Blocks that are still open end here. */
+  // Q147, Q153
   #noteStop({ stop_reason: reason, stop_details: details }: Json): void {
     if (typeof reason !== "string" || reason === "") return;
     if (this.#end.add(reason)) this.#writer.describe({ rawStopReason: reason });

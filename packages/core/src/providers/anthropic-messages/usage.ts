@@ -1,7 +1,7 @@
 /**
- * Token counts as Messages servers give them: partly at the start, partly at the end, cumulative
- * (Q145, Q146).
+ * Token counts as Messages servers give them: partly at the start, partly at the end, cumulative.
  */
+// Q145, Q146
 import { asCount, asRecord, defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 

@@ -23,8 +23,9 @@ interface Turn {
 }
 
 /**
- * What the reference gives for a call that another model made, or whose signature was lost (Q206).
+ * What the reference gives for a call that another model made, or whose signature was lost.
  */
+// Q206
 const UNSIGNED = "skip_thought_signature_validator";
 
 /**
@@ -76,9 +77,10 @@ const opening: Turn = {
 };
 
 /**
- * Strings are wrapped: a response is an object (Q217). Images go inside where the model takes them,
+ * Strings are wrapped: a response is an object. Images go inside where the model takes them,
  * else behind all results.
  */
+// Q217
 function addResult(
   turn: Turn,
   result: ReplayResult,
@@ -123,7 +125,8 @@ function encodeThinkingPart({ thinking: text, thinkingSignature }: ThinkingConte
     : [{ thought: true, text, ...signature }];
 }
 
-/** An id that we made up is none of the server's business (Q200). */
+/** An id that we made up is none of the server's business. */
+// Q200
 function encodeCall(call: ToolCall, ids: Set<string>): Json {
   const { signature, hasId } = unpackOrigin(call.thoughtSignature);
   if (hasId) ids.add(call.id);
@@ -148,7 +151,8 @@ function signed(thoughtSignature: string | undefined): Json {
   return thoughtSignature === undefined || thoughtSignature === "" ? {} : { thoughtSignature };
 }
 
-/** Of the calls of one step the first, and no other, must have a signature (Q206). */
+/** Of the calls of one step the first, and no other, must have a signature. */
+// Q206
 function signFirstCall(parts: readonly Json[]): Json[] {
   const first = parts.findIndex((part) => "functionCall" in part);
   return parts.map((part, index) =>

@@ -1,7 +1,7 @@
 /**
- * Fields as generateContent servers name them: proxies and protobuf dumps write them in snake_case
- * (Q215). What is read in every chunk is named in both ways where it is read, which is faster.
+ * Fields as generateContent servers name them: proxies and protobuf dumps write them in snake_case. What is read in every chunk is named in both ways where it is read, which is faster.
  */
+// Q215
 
 export type Json = Record<string, unknown>;
 

@@ -1,6 +1,7 @@
 /**
- * Tool names of this wire: 64 characters, of which the first is a letter or an underscore (Q118).
+ * Tool names of this wire: 64 characters, of which the first is a letter or an underscore.
  */
+// Q118
 import type { Tool } from "../../llm/message.ts";
 import { toWireName, toWireNames, type NameLimits } from "../tool-names.ts";
 

@@ -1,9 +1,10 @@
 /**
- * Streamed arguments (Q203): values with their paths, strings in pieces, as JSON text that grows. A
+ * Streamed arguments: values with their paths, strings in pieces, as JSON text that grows. A
  * model writes its arguments from first to last, so a path that goes back, or skips, is no argument
  * to run on: the text then stays without its end, which makes the call one that is answered with an
  * error.
  */
+// Q203
 import { asText } from "../../json-value.ts";
 import { field, type Json } from "./fields.ts";
 

@@ -102,8 +102,9 @@ function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: Str
 }
 
 /**
- * Calls in the history need no declaration here, so there are tools only if there are tools (Q111).
+ * Calls in the history need no declaration here, so there are tools only if there are tools.
  */
+// Q111
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
   const choice = allowedChoice(options, model);
@@ -127,7 +128,8 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
   };
 }
 
-/** Whether the schema leaves nothing to say: an object without properties is refused (Q116). */
+/** Whether the schema leaves nothing to say: an object without properties is refused. */
+// Q116
 function isEmpty({ properties, additionalProperties, patternProperties }: JsonSchema): boolean {
   const names = Object.keys(properties ?? {});
   return (

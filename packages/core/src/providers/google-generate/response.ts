@@ -1,7 +1,8 @@
 /**
- * generateContent chunks to a message. Every chunk may hold anything, or nothing (Q210); only the
+ * generateContent chunks to a message. Every chunk may hold anything, or nothing; only the
  * end of the body ends the answer.
  */
+// Q210
 import { BowlineError } from "../../errors.ts";
 import { isRecord, list, asRecord, asText } from "../../json-value.ts";
 import { noteSource } from "../../llm/message.ts";
@@ -66,7 +67,8 @@ export class GenerateReader implements ProtocolReader {
     if (isRecord(usage)) this.#writer.describe({ usage: this.#counts.add(usage) });
   }
 
-  /** A prompt that was blocked has no candidates, and is never asked again (Q209). */
+  /** A prompt that was blocked has no candidates, and is never asked again. */
+  // Q209
   #noteBlock(feedback: Json): void {
     const reason = asText(field(feedback, "blockReason"));
     if (reason === "" || /unspecified$/i.test(reason)) return;
@@ -132,7 +134,8 @@ export class GenerateReader implements ProtocolReader {
     this.#writer.opaque({ type: "opaque", protocol: "google-generate", raw });
   }
 
-  /** The worst reason counts, and ends nothing yet: proxies repeat it on every chunk (Q211). */
+  /** The worst reason counts, and ends nothing yet: proxies repeat it on every chunk. */
+  // Q211
   #noteFinish(candidate: Json): void {
     const reason = asText(candidate.finishReason ?? candidate.finish_reason);
     if (!this.#end.add(reason, inCommon(reason), quote(field(candidate, "finishMessage")))) return;
@@ -150,9 +153,10 @@ export class GenerateReader implements ProtocolReader {
 }
 
 /**
- * Gemini's own words for an end, as those of all wires (Q207, Q208). A long answer that would need
+ * Gemini's own words for an end, as those of all wires. A long answer that would need
  * another request is cut, too.
  */
+// Q207, Q208
 function inCommon(reason: string): string {
   if (/^(?:image_|language|model_armor)/i.test(reason)) return "filter";
   if (/^(?:unexpected|too_many|missing)/i.test(reason)) return "malformed";

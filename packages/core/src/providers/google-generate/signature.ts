@@ -1,8 +1,9 @@
 /**
- * What goes back with a call to the model that made it: its signature (Q205), and whether the
- * server had given it an id, since only such an id is sent back (Q200). Both ride in the part's one
+ * What goes back with a call to the model that made it: its signature, and whether the
+ * server had given it an id, since only such an id is sent back. Both ride in the part's one
  * opaque field, which no other model is shown.
  */
+// Q205, Q200
 import { asRecord, parseJson } from "../../json-value.ts";
 
 export interface CallOrigin {

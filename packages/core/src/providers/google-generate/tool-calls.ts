@@ -1,8 +1,8 @@
 /**
  * Function calls to tool calls. A call comes whole in one part, or streamed: named in its first
- * part, then in parts without a name. Equal calls are two calls (Q201). Calls without an id get one
- * (Q200).
+ * part, then in parts without a name. Equal calls are two calls. Calls without an id get one.
  */
+// Q201, Q200
 import type { MessageWriter } from "../../llm/writer.ts";
 import { isRecord, list, asText } from "../../json-value.ts";
 import type { SeenCall } from "../call-proof.ts";
@@ -59,8 +59,9 @@ export class ToolCallAssembler {
 
   /**
    * The answer is complete: calls whose last part went missing end here, with what came of their
-   * arguments (Q203).
+   * arguments.
    */
+  // Q203
   close(): void {
     for (const call of this.#open) this.#close(call);
   }
@@ -100,7 +101,8 @@ export class ToolCallAssembler {
     return call;
   }
 
-  /** Missing arguments are none (Q202), and so is the placeholder of a call that streams them. */
+  /** Missing arguments are none, and so is the placeholder of a call that streams them. */
+  // Q202
   #takeWhole(call: OpenCall, args: unknown, isLast: boolean): void {
     if (args === undefined || args === null) return;
     const isPlaceholder = isNothing(args) && (!isLast || call.hasStreamed);

@@ -17,8 +17,9 @@ export class TokenCounts {
   /**
    * The usage with the counts of one more chunk; one that is missing or no number stays as it was.
    * On this wire the prompt includes the cache, and thoughts and the prompts of server tools stand
-   * apart (Q218).
+   * apart.
    */
+  // Q218
   add(wire: Json): Usage {
     // Named one by one, in both ways (Q215): this is read in every chunk.
     this.#prompt = asCount(wire.promptTokenCount ?? wire.prompt_token_count) ?? this.#prompt;

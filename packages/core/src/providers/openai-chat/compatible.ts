@@ -123,7 +123,8 @@ function cacheKeyOf({ sessionId = "", cacheRetention }: StreamOptions): string {
   return cacheRetention === "none" ? "" : sessionId.replace(/[^\x21-\x7e]/g, "_").slice(0, 64);
 }
 
-/** Declarations of what was called, for servers that refuse calls without them (Q111). */
+/** Declarations of what was called, for servers that refuse calls without them. */
+// Q111
 function historyTools(messages: readonly WireMessage[]): WireMessage | undefined {
   const calls = messages.flatMap((message) => list(message.tool_calls));
   const names = new Set(calls.map((call) => asRecord(asRecord(call).function).name));

@@ -1,7 +1,7 @@
 /**
- * What a server refuses by its name is said otherwise at once, and from then on (Q105, Q106, Q112,
- * Q113, Q134).
+ * What a server refuses by its name is said otherwise at once, and from then on.
  */
+// Q105, Q106, Q112, Q113, Q134
 import type { Compat, Model } from "../../llm/model.ts";
 import type { Protocol } from "../protocol.ts";
 

@@ -11,9 +11,9 @@ export type WireMessage = Record<string, unknown>;
 export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
 
 /**
- * Where servers put reasoning; the first that holds text wins, and it goes back under the same name
- * (Q082, Q083).
+ * Where servers put reasoning; the first that holds text wins, and it goes back under the same name.
  */
+// Q082, Q083
 export const reasoningFields: readonly string[] = [
   "reasoning_content",
   "reasoning",
@@ -71,9 +71,9 @@ function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireM
 }
 
 /**
- * Its arguments are always the JSON of an object: one bad call would spoil every later request
- * (Q129).
+ * Its arguments are always the JSON of an object: one bad call would spoil every later request.
  */
+// Q129
 function encodeCall(call: ToolCall): WireMessage {
   const { id, name, thoughtSignature } = call;
   const wire: WireMessage = {
@@ -86,7 +86,8 @@ function encodeCall(call: ToolCall): WireMessage {
   return wire;
 }
 
-/** A plain string whenever the parts are text only: several servers refuse arrays (Q122). */
+/** A plain string whenever the parts are text only: several servers refuse arrays. */
+// Q122
 function encodeParts(parts: readonly UserContent[]): unknown {
   if (parts.every((part) => part.type === "text")) return joinTexts(parts, "\n");
   return parts.map((part) =>

@@ -1,4 +1,5 @@
-/** Ollama's own chunks as those of Chat Completions, for a base URL without its `/v1` (Q024). */
+/** Ollama's own chunks as those of Chat Completions, for a base URL without its `/v1`. */
+// Q024
 import { asRecord, defined } from "../../json-value.ts";
 
 type Json = Record<string, unknown>;

@@ -8,7 +8,8 @@ export class OpenCall implements SeenCall {
   readonly isClosed = true;
   /** The index on the wire. */
   readonly place: number | undefined;
-  /** The id the server uses for it, which may be another call's too (Q040); ours is `id`. */
+  /** The id the server uses for it, which may be another call's too; ours is `id`. */
+  // Q040
   wireId = "";
   readonly id: string;
   /** How many calls began before it. */
@@ -28,9 +29,9 @@ export class OpenCall implements SeenCall {
   #fragments = 0;
   #restated = 0;
   /**
-   * The last fragment while each one so far began with the one before: a server may send snapshots
-   * (Q050).
+   * The last fragment while each one so far began with the one before: a server may send snapshots.
    */
+  // Q050
   #snapshot: string | undefined = "";
   /** How many pieces were searched for the end of the object, and in what state. */
   #searched = 0;
@@ -108,8 +109,9 @@ export class OpenCall implements SeenCall {
 
   /**
    * Whether some pieces named the call again, and others did not. Servers name a call once or with
-   * each piece (Q036).
+   * each piece.
    */
+  // Q036
   get isBegunAgain(): boolean {
     return this.#restated > 0 && this.#restated < this.#fragments;
   }

@@ -1,7 +1,8 @@
 /**
- * The choices beside the one that is read. Alternatives to it are left out (Q074); but proxies put
+ * The choices beside the one that is read. Alternatives to it are left out; but proxies put
  * the text of one answer and each of its calls into choices of their own.
  */
+// Q074
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import { errorOfEnvelope, isError } from "../../transport/http-error.ts";
 import type { AnswerEnd } from "../end-answer.ts";

@@ -1,7 +1,8 @@
 /**
  * (model, context, options) as a Chat Completions request. Sends only what was asked for: unknown
- * fields are refused by many servers (Q108).
+ * fields are refused by many servers.
  */
+// Q108
 import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
@@ -59,7 +60,8 @@ function encodeToolChoice(choice: ToolChoice | undefined): unknown {
   return { type: "function", function: { name: toWireName(choice.name, nameLimits.nameLength) } };
 }
 
-/** One option, a field per target (Q134). */
+/** One option, a field per target. */
+// Q134
 function encodeThinking(
   { reasoning, compat }: Model,
   { reasoning: level }: StreamOptions,

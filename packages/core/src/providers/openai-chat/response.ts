@@ -1,7 +1,8 @@
 /**
  * Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs
- * its siblings (Q076).
+ * its siblings.
  */
+// Q076
 import { BowlineError } from "../../errors.ts";
 import { noteSource, type AssistantMessage } from "../../llm/message.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -30,8 +31,9 @@ export type ChatWriter = CallWriter &
 
 /**
  * Words for a whole answer: those of the reference, of TGI, of Cohere, and of other wires, which
- * bridges leak (Q061).
+ * bridges leak.
  */
+// Q061
 const completeWords =
   /^(?:stop|tool_(?:calls?|use)|function_call|end_turn|stop_sequence|eos(?:_token)?|end|completed?)$/i;
 
@@ -83,7 +85,8 @@ export class ChatReader implements ProtocolReader {
     this.done();
   }
 
-  /** What follows `[DONE]` is not ours (Q016). */
+  /** What follows `[DONE]` is not ours. */
+  // Q016
   done(): void {
     this.#others?.join(this.#calls, this.#end);
     this.#end.check();
@@ -105,8 +108,9 @@ export class ChatReader implements ProtocolReader {
 
   /**
    * A whole `message` stands in for a delta where nothing was streamed, and repeats it where
-   * something was (Q079, Q081), but for calls that did not come otherwise.
+   * something was, but for calls that did not come otherwise.
    */
+  // Q079, Q081
   #unstreamed(message: Json): Json {
     const { tool_calls, function_call } = message;
     if (this.#calls.count > 0) return {};
@@ -115,8 +119,9 @@ export class ChatReader implements ProtocolReader {
 
   /**
    * One answer was asked for; of a server that sends several, choice 0 is read, or the first there
-   * is (Q074, Q075). What others hold may be a part of the same answer.
+   * is. What others hold may be a part of the same answer.
    */
+  // Q074, Q075
   #choose(choices: unknown): Json | undefined {
     const all = list(choices) as readonly Json[];
     if (this.#choiceIndex === 0 && all.length === 1 && all[0]?.index === 0) return all[0]; // nearly always
@@ -129,14 +134,16 @@ export class ChatReader implements ProtocolReader {
     return chosen;
   }
 
-  /** An id that changes on the way is no error (Q077). */
+  /** An id that changes on the way is no error. */
+  // Q077
   #noteOrigin({ id, model }: Json): void {
     this.#id = id;
     this.#model = model;
     noteSource(this.#answer, id, model);
   }
 
-  /** Cumulative: what a later chunk says counts, what it leaves out stays (Q095, Q098). */
+  /** Cumulative: what a later chunk says counts, what it leaves out stays. */
+  // Q095, Q098
   #noteUsage(found: Usage): void {
     this.#usage = { ...this.#usage, ...found };
     this.#writer.describe({ usage: this.#usage });
@@ -169,9 +176,10 @@ export class ChatReader implements ProtocolReader {
   }
 
   /**
-   * Signed or encrypted reasoning goes back as it came, its pieces joined (Q086). Its text is shown
+   * Signed or encrypted reasoning goes back as it came, its pieces joined. Its text is shown
    * if no other field has it.
    */
+  // Q086
   #noteDetails(pieces: readonly unknown[], show: boolean): void {
     const details = this.#details;
     for (const value of pieces) {
@@ -193,7 +201,8 @@ export class ChatReader implements ProtocolReader {
     }
   }
 
-  /** Content as parts: text, thinking, refusal; unknown ones are not ours to show (Q073). */
+  /** Content as parts: text, thinking, refusal; unknown ones are not ours to show. */
+  // Q073
   #readParts(pieces: readonly unknown[]): void {
     for (const part of pieces) {
       const { type, text, thinking, refusal } = asRecord(part);
@@ -211,7 +220,8 @@ export class ChatReader implements ProtocolReader {
     this.#writer.say("text", text);
   }
 
-  /** The worst reason counts (Q060, Q062, Q064). It ends nothing yet (Q057, Q094). */
+  /** The worst reason counts. It ends nothing yet. */
+  // Q060, Q062, Q064, Q057, Q094
   #noteFinish({ finish_reason: reason, native_finish_reason: native }: Json): void {
     const end = this.#end;
     const isNews = end.add(asText(reason) || JSON.stringify(reason));
@@ -220,8 +230,9 @@ export class ChatReader implements ProtocolReader {
 }
 
 /**
- * An `error` field wins over choices (Q100); `event: error` is one whatever its shape (Q101, Q102).
+ * An `error` field wins over choices; `event: error` is one whatever its shape.
  */
+// Q100, Q101, Q102
 function isErrorEnvelope(chunk: Json, name: string): boolean {
   const { error, choices } = chunk;
   if (error === undefined && choices !== undefined && name === "") return false; // nearly always
@@ -229,7 +240,8 @@ function isErrorEnvelope(chunk: Json, name: string): boolean {
   return list(choices).length === 0 && isErrorObject(chunk);
 }
 
-/** A string, a list of text parts, or an object that holds one (Q085). */
+/** A string, a list of text parts, or an object that holds one. */
+// Q085
 function reasoningText(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(reasoningText).join("");

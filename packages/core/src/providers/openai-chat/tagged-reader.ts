@@ -1,7 +1,7 @@
 /**
- * Chat Completions of servers that leave in the text what has fields of its own: thinking (Q087,
- * Q088) and calls (Q069).
+ * Chat Completions of servers that leave in the text what has fields of its own: thinking and calls.
  */
+// Q087, Q088, Q069
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { ChatReader } from "./response.ts";

@@ -1,4 +1,5 @@
-/** Writes Chat Completions whose text holds thinking (Q087, Q088) or calls (Q069). */
+/** Writes Chat Completions whose text holds thinking or calls. */
+// Q087, Q088, Q069
 import type { AssistantMessage, OpaqueContent } from "../../llm/message.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";

@@ -1,4 +1,5 @@
-/** Tool calls that a server without a parser of its own leaves in the text (Q069). */
+/** Tool calls that a server without a parser of its own leaves in the text. */
+// Q069
 import { isRecord, keepDigits, list, parseJson } from "../../json-value.ts";
 import { cutTag, type TextFilter } from "./think-tags.ts";
 

@@ -1,7 +1,8 @@
 /**
- * Thinking that a server leaves in the text, between `<think>` and `</think>` (Q087, Q088). Only
+ * Thinking that a server leaves in the text, between `<think>` and `</think>`. Only
  * the beginning of a text is looked at.
  */
+// Q087, Q088
 
 export interface TextFilter {
   add(piece: string): void;

@@ -1,8 +1,9 @@
 /**
  * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open
  * call"; a new call needs a new id together with a name, or a name that comes after complete
- * arguments (Q031 to Q050).
+ * arguments.
  */
+// Q031 to Q050
 import { asNumber, asRecord, asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -108,7 +109,8 @@ export class ToolCallAssembler {
       : asText(args); // Q046
   }
 
-  /** Templates leak into names; what surrounds a declared one goes (Q070). */
+  /** Templates leak into names; what surrounds a declared one goes. */
+  // Q070
   #undecorated(name: string): string {
     const bare = name.replace(/^(?:functions\.|default_api:)|(?:<\|.*|:\d+)$/g, "");
     return this.#declared.has(bare) ? bare : name;
@@ -159,9 +161,9 @@ export class ToolCallAssembler {
   }
 
   /**
-   * Whether a name without an id begins another call rather than repeating or completing this one's
-   * (Q042, Q043).
+   * Whether a name without an id begins another call rather than repeating or completing this one's.
    */
+  // Q042, Q043
   #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (!call.name) return false;
     if (!call.hasText && name.startsWith(call.name) && call.name !== name) return false; // it grows
@@ -175,8 +177,9 @@ export class ToolCallAssembler {
   }
 
   /**
-   * Gives the call its place in the message, with the arguments that came before its name (Q044).
+   * Gives the call its place in the message, with the arguments that came before its name.
    */
+  // Q044
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
       this.#named.delete(call);

@@ -1,8 +1,10 @@
-/** Token counts as Chat Completions servers give them, which is not one way (Q095 to Q099). */
+/** Token counts as Chat Completions servers give them, which is not one way. */
+// Q095 to Q099
 import { asCount, asRecord, defined, isRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
-/** The usage in a chunk, wherever this server puts it (Q096); undefined when it holds none. */
+/** The usage in a chunk, wherever this server puts it; undefined when it holds none. */
+// Q096
 export function findUsage(
   chunk: Record<string, unknown>,
   choice: Record<string, unknown> | undefined,

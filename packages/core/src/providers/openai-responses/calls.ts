@@ -86,7 +86,8 @@ export class CallReader {
     this.#parts.end(part);
   }
 
-  /** The calls in the wrapper: the first takes its place and its id (Q199). */
+  /** The calls in the wrapper: the first takes its place and its id. */
+  // Q199
   #expand(part: Part, raw: Json, uses: readonly ToolUse[]): void {
     for (const [index, { name, args }] of uses.entries()) {
       const { place, hasArguments, isClosed } = part;

@@ -1,7 +1,8 @@
 /**
  * The transcript as input items, in the order in which they came: a turn's reasoning before what it
- * led to (Q195).
+ * led to.
  */
+// Q195
 import { isRecord } from "../../json-value.ts";
 import type {
   Message,
@@ -33,8 +34,9 @@ export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
 /**
  * `stored` says that the caller has the server keep its items. Only then are their ids sent: the id
  * of an item that was not kept is refused, and so is an item whose reasoning is missing, when its
- * id betrays that there was some (Q193, Q196).
+ * id betrays that there was some.
  */
+// Q193, Q196
 export function encodeInput(
   messages: readonly Message[],
   model: Model,
@@ -66,7 +68,8 @@ interface Rules {
   /** The server's programs that made calls, by the call's id: they get the results. */
   readonly callers: Map<string, unknown>;
   readonly stored: boolean;
-  /** Whether reasoning goes back as text (Q132, Q133). */
+  /** Whether reasoning goes back as text. */
+  // Q132, Q133
   readonly readable: boolean;
 }
 
@@ -102,9 +105,10 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
 }
 
 /**
- * The encrypted form, with `summary` even when there is none (Q197); reasoning that has none cannot
+ * The encrypted form, with `summary` even when there is none; reasoning that has none cannot
  * be checked, and is left out.
  */
+// Q197
 function encodeThinking(
   { thinking: text, thinkingSignature, field }: ThinkingContent,
   rules: Rules,
@@ -128,7 +132,8 @@ function encodeThinking(
   ];
 }
 
-/** Its arguments are always the JSON of an object (Q129). */
+/** Its arguments are always the JSON of an object. */
+// Q129
 function encodeCall(call: ToolCall, rules: Rules): WireItem {
   const { id, caller, namespace } = fromSignature(call.thoughtSignature);
   if (caller !== undefined) rules.callers.set(call.id, caller);
@@ -174,9 +179,10 @@ function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefin
 
 /**
  * The provider's own items that may be sent. One that waits for an output of ours (a custom tool, a
- * shell on this machine) is refused without it, and so is an output without its call (Q127); what
+ * shell on this machine) is refused without it, and so is an output without its call; what
  * the server did itself stands alone.
  */
+// Q127
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<unknown>();
   const calls = new Map<string, WireItem>();

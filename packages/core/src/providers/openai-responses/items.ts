@@ -1,8 +1,9 @@
 /**
  * Output items to parts. An item is known by its `output_index`, and only without one by its id,
- * which some servers change with each event (Q187); it is made on demand (Q185, Q189), and its end
- * says what it is (Q186, Q188).
+ * which some servers change with each event; it is made on demand, and its end
+ * says what it is.
  */
+// Q187, Q185, Q189, Q186, Q188
 import { asText } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
@@ -31,7 +32,8 @@ export class ItemAssembler {
     this.#texts = new TextReader(this.#parts, facts.proof);
   }
 
-  /** Whether a call was cut: the server says so, whatever its arguments look like (Q182). */
+  /** Whether a call was cut: the server says so, whatever its arguments look like. */
+  // Q182
   get isCut(): boolean {
     return this.#calls.isCut;
   }
@@ -139,9 +141,10 @@ export class ItemAssembler {
   }
 
   /**
-   * The answer is complete. `output` repeats it, or not (Q183): it counts for what did not come, or
-   * did not end (Q184).
+   * The answer is complete. `output` repeats it, or not: it counts for what did not come, or
+   * did not end.
    */
+  // Q183, Q184
   close(output: unknown): void {
     const entries = new OutputList(output);
     const seen = new Set(this.#items.map(({ kind }) => kind));
@@ -202,9 +205,10 @@ export class ItemAssembler {
   }
 
   /**
-   * The item that a delta belongs to, made when its beginning went missing (Q189) and `text` is
+   * The item that a delta belongs to, made when its beginning went missing and `text` is
    * not empty; undefined when it has ended, which contradicts the delta.
    */
+  // Q189
   #itemFor(event: Json, kind: Kind, text: string): Item | undefined {
     const known = this.#find(event, event.item_id);
     if (known !== undefined && known.kind !== kind)

@@ -1,4 +1,5 @@
-/** The list that repeats an answer at its end, paired with the items that came before (Q184). */
+/** The list that repeats an answer at its end, paired with the items that came before. */
+// Q184
 import { asRecord, asText, list } from "../../json-value.ts";
 
 type Json = Record<string, unknown>;

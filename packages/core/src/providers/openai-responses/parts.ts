@@ -21,7 +21,8 @@ export interface Part extends SeenCall {
   place: string | number | undefined;
   hasArguments: boolean;
   isClosed: boolean;
-  /** The JSON of arguments that counts instead of what streamed (Q186, Q188). */
+  /** The JSON of arguments that counts instead of what streamed. */
+  // Q186, Q188
   whole: string | undefined;
   /** Of thinking: the wire's name for it. */
   field: string | undefined;

@@ -49,8 +49,9 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
 
 /**
  * How hard to think, and the thoughts in the form in which they can be sent back, though nobody
- * asked for any (Q195).
+ * asked for any.
  */
+// Q195
 function encodeReasoning(model: Model, { reasoning: level, temperature }: StreamOptions): Json {
   const effort = level === "max" ? "xhigh" : level;
   const thinks = model.reasoning && effort !== undefined && model.compat?.thinkingFormat !== "none";
@@ -63,9 +64,9 @@ function encodeReasoning(model: Model, { reasoning: level, temperature }: Stream
 }
 
 /**
- * Nothing of tools without tools (Q109, Q110); a schema is taken as strict unless that is denied
- * (Q117).
+ * Nothing of tools without tools; a schema is taken as strict unless that is denied.
  */
+// Q109, Q110, Q117
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
   const choice = allowedChoice(options, model);

@@ -1,7 +1,8 @@
 /**
  * Responses events to a message. The type in the JSON counts; the event's name only when there is
- * none (Q191).
+ * none.
  */
+// Q191
 import { asRecord, asText, list } from "../../json-value.ts";
 import { BowlineError } from "../../errors.ts";
 import { noteSource } from "../../llm/message.ts";
@@ -54,7 +55,8 @@ export class ResponsesReader implements ProtocolReader {
     else this.#other(type, data, name);
   }
 
-  /** Only the response's own last word ends it (Q179). */
+  /** Only the response's own last word ends it. */
+  // Q179
   end(): void {
     throw truncated();
   }
@@ -133,7 +135,8 @@ export class ResponsesReader implements ProtocolReader {
     throw corrupt("Two answers were spliced into one stream.");
   }
 
-  /** Some servers change the id with each event (Q187). */
+  /** Some servers change the id with each event. */
+  // Q187
   #describe({ id, model, usage }: Json): void {
     noteSource(this.#writer.message, id, model);
     if (typeof usage === "object" && usage !== null)
@@ -188,7 +191,8 @@ function isEnding(status: unknown): boolean {
   return ["completed", "incomplete", "failed", "cancelled"].includes(status as string);
 }
 
-/** Flat or nested (Q180), with the status that its code stands for. */
+/** Flat or nested, with the status that its code stands for. */
+// Q180
 function errorOf(envelope: Json): BowlineError {
   const inner = isError(envelope.error) ? envelope.error : envelope;
   const { code, type } = asRecord(inner);

@@ -20,9 +20,9 @@ export function fromSignature(signature: string | undefined): Json {
 }
 
 /**
- * An id that the server would know again: a proxy's may be a long blob, and another in each event
- * (Q187, Q193).
+ * An id that the server would know again: a proxy's may be a long blob, and another in each event.
  */
+// Q187, Q193
 export function itemId(id: unknown, prefix: "fc_" | "msg_" | "rs_"): string | undefined {
   const isUsable =
     typeof id === "string" && id.startsWith(prefix) && /^[A-Za-z0-9_-]{1,64}$/.test(id);

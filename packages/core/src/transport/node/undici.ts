@@ -1,9 +1,10 @@
 /**
  * A `fetch` over undici, an optional peer dependency: install it to use this entry. It has no time
  * limits of its own but that of connecting, where Node's gives up after 300 s without a header or
- * without a byte (Q235, Q236); it takes any dispatcher, a proxy for one; and a request costs a
+ * without a byte; it takes any dispatcher, a proxy for one; and a request costs a
  * third of what it costs with Node's.
  */
+// Q235, Q236
 import type { Dispatcher, fetch as UndiciFetch } from "undici";
 import { createAgent, undiciFetch } from "./load-undici.ts";
 import { BowlineError } from "../../errors.ts";
