@@ -1,5 +1,5 @@
-// docs/seeds.md: each item of the seeds and the tests whose titles end with its id, as in "… [P12,
-// X17]". `node scripts/seeds.mjs --write` writes it; without, it fails when the file is stale. It
+// docs/seeds.md: each item of the seeds and its tests, which name it in a comment above their title:
+// "// Requirements: P12, X17". `node scripts/seeds.mjs --write` writes it; without, it fails when the file is stale. It
 // fails, too, for an item without a test.
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -23,9 +23,10 @@ if (existsSync(checklist)) {
 
 /** By id: where it is tested. */
 const tests = new Map(Object.keys(items).map((id) => [id, []]));
-const titleWithIds = /(["'`])((?:(?!\1)[^\\\n]|\\.)+?) \[([CGJKPX]\d+(?:, [CGJKPX]\d+)*)\]\1/g;
+const titleWithIds =
+  /\/\/ Requirements: ([CGJKPX]\d+(?:, [CGJKPX]\d+)*)\n[^"'`]*(["'`])((?:(?!\2)[^\\\n]|\\.)+?)\2/g;
 for (const file of globSync("packages/*/test/**/*.ts").toSorted()) {
-  for (const [, , text, ids] of readFileSync(file, "utf8").matchAll(titleWithIds)) {
+  for (const [, ids, , text] of readFileSync(file, "utf8").matchAll(titleWithIds)) {
     for (const id of ids.split(", ")) {
       if (tests.has(id)) tests.get(id).push({ file, text });
       else problems.push(`${file}: "${text}" names ${id}, which is no item`);
@@ -49,7 +50,7 @@ const sections = Object.entries(seeds).map(([letter, heading]) => {
 });
 const text = `# The seeds, item by item
 
-Made by \`node scripts/seeds.mjs --write\` from the tests whose titles end with an item's id. Those of the two files named
+Made by \`node scripts/seeds.mjs --write\` from the tests that name an item above their title. Those of the two files named
 \`…-programs\` are the seeds' own code, type-checked and run; they are skipped where the seeds are not at hand.
 
 ${sections.join("\n")}`;

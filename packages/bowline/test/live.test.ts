@@ -75,7 +75,8 @@ describe("karl's loop", () => {
   for (const { name, models, skip, ...where } of services) {
     for (const model of models) {
       it(
-        `has a tool called by ${name}, ${model}, and its result told [K4, K53]`,
+        // Requirements: K4, K53
+        `has a tool called by ${name}, ${model}, and its result told`,
         { skip, timeout: 120_000 },
         async () => {
           const word = randomUUID().slice(0, 8);
@@ -106,7 +107,8 @@ describe("karl's loop", () => {
 
 describe("codelet's runner", () => {
   it(
-    "has files read and written and a command run by Claude [C26]",
+    // Requirements: C26
+    "has files read and written and a command run by Claude",
     { skip: claude.skip, timeout: 180_000 },
     async () => {
       await using folder = await temporary();

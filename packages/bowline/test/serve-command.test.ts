@@ -84,7 +84,8 @@ describe("bowline serve", () => {
     });
   }
 
-  it("takes the port from the environment and the rest from .env, known names only [J2, J34, J35]", async () => {
+  // Requirements: J2, J34, J35
+  it("takes the port from the environment and the rest from .env, known names only", async () => {
     await using home = await temporary();
     await writeFile(
       join(home.path, ".env"),

@@ -70,7 +70,8 @@ describe("karl's loop on recorded answers", () => {
     ["anthropic", "Anthropic", 10],
   ] as const) {
     it(
-      `of ${service}: the text, calls and failures that the wire reads [K4, K53]`,
+      // Requirements: K4, K53
+      `of ${service}: the text, calls and failures that the wire reads`,
       { skip },
       async () => {
         const wire = wires[apiFormat];
@@ -124,7 +125,8 @@ describe("karl's loop on recorded answers", () => {
 });
 
 describe("codelet's provider on recorded answers of Anthropic", () => {
-  it("gives the blocks that the wire reads [C26]", { skip }, async () => {
+  // Requirements: C26
+  it("gives the blocks that the wire reads", { skip }, async () => {
     const recordings = loadRecordings("anthropic-messages");
     assert.ok(recordings.length > 10);
     for (const recording of recordings) {
@@ -149,7 +151,8 @@ describe("codelet's provider on recorded answers of Anthropic", () => {
 });
 
 describe("codelet's runner with Claude on loopback", () => {
-  it("reads, writes and runs what the model asks for, with real tools [C26]", async () => {
+  // Requirements: C26
+  it("reads, writes and runs what the model asks for, with real tools", async () => {
     const folder = await mkdtemp(join(tmpdir(), "bowline-compat-"));
     try {
       await writeFile(join(folder, "a.txt"), "knot");

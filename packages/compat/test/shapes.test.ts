@@ -142,10 +142,12 @@ const wrote = (argumentsText: string): AssistantContent =>
 const said = (text: string): AssistantContent => ({ type: "text", text });
 
 describe("four shapes over one loop, with the same scripted model, have the same transcript for", () => {
-  it("a text [K17, C18, G27]", () =>
+  // Requirements: K17, C18, G27
+  it("a text", () =>
     same({ script: ["Hello."] }, { transcript: ["user: Go", "assistant: Hello."], modelCalls: 1 }));
 
-  it("one tool [K54, C19, C20, G28]", () =>
+  // Requirements: K54, C19, C20, G28
+  it("one tool", () =>
     same(
       { script: [{ content: [call("add", { a: 1, b: 2 })] }, "3."], tools: { add } },
       {
@@ -159,7 +161,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("three calls in one answer, in their order [K27, K54, C19, G28]", async () => {
+  // Requirements: K27, K54, C19, G28
+  it("three calls in one answer, in their order", async () => {
     const order: number[] = [];
     const slow: Work = async ({ a }) => {
       await new Promise((resolve) => setTimeout(resolve, a === 1 ? 10 : 0));
@@ -184,7 +187,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
     assert.deepEqual(order, [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3]);
   });
 
-  it("three rounds of tools, then a text [K33, C14, G21]", () => {
+  // Requirements: K33, C14, G21
+  it("three rounds of tools, then a text", () => {
     const rounds = [1, 2, 3].map((a) => ({ content: [call("add", { a, b: a }, `c${a}`)] }));
     const shown = [1, 2, 3].flatMap((a) => [
       `assistant: add#c${a}{"a":${a},"b":${a}}`,
@@ -196,7 +200,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
     );
   });
 
-  it("text beside a call, which is kept [K25, K59]", () =>
+  // Requirements: K25, K59
+  it("text beside a call, which is kept", () =>
     same(
       {
         script: [{ content: [said("I add."), call("add", { a: 1, b: 2 })] }, "3."],
@@ -213,7 +218,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("a tool that throws [K31, C20, G6]", () =>
+  // Requirements: K31, C20, G6
+  it("a tool that throws", () =>
     failing(
       {
         script: [{ content: [call("f", {})] }, "Sorry."],
@@ -228,7 +234,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("a tool that gives an error as its result [K36, G9]", () =>
+  // Requirements: K36, G9
+  it("a tool that gives an error as its result", () =>
     failing(
       {
         script: [{ content: [call("f", {})] }, "Sorry."],
@@ -243,7 +250,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("an unknown tool, which no shape runs [K28, G28]", () => {
+  // Requirements: K28, G28
+  it("an unknown tool, which no shape runs", () => {
     const text = 'Tool "ad" not found. Did you mean add? Available: add.';
     return failing(
       { script: [{ content: [call("ad", {})] }, "Sorry."], tools: { add } },
@@ -257,7 +265,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
     );
   });
 
-  it("arguments that are no JSON, which name the defect and run nothing [K29, G7]", () =>
+  // Requirements: K29, G7
+  it("arguments that are no JSON, which name the defect and run nothing", () =>
     failing(
       { script: [{ content: [wrote('{"a": 1,')] }, "Sorry."], tools: { add } },
       "add#call_add!",
@@ -269,7 +278,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("arguments that do not fit the schema, which run nothing [G5, G7]", () =>
+  // Requirements: G5, G7
+  it("arguments that do not fit the schema, which run nothing", () =>
     failing(
       { script: [{ content: [call("add", { a: 1 })] }, "Sorry."], tools: { add } },
       'add#call_add{"a":1}',
@@ -281,7 +291,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("empty arguments, which are none [K29]", () =>
+  // Requirements: K29
+  it("empty arguments, which are none", () =>
     same(
       {
         script: [
@@ -301,7 +312,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
       },
     ));
 
-  it("a model that fails after a round: the code reaches every shape [K18, C16, G29]", () => {
+  // Requirements: K18, C16, G29
+  it("a model that fails after a round: the code reaches every shape", () => {
     const error = new BowlineError("overloaded", "Overloaded", { status: 529, retryable: true });
     return same(
       {
@@ -316,7 +328,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
     );
   });
 
-  it("an answer that a limit cut in a call: it is answered, not run, and asked for again [C9, C23]", () => {
+  // Requirements: C9, C23
+  it("an answer that a limit cut in a call: it is answered, not run, and asked for again", () => {
     const cut = { content: [said("I add."), wrote('{"a": 1')], stopReason: "length" } as const;
     const text = "Not run: the token limit cut the answer. Call add again with less at once.";
     return same({ script: [cut, "Sorry."], tools: { add } }, (shape) => ({
@@ -330,7 +343,8 @@ describe("four shapes over one loop, with the same scripted model, have the same
     }));
   });
 
-  it("an abort while a tool runs: no further model call in any shape [K37]", async () => {
+  // Requirements: K37
+  it("an abort while a tool runs: no further model call in any shape", async () => {
     for (const shape of Object.keys(shapes) as Shape[]) {
       const abort = new AbortController();
       const stop: Work = () => {

@@ -26,7 +26,8 @@ const publicNames = new Set(
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
 describe("the shapes", () => {
-  it("run in under 300 lines each, and what they share does, too [K5]", () => {
+  // Requirements: K5
+  it("run in under 300 lines each, and what they share does, too", () => {
     const folders = { karl: 0, codelet: 0, gai: 0, ".": 0 };
     for (const file of files) {
       // karl's runner is a thing beside the loop (seed 000, K6), with files of its own in the seed,
@@ -40,7 +41,8 @@ describe("the shapes", () => {
       assert.ok(lines > 50 && lines < 300, `${folder}: ${lines}`);
   });
 
-  it("import only names that core's entries export [K5, G1]", () => {
+  // Requirements: K5, G1
+  it("import only names that core's entries export", () => {
     assert.ok(
       publicNames.has("@bowline/core/agent#agentLoopContinue") &&
         publicNames.has("@bowline/core#Message"),

@@ -47,7 +47,8 @@ describe("the public surface", () => {
 });
 
 describe("a name that seeds share", () => {
-  it("is in the main entry what seed 002 means by it, and each face's own in the face's entry [X31]", () => {
+  // Requirements: X31
+  it("is in the main entry what seed 002 means by it, and each face's own in the face's entry", () => {
     const shared = ["Agent", "agentLoop", "agentLoopContinue", "getModel", "streamProxy"];
     assert.deepEqual(
       shared.filter((name) => !Object.keys(main).includes(name)),

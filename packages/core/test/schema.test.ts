@@ -63,11 +63,13 @@ for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
   describe(`a tool with ${what}`, () => {
     const schema = define(parameters, jsonSchema);
 
-    it("has it as JSON Schema, without an address of the dialect [P31, X6]", () => {
+    // Requirements: P31, X6
+    it("has it as JSON Schema, without an address of the dialect", () => {
       assert.deepEqual(JSON.parse(JSON.stringify(toJsonSchema(schema, "a"))), numberAndTags);
     });
 
-    it("takes arguments that fit [P31]", async () => {
+    // Requirements: P31
+    it("takes arguments that fit", async () => {
       const value = { n: 1, tags: ["x"] };
       assert.deepEqual(await check(schema, value), { value });
     });

@@ -72,7 +72,8 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("streams markdown, folds thinking, asks before a tool runs, and shows what it came to and cost [X27]", async () => {
+  // Requirements: X27
+  it("streams markdown, folds thinking, asks before a tool runs, and shows what it came to and cost", async () => {
     const ran: string[] = [];
     await using server = await pageGateway(
       [call("ls"), answer, call("rm -rf build"), "Then I will not."],
@@ -229,7 +230,8 @@ describe("a conversation in the page", { skip }, () => {
     });
   });
 
-  it("steers a run that goes on, and queues behind it; what waits is shown and can be taken back [X24]", async () => {
+  // Requirements: X24
+  it("steers a run that goes on, and queues behind it; what waits is shown and can be taken back", async () => {
     const ran: string[] = [];
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));

@@ -53,7 +53,8 @@ function serving(home: string, mock: LLMock): Promise<Started> {
 }
 
 describe("bowline serve with aimock as Anthropic", () => {
-  it("runs the seed's transcript with wscat, without a delta before the response [J1, J36, J37, J38, J39, X25]", async () => {
+  // Requirements: J1, J36, J37, J38, J39, X25
+  it("runs the seed's transcript with wscat, without a delta before the response", async () => {
     await using home = await temporary();
     await using mock = await anthropic();
     await using server = await serving(home.path, mock);

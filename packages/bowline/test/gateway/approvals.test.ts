@@ -70,7 +70,8 @@ describe("a call that has to be allowed", () => {
     assert.ok(shown.includes("Seen by look.") && shown.includes("Seen by glob."), shown);
   });
 
-  it("is announced with all that a person needs, waits, and runs when it is allowed [X26]", async () => {
+  // Requirements: X26
+  it("is announced with all that a person needs, waits, and runs when it is allowed", async () => {
     await using server = await asking([call("git status"), "Clean."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });

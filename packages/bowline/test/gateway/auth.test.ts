@@ -36,7 +36,8 @@ async function knock(
 const auth = (value: unknown): string => JSON.stringify({ type: "auth", token: value });
 
 describe("the first frame", () => {
-  it("lets in who has the token, and says what the server can do [J36, J39]", async () => {
+  // Requirements: J36, J39
+  it("lets in who has the token, and says what the server can do", async () => {
     await using server = await gatewayWith([]);
     const { welcome } = await server.client();
     assert.equal(welcome.type, "auth");

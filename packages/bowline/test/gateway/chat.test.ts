@@ -20,7 +20,8 @@ const look = defineTool({
 const allowed = await loadRules([{ action: "allow", tool: "look" }]);
 
 describe("a run over the socket", () => {
-  it("answers at once with the run's id, then deltas, then one final, also from a model that answers at once [J1, J32, J33, J37, J38]", async () => {
+  // Requirements: J1, J32, J33, J37, J38
+  it("answers at once with the run's id, then deltas, then one final, also from a model that answers at once", async () => {
     const usage = { input: 7, output: 5 };
     await using server = await gatewayWith([
       { content: [{ type: "text", text: "Four, of course." }], usage },
@@ -76,7 +77,8 @@ describe("a run over the socket", () => {
     assert.partialDeepStrictEqual([final.usage, turn.usage], [told, told]);
   });
 
-  it("numbers a run's events without gaps and ends it once, usage summed over its model calls [X12]", async () => {
+  // Requirements: X12
+  it("numbers a run's events without gaps and ends it once, usage summed over its model calls", async () => {
     const script = [
       { content: [scriptedToolCall("look", { at: "the sea" })], usage: { input: 10, output: 1 } },
       { content: [{ type: "text" as const, text: "Water." }], usage: { input: 20, output: 2 } },
@@ -124,7 +126,8 @@ describe("a run over the socket", () => {
     );
   });
 
-  it("keeps thinking apart from the answer [X27]", async () => {
+  // Requirements: X27
+  it("keeps thinking apart from the answer", async () => {
     const content = [
       { type: "thinking" as const, thinking: "Let me see." },
       { type: "text" as const, text: "Yes." },
@@ -254,7 +257,8 @@ describe("several clients of one session", () => {
 });
 
 describe("one run per session", () => {
-  it("queues the second message, and runs it with the first answer in its context [X24]", async () => {
+  // Requirements: X24
+  it("queues the second message, and runs it with the first answer in its context", async () => {
     await using server = await gatewayWith(["One.", "Two."], { pace: { delayMs: 5 } });
     const client = await server.client();
     const sends = ["first", "second"].map((message) =>

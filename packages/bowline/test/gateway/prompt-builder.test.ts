@@ -6,7 +6,8 @@ import { buildSystemPrompt } from "bowline/gateway";
 import { temporary } from "../command.ts";
 
 describe("buildSystemPrompt", () => {
-  it("joins the files that are there, in their order [J16, J17, J18]", async () => {
+  // Requirements: J16, J17, J18
+  it("joins the files that are there, in their order", async () => {
     await using folder = await temporary();
     assert.equal(await buildSystemPrompt(folder.path), "");
     for (const [name, text] of [

@@ -6,7 +6,8 @@ import { parseModelRef, type MethodContext, type ModelRef } from "bowline/gatewa
 import { gatewayWith } from "./gateway.ts";
 
 describe("a model reference", () => {
-  it("is a provider and a model, split at the first slash; anything else throws [J3]", () => {
+  // Requirements: J3
+  it("is a provider and a model, split at the first slash; anything else throws", () => {
     assert.deepEqual(parseModelRef("anthropic/claude-opus-4-6") satisfies ModelRef, {
       provider: "anthropic",
       model: "claude-opus-4-6",
@@ -21,7 +22,8 @@ describe("a model reference", () => {
 });
 
 describe("the registry", () => {
-  it("is part of what methods work with, and answers agents of its providers [J30, J31]", async () => {
+  // Requirements: J30, J31
+  it("is part of what methods work with, and answers agents of its providers", async () => {
     type Gained = Pick<MethodContext, "providers" | "workspacePath">;
     const gained: Gained = { providers: new Map(), workspacePath: "/" };
     assert.deepEqual(Object.keys(gained), ["providers", "workspacePath"]);

@@ -18,7 +18,8 @@ import { temporary } from "../command.ts";
 import { gatewayWith } from "./gateway.ts";
 
 describe("a run that goes on and on", () => {
-  it("has as many turns as the gateway's limit, and is then final with what it said [X16]", async () => {
+  // Requirements: X16
+  it("has as many turns as the gateway's limit, and is then final with what it said", async () => {
     const look = defineTool({
       name: "look",
       description: "Looks.",
@@ -37,7 +38,8 @@ describe("a run that goes on and on", () => {
 });
 
 describe("a failed run", () => {
-  it("is told as chat.error with its id and what went wrong, and nothing after it [J32]", async () => {
+  // Requirements: J32
+  it("is told as chat.error with its id and what went wrong, and nothing after it", async () => {
     await using server = await gatewayWith([
       { content: [], error: new BowlineError("refusal", "No.") },
     ]);
@@ -51,7 +53,8 @@ describe("a failed run", () => {
 });
 
 describe("what a client asks for", () => {
-  it("is answered by the agent `assistant`, wherever it stands, unless another is named [J31]", async () => {
+  // Requirements: J31
+  it("is answered by the agent `assistant`, wherever it stands, unless another is named", async () => {
     const agents = ["first", "assistant"].map((id) => ({
       id,
       model: `scripted/${id}`,
@@ -67,7 +70,8 @@ describe("what a client asks for", () => {
     assert.equal((await other.client()).welcome.model.agentId, "first");
   });
 
-  it("is a hundred messages of the history unless it says how many, and sessions the latest first [X25]", async () => {
+  // Requirements: X25
+  it("is a hundred messages of the history unless it says how many, and sessions the latest first", async () => {
     const store = createMemoryStore();
     for (const [at, id] of ["old", "new", "older"].entries()) {
       const time = [200, 300, 100][at] ?? 0;
@@ -93,7 +97,8 @@ describe("what a client asks for", () => {
 });
 
 describe("the server", () => {
-  it("listens on port 18789 unless it is told another [J35]", async () => {
+  // Requirements: J35
+  it("listens on port 18789 unless it is told another", async () => {
     await using home = await temporary();
     const holder = createServer();
     holder.on("error", () => {}); // whoever has the port holds it as well
@@ -110,7 +115,8 @@ describe("the server", () => {
     }
   });
 
-  it("is where BOWLINE_HOST and BOWLINE_PORT say, and options win [J35]", async () => {
+  // Requirements: J35
+  it("is where BOWLINE_HOST and BOWLINE_PORT say, and options win", async () => {
     await using home = await temporary();
     const settings = { envFile: join(home.path, ".env") };
     const env = { BOWLINE_HOME: home.path, BOWLINE_HOST: "0.0.0.0", BOWLINE_PORT: "none" };
@@ -127,7 +133,8 @@ describe("the server", () => {
     await served.close();
   });
 
-  it("is what the repository's `dev` starts [J34]", async () => {
+  // Requirements: J34
+  it("is what the repository's `dev` starts", async () => {
     const root = join(import.meta.dirname, "../../../..");
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       scripts: { dev: string };

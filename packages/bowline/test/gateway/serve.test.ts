@@ -35,7 +35,8 @@ const enter = ({ url, token }: Served): Promise<TestClient> =>
   TestClient.enter(url.replace("http", "ws"), token, "all");
 
 describe("the workspace", () => {
-  it("gets its three files on the first start, and they are the user's from then on [J2, J26, J27, J28]", async () => {
+  // Requirements: J2, J26, J27, J28
+  it("gets its three files on the first start, and they are the user's from then on", async () => {
     await using folder = await temporary();
     const path = join(folder.path, "workspace");
     assert.deepEqual(await createWorkspaceFiles(path), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
@@ -80,7 +81,8 @@ describe("the workspace", () => {
     assert.equal(await readFile(join(path, "SOUL.md"), "utf8"), "mine");
   });
 
-  it("lists agents by headings of the second level, whatever else stands there [J31]", () => {
+  // Requirements: J31
+  it("lists agents by headings of the second level, whatever else stands there", () => {
     const text =
       "# Agents\nModel: not/this\n## a (1+1)\r\nModel: x/y/z  \r\nDescription: Does.\n### Notes\nModel: n/n\n## empty\ntext\n## b\n- Model: v/w\n";
     assert.deepEqual(parseAgents(text), [
@@ -90,7 +92,8 @@ describe("the workspace", () => {
     assert.deepEqual(parseAgents(""), []);
   });
 
-  it("may have its model and the labels in bold and as code [J26]", () => {
+  // Requirements: J26
+  it("may have its model and the labels in bold and as code", () => {
     const modelOf = (line: string): string | undefined => parseAgents(`## a\n${line}`)[0]?.model;
     for (const line of [
       "**Model:** `v/some_model`",
@@ -108,7 +111,8 @@ describe("the workspace", () => {
 });
 
 describe("the settings", () => {
-  it("come from .env too, known names only, and the environment wins [J2, J34]", async () => {
+  // Requirements: J2, J34
+  it("come from .env too, known names only, and the environment wins", async () => {
     await using folder = await temporary();
     const file = join(folder.path, ".env");
     await writeFile(
@@ -127,7 +131,8 @@ describe("the settings", () => {
 });
 
 describe("serve", () => {
-  it("makes its workspace in the data folder, a token for the owner only, and says where it listens [J35, J36]", async () => {
+  // Requirements: J35, J36
+  it("makes its workspace in the data folder, a token for the owner only, and says where it listens", async () => {
     assert.equal(DEFAULT_PORT, 18_789);
     await using home = await temporary();
     const first = await started(home.path);
@@ -236,7 +241,8 @@ describe("serve", () => {
     client.socket.terminate();
   });
 
-  it("does a task with tools in the workspace, with the practice model, and says so in an event [J41]", async () => {
+  // Requirements: J41
+  it("does a task with tools in the workspace, with the practice model, and says so in an event", async () => {
     await using home = await temporary();
     await using server = await started(home.path);
     const client = await enter(server);

@@ -14,7 +14,8 @@ import { gatewayWith, token, type TestOptions } from "./gateway.ts";
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
 describe("sessions", () => {
-  it("come to be with their first message under any key, and are listed the latest first [J37, X25]", async () => {
+  // Requirements: J37, X25
+  it("come to be with their first message under any key, and are listed the latest first", async () => {
     await using server = await gatewayWith(["One.", "Two."]);
     const client = await server.client();
     for (const sessionKey of ["../etc/passwd\n", '🪢 {"a":1}']) {

@@ -3,7 +3,8 @@ import { it } from "node:test";
 import { temporary } from "../command.ts";
 import { serveProcess, wscatSession } from "./processes.ts";
 
-it("runs the seed's transcript with wscat and without a key, answered by the practice model [J1, J36, J37, J38, J39, J41, X25]", async () => {
+// Requirements: J1, J36, J37, J38, J39, J41, X25
+it("runs the seed's transcript with wscat and without a key, answered by the practice model", async () => {
   await using home = await temporary();
   await using server = await serveProcess({
     BOWLINE_HOME: home.path,

@@ -114,7 +114,8 @@ describe("bowline/tools as a package", () => {
     assert.deepEqual(rows, tools);
   });
 
-  it("gives codelet's runner Read, Write and Bash, which a model then uses [C26]", async () => {
+  // Requirements: C26
+  it("gives codelet's runner Read, Write and Bash, which a model then uses", async () => {
     await using server = await loopback(
       answer([use("Bash", { command: "ls | wc -l" })], "tool_use"),
       answer(

@@ -64,7 +64,8 @@ const claudeAt = ({ baseUrl }: Loopback): ClaudeProvider =>
   });
 
 describe("codelet's reasoning", () => {
-  it("is asked for in every call of a run and of the next, with the thinking that came before [C14, C24]", async () => {
+  // Requirements: C14, C24
+  it("is asked for in every call of a run and of the next, with the thinking that came before", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole(thinking, { ...use, id: "t2" }),
@@ -83,7 +84,8 @@ describe("codelet's reasoning", () => {
     assert.deepEqual(sent[3]?.messages[3]?.content[0], thinking);
   });
 
-  it("goes on from a history that was stored as JSON [C22, C30]", async () => {
+  // Requirements: C22, C30
+  it("goes on from a history that was stored as JSON", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole({ type: "text", text: "Done." }),
@@ -107,7 +109,8 @@ describe("codelet's reasoning", () => {
     assert.deepEqual(second.messages[1]?.content, [thinking, use]);
   });
 
-  it("leaves an answer that was edited as it was edited [C30]", async () => {
+  // Requirements: C30
+  it("leaves an answer that was edited as it was edited", async () => {
     await using server = await loopback(
       whole(thinking, { type: "text", text: "No." }),
       whole({ type: "text", text: "Done." }),
@@ -119,7 +122,8 @@ describe("codelet's reasoning", () => {
     assert.deepEqual(bodies(server)[1]?.messages[1]?.content, [{ type: "text", text: "Yes." }]);
   });
 
-  it("leaves an answer that a provider edited as it was edited [C6]", async () => {
+  // Requirements: C6
+  it("leaves an answer that a provider edited as it was edited", async () => {
     await using server = await loopback(whole(thinking, { type: "text", text: "No." }));
     const claude = claudeAt(server);
     const provider: LlmProvider = {
@@ -132,7 +136,8 @@ describe("codelet's reasoning", () => {
     assert.deepEqual(history[1], { role: "assistant", content: [{ type: "text", text: "Yes." }] });
   });
 
-  it("gives copies of the originals [C22]", async () => {
+  // Requirements: C22
+  it("gives copies of the originals", async () => {
     await using server = await loopback(whole(thinking, { type: "text", text: "Hi." }));
     const runner = Runner.withProvider(claudeAt(server));
     const [, first] = await runner.run("Go");
@@ -141,7 +146,8 @@ describe("codelet's reasoning", () => {
     assert.deepEqual(runner.messages, before);
   });
 
-  it("is kept by an agent over the provider's stream function [C6]", async () => {
+  // Requirements: C6
+  it("is kept by an agent over the provider's stream function", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole({ type: "text", text: "Done." }),
@@ -153,7 +159,8 @@ describe("codelet's reasoning", () => {
     assert.deepEqual(bodies(server)[1]?.messages[1]?.content[0], thinking);
   });
 
-  it("adds nothing to answers whose blocks say all of them [C7, C8]", async () => {
+  // Requirements: C7, C8
+  it("adds nothing to answers whose blocks say all of them", async () => {
     const { model, streamFn } = createScriptedModel([
       { content: [{ type: "text", text: "I look." }, scriptedToolCall("look", {}, "c1")] },
     ]);
@@ -175,7 +182,8 @@ describe("codelet's images in tool results", () => {
     execute: async () => ({ content: [{ type: "text", text: "a rope" }, image] }),
   };
 
-  it("are in the history, in the registry's output and in the next request [C20, C21]", async () => {
+  // Requirements: C20, C21
+  it("are in the history, in the registry's output and in the next request", async () => {
     const call = { index: 0, id: "c1", function: { name: "look", arguments: "{}" } };
     const delta = { tool_calls: [call] };
     await using server = await loopback(
@@ -218,14 +226,16 @@ describe("codelet's images in tool results", () => {
     assert.match(JSON.stringify(messages), /What is this.*data:image\/png;base64,AAAA/);
   });
 
-  it("are absent where a tool gave none [C20, C21]", async () => {
+  // Requirements: C20, C21
+  it("are absent where a tool gave none", async () => {
     const tools = ToolRegistry.default([look]);
     assert.deepEqual(await tools.execute("look", {}), { content: "a rope" });
   });
 });
 
 describe("codelet's signal", () => {
-  it("belongs to one run: after its abort later runs work [C16, C22]", async () => {
+  // Requirements: C16, C22
+  it("belongs to one run: after its abort later runs work", async () => {
     const abort = new AbortController();
     const aborts = (): string => {
       abort.abort();
@@ -243,7 +253,8 @@ describe("codelet's signal", () => {
     );
   });
 
-  it("of a run takes the place of the runner's, which the other runs obey [C16, C22]", async () => {
+  // Requirements: C16, C22
+  it("of a run takes the place of the runner's, which the other runs obey", async () => {
     const { model, streamFn } = createScriptedModel(["Done.", "Never"]);
     const provider = new ModelProvider(model, {}, streamFn);
     const runner = Runner.withProvider(provider, { signal: AbortSignal.abort() });

@@ -73,7 +73,8 @@ const runnerOf = (provider: LlmProvider, ...tools: AgentTool[]): Runner =>
   Runner.withProvider(provider, { tools: ToolRegistry.default(tools) });
 
 describe("codelet's runner", () => {
-  it("ends at once with a text, and has the whole history [C7, C8, C11, C12, C13, C18, C25]", async () => {
+  // Requirements: C7, C8, C11, C12, C13, C18, C25
+  it("ends at once with a text, and has the whole history", async () => {
     const provider = new MockLlmProvider(says("Hello."));
     const runner = Runner.withProvider(provider);
     assert.deepEqual([runner.messages, runner.tools.definitions()], [[], []]);
@@ -86,7 +87,8 @@ describe("codelet's runner", () => {
     assert.equal(provider.asked.length, 1);
   });
 
-  it("executes a tool, puts in its result and asks again with everything [C2, C14, C19, C20, C21, C25]", async () => {
+  // Requirements: C2, C14, C19, C20, C21, C25
+  it("executes a tool, puts in its result and asks again with everything", async () => {
     const provider = new MockLlmProvider(asks(use("read", { path: "a" })), says("Done."));
     const history = await runnerOf(provider, tool("read")).run("Read a");
     const expected: Message[] = [
@@ -102,7 +104,8 @@ describe("codelet's runner", () => {
     );
   });
 
-  it("runs several tools in order, each result in a user message of its own [C19, C21, C25]", async () => {
+  // Requirements: C19, C21, C25
+  it("runs several tools in order, each result in a user message of its own", async () => {
     const order: string[] = [];
     const slow = (name: string, ms: number): AgentTool =>
       tool(name, async () => {
@@ -120,7 +123,8 @@ describe("codelet's runner", () => {
     ]);
   });
 
-  it("goes through three rounds to a text, with all calls and results [C3, C14, C18, C25]", async () => {
+  // Requirements: C3, C14, C18, C25
+  it("goes through three rounds to a text, with all calls and results", async () => {
     const rounds = ["1", "2", "3"].map((id) => asks(use("a", {}, id)));
     const history = await runnerOf(new MockLlmProvider(...rounds, says("Done.")), tool("a")).run(
       "Go",
@@ -135,7 +139,8 @@ describe("codelet's runner", () => {
     );
   });
 
-  it("puts in the words of a failed tool as an error, and goes on [C20, C25]", async () => {
+  // Requirements: C20, C25
+  it("puts in the words of a failed tool as an error, and goes on", async () => {
     const provider = new MockLlmProvider(asks(use("a"), use("gone")), says("Sorry."));
     const history = await runnerOf(
       provider,
@@ -149,7 +154,8 @@ describe("codelet's runner", () => {
     assert.equal(provider.asked.length, 2);
   });
 
-  it("has the assistant's message in its history before the tools run, and runs them after the answer [C5, C17]", async () => {
+  // Requirements: C5, C17
+  it("has the assistant's message in its history before the tools run, and runs them after the answer", async () => {
     let seen: Message[] = [];
     const runner = runnerOf(
       new MockLlmProvider(asks(use("a")), says("Done.")),
@@ -162,7 +168,8 @@ describe("codelet's runner", () => {
     assert.deepEqual(seen, [Message.user("Go"), { role: "assistant", content: [use("a")] }]);
   });
 
-  it("recomputes the definitions in each round [C10, C14]", async () => {
+  // Requirements: C10, C14
+  it("recomputes the definitions in each round", async () => {
     const provider = new MockLlmProvider(asks(use("a")), asks(use("b")), says("Done."));
     const runner = runnerOf(
       provider,
@@ -182,7 +189,8 @@ describe("codelet's runner", () => {
     assert.deepEqual(history[4], result("id_b", "b ran"));
   });
 
-  it("keeps its history for the next run, and gives copies of it [C22]", async () => {
+  // Requirements: C22
+  it("keeps its history for the next run, and gives copies of it", async () => {
     const provider = new MockLlmProvider(says("One."), says("Two."));
     const runner = Runner.withProvider(provider);
     const first = await runner.run("1");
@@ -197,7 +205,8 @@ describe("codelet's runner", () => {
     assert.deepEqual(provider.asked[1]?.messages, second.slice(0, 3));
   });
 
-  it("takes messages that were made by hand [C1, C30]", async () => {
+  // Requirements: C1, C30
+  it("takes messages that were made by hand", async () => {
     const provider = new MockLlmProvider(says("Done."));
     const runner = Runner.withProvider(provider);
     const made = [
@@ -210,13 +219,15 @@ describe("codelet's runner", () => {
     assert.deepEqual(provider.asked[0]?.messages, [...made, Message.user("And?")]);
   });
 
-  it("without a provider says so, and says nothing in the history [C15, C32]", async () => {
+  // Requirements: C15, C32
+  it("without a provider says so, and says nothing in the history", async () => {
     const runner = new Runner();
     await assert.rejects(runner.run("Hi"), { message: "No provider configured" });
     assert.deepEqual(runner.messages, []);
   });
 
-  it("rejects with the provider's own error; what was said stays, and a later run goes on [C16, C32]", async () => {
+  // Requirements: C16, C32
+  it("rejects with the provider's own error; what was said stays, and a later run goes on", async () => {
     const error = new Error("authentication failed");
     const provider = new MockLlmProvider(asks(use("a")), error, says("Done."));
     const runner = runnerOf(provider, tool("a"));
@@ -228,7 +239,8 @@ describe("codelet's runner", () => {
     assert.equal((await runner.run("Again")).length, 5);
   });
 
-  it("stops on no tool calls whatever the reason says, and runs calls whatever it says [C3, C9, C18, C23]", async () => {
+  // Requirements: C3, C9, C18, C23
+  it("stops on no tool calls whatever the reason says, and runs calls whatever it says", async () => {
     const odd = new MockLlmProvider(
       { content: [use("a")], stopReason: "endTurn" },
       { content: [{ type: "text", text: "Done." }], stopReason: "toolUse" },
@@ -241,7 +253,8 @@ describe("codelet's runner", () => {
     assert.equal((await Runner.withProvider(cut).run("Go")).length, 2);
   });
 
-  it("does not run calls of an answer that was cut, nor for ever [C9, C23]", async () => {
+  // Requirements: C9, C23
+  it("does not run calls of an answer that was cut, nor for ever", async () => {
     let ran = false;
     const a = tool("a", () => {
       ran = true;
@@ -264,7 +277,8 @@ describe("codelet's runner", () => {
     assert.equal(endless.asked.length, 3);
   });
 
-  it("runs once at a time [C22]", async () => {
+  // Requirements: C22
+  it("runs once at a time", async () => {
     const runner = Runner.withProvider(new MockLlmProvider(says("One."), says("Two.")));
     const first = runner.run("1");
     await assert.rejects(runner.run("2"), code("invalid_state"));
@@ -272,7 +286,8 @@ describe("codelet's runner", () => {
     assert.equal((await runner.run("3")).length, 4);
   });
 
-  it("takes a nested agent that fails for a failed tool, and goes on [C20]", async () => {
+  // Requirements: C20
+  it("takes a nested agent that fails for a failed tool, and goes on", async () => {
     const { model, streamFn } = createScriptedModel([{ stopReason: "error" }]);
     const createAgent = (): Agent => new Agent({ initialState: { model }, streamFn });
     const nested = createAgentTool({ name: "nested", description: "Asks another.", createAgent });
@@ -282,7 +297,8 @@ describe("codelet's runner", () => {
     assert.equal(history.length, 4);
   });
 
-  it("answers arguments that are no object without running the tool [C8]", async () => {
+  // Requirements: C8
+  it("answers arguments that are no object without running the tool", async () => {
     const provider = new MockLlmProvider(
       asks(use("a", [1]), use("a", "no json", "2")),
       says("Done."),
@@ -294,7 +310,8 @@ describe("codelet's runner", () => {
 });
 
 describe("codelet's registry and messages", () => {
-  it("list a definition for each tool, and execute by name on checked input [C1, C10, C19, C30]", async () => {
+  // Requirements: C1, C10, C19, C30
+  it("list a definition for each tool, and execute by name on checked input", async () => {
     const registry = ToolRegistry.default();
     assert.deepEqual(registry.definitions(), []);
     registry.register(tool("read"));
@@ -314,7 +331,8 @@ describe("codelet's registry and messages", () => {
     });
   });
 
-  it("tell whether there is a tool call [C4]", () => {
+  // Requirements: C4
+  it("tell whether there is a tool call", () => {
     assert.equal(hasToolCall([{ type: "text", text: "" }, use("a")]), true);
     assert.equal(hasToolCall([use("a")]), true);
     assert.equal(
@@ -329,7 +347,8 @@ describe("codelet's registry and messages", () => {
 });
 
 describe("a provider of codelet's kind", () => {
-  it("is a stream function for any agent [C6]", async () => {
+  // Requirements: C6
+  it("is a stream function for any agent", async () => {
     const provider = new MockLlmProvider(asks(use("a")), says("Done."));
     const { model } = createScriptedModel([]);
     const agent = new Agent({
@@ -357,7 +376,8 @@ describe("codelet's Claude", () => {
       );
     };
 
-  it("asks for whole messages with model, limit, messages and definitions, and reads the answer [C7, C9, C14, C24]", async () => {
+  // Requirements: C7, C9, C14, C24
+  it("asks for whole messages with model, limit, messages and definitions, and reads the answer", async () => {
     await using server = await loopback(
       answer(
         [
@@ -393,7 +413,8 @@ describe("codelet's Claude", () => {
     assert.ok(!("tools" in JSON.parse(server.requests[1]?.body ?? "")));
   });
 
-  it("gets results in one user message, errors marked, also after a run that failed [C20, C24, C32]", async () => {
+  // Requirements: C20, C24, C32
+  it("gets results in one user message, errors marked, also after a run that failed", async () => {
     await using server = await loopback(
       failing(400, { type: "error", error: { type: "invalid_request_error", message: "no" } }),
       answer(
@@ -439,7 +460,8 @@ describe("codelet's Claude", () => {
   });
 
   it(
-    "is asked no longer when the runner's signal fires [C16, C24]",
+    // Requirements: C16, C24
+    "is asked no longer when the runner's signal fires",
     { timeout: 10_000 },
     async () => {
       const abort = new AbortController();
@@ -452,7 +474,8 @@ describe("codelet's Claude", () => {
     },
   );
 
-  it("refused for its key rejects with an error that says so [C16, C24]", async () => {
+  // Requirements: C16, C24
+  it("refused for its key rejects with an error that says so", async () => {
     const body = {
       type: "error",
       error: { type: "authentication_error", message: "invalid x-api-key" },
@@ -473,7 +496,8 @@ describe("codelet's Claude", () => {
   });
 });
 
-it("codelet's names come from one entry, and the package needs no other [C27, C30, C31]", async () => {
+// Requirements: C27, C30, C31
+it("codelet's names come from one entry, and the package needs no other", async () => {
   const entry = await import("../../src/codelet/index.ts");
   assert.deepEqual(Object.keys(entry).toSorted(), [
     "ClaudeProvider",

@@ -63,7 +63,8 @@ const search = Tool.new({
 });
 
 describe("gai's tools", () => {
-  it("check types where they are made, and stand in one list whatever their arguments [G1, G2, G4, G17, G32]", async () => {
+  // Requirements: G1, G2, G4, G17, G32
+  it("check types where they are made, and stand in one list whatever their arguments", async () => {
     const tools: Tool<Context>[] = [weather, search];
     const results = [
       await tools[0]?.run({ key: "k" }, '{"location":"Madrid"}'),
@@ -75,7 +76,8 @@ describe("gai's tools", () => {
     assert.ok(wrong);
   });
 
-  it("have a name, a description and the schema for the model, which also reads the arguments [G1, G5, G10]", async () => {
+  // Requirements: G1, G5, G10
+  it("have a name, a description and the schema for the model, which also reads the arguments", async () => {
     assert.deepEqual(
       [weather.name, weather.description],
       ["get_weather", "The weather of a place."],
@@ -94,7 +96,8 @@ describe("gai's tools", () => {
     assert.deepEqual(await shout.run(undefined, '{"text":"a"}'), ok("A"));
   });
 
-  it("never execute bad or invalid arguments: those are parse errors [G5, G6, G7]", async () => {
+  // Requirements: G5, G6, G7
+  it("never execute bad or invalid arguments: those are parse errors", async () => {
     let ran = false;
     const tool = Tool.new({
       name: "t",
@@ -119,7 +122,8 @@ describe("gai's tools", () => {
     assert.equal(ran, false);
   });
 
-  it("fail with the error they give, or with what they throw [G4, G6]", async () => {
+  // Requirements: G4, G6
+  it("fail with the error they give, or with what they throw", async () => {
     const make = (
       execute: () => ReturnType<typeof err<{ type: "ExecutionError"; message: string }>>,
     ): Tool => Tool.new({ name: "t", description: "", schema: Type.Object({}), execute });
@@ -137,7 +141,8 @@ describe("gai's tools", () => {
     );
   });
 
-  it("answer a call under its id, whatever came of it [G8, G9, G10]", async () => {
+  // Requirements: G8, G9, G10
+  it("answer a call under its id, whatever came of it", async () => {
     const call = {
       id: "c1",
       name: "get_weather",
@@ -150,7 +155,8 @@ describe("gai's tools", () => {
     assert.ok(!bad.content.ok && bad.content.error.startsWith("Parse error: Invalid arguments"));
   });
 
-  it("are refused when no model could take them [G4]", () => {
+  // Requirements: G4
+  it("are refused when no model could take them", () => {
     const execute = (): ReturnType<typeof ok<string>> => ok("");
     assert.throws(
       () => Tool.new({ name: "a b", description: "", schema: Type.Object({}), execute }),
@@ -166,14 +172,16 @@ describe("gai's tools", () => {
 describe("gai's agent", () => {
   const provider = anthropic.provider(anthropic.new("sk-1", "claude-x"));
 
-  it("begins without prompt, tools and limits, and at ten iterations [G12, G13, G16]", () => {
+  // Requirements: G12, G13, G16
+  it("begins without prompt, tools and limits, and at ten iterations", () => {
     const agent = Agent.new(provider);
     assert.deepEqual(agent.fields, { provider, tools: [], maxIterations: 10 });
     assert.equal(agent.provider, provider);
     assert.deepEqual(agent.tools, []);
   });
 
-  it("is a value: each builder gives a new one [G12, G14]", () => {
+  // Requirements: G12, G14
+  it("is a value: each builder gives a new one", () => {
     const agent = Agent.new<Context>(provider);
     const built = [
       agent.withSystemPrompt("Be brief."),
@@ -204,7 +212,8 @@ describe("gai's agent", () => {
     assert.throws(() => (agent.tools as Tool<Context>[]).push(weather), TypeError);
   });
 
-  it("puts what is added first, so that the later of two names wins [G15, G16]", () => {
+  // Requirements: G15, G16
+  it("puts what is added first, so that the later of two names wins", () => {
     const other = Tool.new({
       name: "web_search",
       description: "Another.",
@@ -222,7 +231,8 @@ describe("gai's context", () => {
   const agent = Agent.new(anthropic.provider(anthropic.new("sk-1")));
   const runtime = Runtime.new(() => err({ type: "HttpError", status: 0, message: "not used" }));
 
-  it("is what the tools of an agent take, all of them together, without being named [G17, G30]", () => {
+  // Requirements: G17, G30
+  it("is what the tools of an agent take, all of them together, without being named", () => {
     const port = Tool.new({
       name: "port",
       description: "",
@@ -242,7 +252,8 @@ describe("gai's context", () => {
     assert.equal(more.findTool("get_weather"), weather);
   });
 
-  it("is what a run must be given [G17, G21]", async () => {
+  // Requirements: G17, G21
+  it("is what a run must be given", async () => {
     const withTool = agent.withTool(weather);
     const results = [
       await run(withTool, { key: "k" }, [userText("Go")], runtime),
@@ -268,7 +279,8 @@ describe("gai's transport", () => {
     signal: new AbortController().signal,
   };
 
-  it("is one function from a request to a response or an error [G18]", async () => {
+  // Requirements: G18
+  it("is one function from a request to a response or an error", async () => {
     const echo = Runtime.new(({ url, body }) => ok({ status: 200, body: `${url} ${body}` }));
     assert.deepEqual(
       await echo.send(request),
@@ -278,7 +290,8 @@ describe("gai's transport", () => {
     assert.deepEqual(await Runtime.new(async () => err(error)).send(request), err(error));
   });
 
-  it("over fetch gives status and text of any answer, and keeps the cause of none [G18, G19, G20]", async () => {
+  // Requirements: G18, G19, G20
+  it("over fetch gives status and text of any answer, and keeps the cause of none", async () => {
     await using server = await loopback(failing(418, "tea"), chatText("Hi"));
     const runtime = fetchRuntime();
     const answer = await runtime.send({ ...request, url: server.baseUrl });
@@ -293,7 +306,8 @@ describe("gai's transport", () => {
 });
 
 describe("gai's messages", () => {
-  it("are made by name, and read from a response [G34]", () => {
+  // Requirements: G34
+  it("are made by name, and read from a response", () => {
     const text = { type: "text", text: "Hi" } as const;
     assert.deepEqual(
       [system("Hi"), userText("Hi")],
@@ -326,7 +340,8 @@ describe("gai's messages", () => {
     ]);
   });
 
-  it("have one set of names for errors and calls, which read as the seed's [G6, G11, G34]", () => {
+  // Requirements: G6, G11, G34
+  it("have one set of names for errors and calls, which read as the seed's", () => {
     assert.deepEqual(
       [
         errorToString({ type: "HttpError", status: 0, message: "no line" }),
@@ -343,7 +358,8 @@ describe("gai's messages", () => {
     );
   });
 
-  it("go to a vendor by its model, not by its name [G26, G34]", () => {
+  // Requirements: G26, G34
+  it("go to a vendor by its model, not by its name", () => {
     const provider = openai.provider(openai.new("sk-1", "gpt-x", "http://127.0.0.1:1/v1"));
     const { name, apiKey, model } = provider;
     assert.deepEqual(

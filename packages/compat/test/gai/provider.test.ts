@@ -75,7 +75,8 @@ function rig(answers: readonly { content: readonly Content[]; stop?: string }[])
 }
 
 describe("gai's provider of buildRequest and parseResponse", () => {
-  it("answers a run with tools over the runtime [G26, G28, G34, X19]", async () => {
+  // Requirements: G26, G28, G34, X19
+  it("answers a run with tools over the runtime", async () => {
     const { provider, runtime, asked, sent } = rig([
       { content: [text("I look."), use('{"at":"bow"}')] },
       { content: [text("A rope.")] },
@@ -114,7 +115,8 @@ describe("gai's provider of buildRequest and parseResponse", () => {
     assert.ok(signal instanceof AbortSignal);
   });
 
-  it("is asked for its model by that model's id [G26]", async () => {
+  // Requirements: G26
+  it("is asked for its model by that model's id", async () => {
     const { provider, runtime, asked } = rig([{ content: [text("Hi")] }]);
     const model = getModel("openai", "gpt-x");
     const result = await run(
@@ -126,7 +128,8 @@ describe("gai's provider of buildRequest and parseResponse", () => {
     assert.deepEqual([result.ok, asked[0]?.model], [true, "gpt-x"]);
   });
 
-  it("ends the run with the error that it parses, that its runtime gives, or that it throws [G29]", async () => {
+  // Requirements: G29
+  it("ends the run with the error that it parses, that its runtime gives, or that it throws", async () => {
     const { provider, runtime } = rig([{ content: [use('{"at":"bow"}')] }]);
     const noLine = Runtime.new(() => err({ type: "HttpError", status: 0, message: "no line" }));
     const broken: Provider = {
@@ -152,7 +155,8 @@ describe("gai's provider of buildRequest and parseResponse", () => {
   });
 
   for (const stop of ["max_tokens", "length"]) {
-    it(`has its calls answered and not run when the answer ended by ${stop} [G28, X29]`, async () => {
+    // Requirements: G28, X29
+    it(`has its calls answered and not run when the answer ended by ${stop}`, async () => {
       const { provider, runtime, asked } = rig([
         { content: [use('{"at":"bow"}')], stop },
         { content: [text("Sorry.")] },
@@ -165,7 +169,8 @@ describe("gai's provider of buildRequest and parseResponse", () => {
     });
   }
 
-  it("has arguments that are no JSON answered as a parse error [G7, X5]", async () => {
+  // Requirements: G7, X5
+  it("has arguments that are no JSON answered as a parse error", async () => {
     const { provider, runtime, asked } = rig([
       { content: [use('{"at')] },
       { content: [text("Sorry.")] },
@@ -177,7 +182,8 @@ describe("gai's provider of buildRequest and parseResponse", () => {
     assert.deepEqual(result, toolResultError("c1", result.content));
   });
 
-  it("may be an instance of a class [G34]", async () => {
+  // Requirements: G34
+  it("may be an instance of a class", async () => {
     class Own implements Provider {
       readonly name = "own";
       readonly #url = "https://own.test/v1";
@@ -195,7 +201,8 @@ describe("gai's provider of buildRequest and parseResponse", () => {
     assert.equal(textContent(result.value.response), "own: https://own.test/v1");
   });
 
-  it("fails without a model when it has one function alone [G34]", async () => {
+  // Requirements: G34
+  it("fails without a model when it has one function alone", async () => {
     const { buildRequest: _, ...half } = rig([]).provider;
     const result = await run(Agent.new(half), undefined, [userText("Go")], rig([]).runtime);
     assert.ok(!result.ok && result.error.type === "ApiError");
@@ -210,7 +217,8 @@ describe("gai's system prompt", () => {
   };
   const runtime = Runtime.new(() => err({ type: "HttpError", status: 0, message: "not used" }));
 
-  it("is not repeated when a run goes on with the messages of a result [G22, G23]", async () => {
+  // Requirements: G22, G23
+  it("is not repeated when a run goes on with the messages of a result", async () => {
     const { agent, calls } = scripted("One.", "Two.", "Three.");
     const prompted = agent.withSystemPrompt("Be brief.");
     let messages = [userText("1")];
@@ -231,7 +239,8 @@ describe("gai's system prompt", () => {
     );
   });
 
-  it("comes before one of another agent, and is not repeated behind it [G23]", async () => {
+  // Requirements: G23
+  it("comes before one of another agent, and is not repeated behind it", async () => {
     const { agent, calls } = scripted("Hi.");
     const messages = [system("In rhyme."), system("Be brief."), userText("Go")];
     const result = await run(agent.withSystemPrompt("Be brief."), undefined, messages, runtime);

@@ -99,7 +99,8 @@ const use = (name: string, input: object, id = `id_${name}`): object => ({
 });
 
 describe("gai's run", () => {
-  it("answers the seed's own example: two tools, their defaults, a context, a prompt, five iterations [G17, G21, G22, G23, G27, G28, G30]", async () => {
+  // Requirements: G17, G21, G22, G23, G27, G28, G30
+  it("answers the seed's own example: two tools, their defaults, a context, a prompt, five iterations", async () => {
     const { runtime } = mock(
       [
         text("I look."),
@@ -156,7 +157,8 @@ describe("gai's run", () => {
     ]);
   });
 
-  it("sends names, descriptions and schemas of tools, the model's own name, and limits only if set [G25, G26]", async () => {
+  // Requirements: G25, G26
+  it("sends names, descriptions and schemas of tools, the model's own name, and limits only if set", async () => {
     const { runtime, requests, bodies } = mock([text("Hi")], [text("Hi")]);
     await run(
       Agent.new<Context>(provider)
@@ -213,7 +215,8 @@ describe("gai's run", () => {
     });
   });
 
-  it("runs the first of tools with one name [G15, G28]", async () => {
+  // Requirements: G15, G28
+  it("runs the first of tools with one name", async () => {
     const other = Tool.new({
       name: "web_search",
       description: "",
@@ -232,7 +235,8 @@ describe("gai's run", () => {
     assert.equal(((bodies()[0]?.tools ?? []) as object[]).length, 1);
   });
 
-  it("answers unknown tools, bad arguments and failures in the seed's words, in one message [G6, G7, G28]", async () => {
+  // Requirements: G6, G7, G28
+  it("answers unknown tools, bad arguments and failures in the seed's words, in one message", async () => {
     const broken = Tool.new({
       name: "broken",
       description: "",
@@ -270,7 +274,8 @@ describe("gai's run", () => {
     );
   });
 
-  it("executes calls in their order, one after the other [G28]", async () => {
+  // Requirements: G28
+  it("executes calls in their order, one after the other", async () => {
     const order: string[] = [];
     const slow = Tool.new({
       name: "slow",
@@ -292,7 +297,8 @@ describe("gai's run", () => {
     assert.deepEqual(order, ["8", "0"]);
   });
 
-  it("goes on from the messages of a run before, system prompts and results among them [G22, G23]", async () => {
+  // Requirements: G22, G23
+  it("goes on from the messages of a run before, system prompts and results among them", async () => {
     const agent = Agent.new<Context>(provider).withTool(weather);
     const first = mock([use("get_weather", { location: "Madrid" })], [text("Sunny.")]);
     const before = await run(
@@ -325,7 +331,8 @@ describe("gai's limit of iterations", () => {
   const asks = use("get_weather", { location: "Madrid" });
   const agent = Agent.new<Context>(provider).withTool(weather);
 
-  it("is checked before each call: the last allowed call's tools still run [G22, G24]", async () => {
+  // Requirements: G22, G24
+  it("is checked before each call: the last allowed call's tools still run", async () => {
     const { runtime, requests } = mock([asks], [asks], [text("Never")]);
     const result = await run(agent.withMaxIterations(2), ctx, [userText("Go")], runtime);
     assert.ok(!result.ok && result.error.type === "ApiError");
@@ -342,7 +349,8 @@ describe("gai's limit of iterations", () => {
     );
   });
 
-  it("of 0 fails at once, of 1 lets a text pass, and is 10 by default [G13, G24]", async () => {
+  // Requirements: G13, G24
+  it("of 0 fails at once, of 1 lets a text pass, and is 10 by default", async () => {
     const none = mock([text("Never")]);
     const refused = await run(agent.withMaxIterations(0), ctx, [userText("Go")], none.runtime);
     assert.ok(
@@ -365,7 +373,8 @@ describe("gai's errors", () => {
   const agent = Agent.new<Context>(provider).withTool(weather).withSystemPrompt("Be brief.");
   const asks = use("get_weather", { location: "Madrid" });
 
-  it("of the transport end the run as they are, with history and iterations; nothing is sent again [G19, G29]", async () => {
+  // Requirements: G19, G29
+  it("of the transport end the run as they are, with history and iterations; nothing is sent again", async () => {
     const error = { type: "HttpError", status: 0, message: "no line" } as const;
     const { runtime, requests } = mock([asks], error);
     const result = await run(agent, ctx, [userText("Go")], runtime);
@@ -379,7 +388,8 @@ describe("gai's errors", () => {
     assert.equal(requests.length, 2);
   });
 
-  it("of the transport are forgotten when the request went well in the end [G24, G29]", async () => {
+  // Requirements: G24, G29
+  it("of the transport are forgotten when the request went well in the end", async () => {
     const { runtime, requests } = mock(
       { type: "HttpError", status: 0, message: "no line" },
       [asks],
@@ -404,7 +414,8 @@ describe("gai's errors", () => {
     );
   });
 
-  it("of calls that a limit cuts again and again keep history and say so [G29]", async () => {
+  // Requirements: G29
+  it("of calls that a limit cuts again and again keep history and say so", async () => {
     const cut = { content: [scriptedToolCall("get_weather", {})], stopReason: "length" } as const;
     const { model, streamFn } = createScriptedModel([cut, cut, cut, "Never"]);
     const result = await run(
@@ -422,7 +433,8 @@ describe("gai's errors", () => {
     assert.deepEqual([messages.length, iterations], [7, 3]);
   });
 
-  it("of the server keep status and words, of unreadable answers are parse errors [G29]", async () => {
+  // Requirements: G29
+  it("of the server keep status and words, of unreadable answers are parse errors", async () => {
     const answers: [Answer, RegExp][] = [
       [{ status: 401, body: '{"error":{"message":"bad key"}}' }, /^HTTP error 401: .*bad key$/],
       [{ status: 529, body: '{"error":{"message":"busy"}}' }, /^HTTP error 529: .*busy$/],
@@ -437,7 +449,8 @@ describe("gai's errors", () => {
     }
   });
 
-  it("of misuse are values too: no model, nothing to answer [G21, G26]", async () => {
+  // Requirements: G21, G26
+  it("of misuse are values too: no model, nothing to answer", async () => {
     const { runtime, requests } = mock();
     const missing = await run(
       Agent.new(anthropic.provider(anthropic.new("sk-1"))),
@@ -461,7 +474,8 @@ describe("gai's errors", () => {
     assert.equal(requests.length, 0);
   });
 
-  it("of a stream that breaks leave the partial answer and its calls out [G29]", async () => {
+  // Requirements: G29
+  it("of a stream that breaks leave the partial answer and its calls out", async () => {
     const content = [{ type: "text", text: "I" } as const, scriptedToolCall("get_weather", {})];
     const { model, streamFn } = createScriptedModel([{ content, stopReason: "error" }]);
     const result = await run(
@@ -477,7 +491,8 @@ describe("gai's errors", () => {
     );
   });
 
-  it("of an abort are values, and the transport is told [G29]", async () => {
+  // Requirements: G29
+  it("of an abort are values, and the transport is told", async () => {
     const abort = new AbortController();
     let told: AbortSignal | undefined;
     const runtime = Runtime.new(({ signal }) => {
@@ -492,7 +507,8 @@ describe("gai's errors", () => {
 });
 
 describe("gai over real sockets", () => {
-  it("runs with fetch as its transport on this target [G20, G31]", async () => {
+  // Requirements: G20, G31
+  it("runs with fetch as its transport on this target", async () => {
     await using server = await loopback(failing(500, "boom"));
     const agent = Agent.new(anthropic.provider(anthropic.new("sk-1", "claude-x", server.baseUrl)));
     const result = await run(agent, undefined, [userText("Go")], fetchRuntime());
@@ -500,7 +516,8 @@ describe("gai over real sockets", () => {
     assert.match(result.error.message, /boom/);
   });
 
-  it("reads servers that stream all the same, through a transport of whole texts [G18, G26]", async () => {
+  // Requirements: G18, G26
+  it("reads servers that stream all the same, through a transport of whole texts", async () => {
     const turns = [
       { calls: [{ id: "c1", name: "get_weather", args: { location: "Madrid" } }] },
       { text: "Sunny." },

@@ -29,7 +29,8 @@ async function eventsOf(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> 
 }
 
 describe("a provider", () => {
-  it("of OpenAI's sends the prompt first, a limit if there is one, and ends with an error when it is refused [J7, J13, J14]", async () => {
+  // Requirements: J7, J13, J14
+  it("of OpenAI's sends the prompt first, a limit if there is one, and ends with an error when it is refused", async () => {
     await using server = await loopback(
       chatText("Hello."),
       failing(401, { error: { message: "bad key" } }),
@@ -53,7 +54,8 @@ describe("a provider", () => {
     assert.deepEqual(more, []);
   });
 
-  it("gives no call whose arguments are no JSON, but an error that names it [J9, J14, X5]", async () => {
+  // Requirements: J9, J14, X5
+  it("gives no call whose arguments are no JSON, but an error that names it", async () => {
     const broken = '{"a": ';
     const block = { type: "tool_use", id: "t", name: "add", input: {} };
     const message = {
@@ -98,7 +100,8 @@ describe("a provider", () => {
     }
   });
 
-  it("leaves its request when the signal fires, and says so in an event [J7]", async () => {
+  // Requirements: J7
+  it("leaves its request when the signal fires, and says so in an event", async () => {
     for (const Provider of [AnthropicProvider, OpenAIProvider]) {
       const abort = new AbortController();
       await using server = await loopback((response) => {
@@ -147,12 +150,14 @@ describe("runAgentTurn", () => {
     return { events, ran };
   };
 
-  it("runs the calls of an answer one after the other [J23]", async () => {
+  // Requirements: J23
+  it("runs the calls of an answer one after the other", async () => {
     const { ran } = await turn([[call, { ...call, callId: "c2" }, final], [final]]);
     assert.deepEqual(ran, ["c1 begins", "c1 ends", "c2 begins", "c2 ends"]);
   });
 
-  it("runs no call of an answer that failed, and ends with one error [J24]", async () => {
+  // Requirements: J24
+  it("runs no call of an answer that failed, and ends with one error", async () => {
     const error: ChatEvent = { type: "error", message: "over" };
     assert.deepEqual(await turn([[call, error], [final]]), { events: [call, error], ran: [] });
     const cut = await turn([[call], [final]]);
@@ -162,12 +167,14 @@ describe("runAgentTurn", () => {
     );
   });
 
-  it("stops a model that calls for ever, with an error [J24]", async () => {
+  // Requirements: J24
+  it("stops a model that calls for ever, with an error", async () => {
     const { events, ran } = await turn(Array.from({ length: 60 }, () => [call, final]));
     assert.deepEqual([ran.length / 2, events.at(-1)?.type], [50, "error"]);
   });
 
-  it("ends with an error when its signal fires, and asks nothing more [J19]", async () => {
+  // Requirements: J19
+  it("ends with an error when its signal fires, and asks nothing more", async () => {
     const abort = new AbortController();
     const onToolCall = async (): Promise<string> => (abort.abort(), "");
     const { events } = await turn([[call, final], [final]], { signal: abort.signal, onToolCall });
@@ -179,7 +186,8 @@ describe("runAgentTurn", () => {
 });
 
 describe("the registry", () => {
-  it("takes the keys of the process's environment when it is given no other [J29]", () => {
+  // Requirements: J29
+  it("takes the keys of the process's environment when it is given no other", () => {
     const { ANTHROPIC_API_KEY = "", OPENAI_API_KEY = "" } = process.env;
     try {
       Object.assign(process.env, { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "key" });

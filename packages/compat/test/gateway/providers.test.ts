@@ -103,7 +103,8 @@ const bodyOf = ({ requests }: Loopback): Record<string, unknown> =>
   JSON.parse(requests[0]?.body ?? "{}") as Record<string, unknown>;
 
 describe("AnthropicProvider", () => {
-  it("gives deltas, whole calls and one final with usage [J4, J7, J8, J9, J11]", async () => {
+  // Requirements: J4, J7, J8, J9, J11
+  it("gives deltas, whole calls and one final with usage", async () => {
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const event of anthropicAnswer)
@@ -129,7 +130,8 @@ describe("AnthropicProvider", () => {
     assert.equal(server.requests[0]?.headers["x-api-key"], "sk-test");
   });
 
-  it("ends with an error event when the API refuses, and does not throw [J10]", async () => {
+  // Requirements: J10
+  it("ends with an error event when the API refuses, and does not throw", async () => {
     await using server = await loopback(
       failing(401, {
         type: "error",
@@ -146,7 +148,8 @@ describe("AnthropicProvider", () => {
     assert.match(events[0]?.type === "error" ? events[0].message : "", /invalid x-api-key/);
   });
 
-  it("sends calls and results of the conversation back [J5, J6]", async () => {
+  // Requirements: J5, J6
+  it("sends calls and results of the conversation back", async () => {
     await using server = await loopback(failing(400, "no"));
     const messages: Message[] = [
       { role: "user", content: "go" },
@@ -177,7 +180,8 @@ describe("AnthropicProvider", () => {
 });
 
 describe("OpenAIProvider", () => {
-  it("gives deltas, whole calls and one final with usage [J13, J14, J15]", async () => {
+  // Requirements: J13, J14, J15
+  it("gives deltas, whole calls and one final with usage", async () => {
     await using server = await loopback(streamed(...openaiAnswer));
     const given: ModelProvider = new OpenAIProvider("sk-test", { baseUrl: server.baseUrl });
     assert.equal(given.id, "openai");
@@ -200,7 +204,8 @@ describe("OpenAIProvider", () => {
     assert.equal(server.requests[0]?.headers.authorization, "Bearer sk-test");
   });
 
-  it("ends with an error event when the stream is cut [J14]", async () => {
+  // Requirements: J14
+  it("ends with an error event when the stream is cut", async () => {
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(`data: ${JSON.stringify(openaiAnswer[0])}\n\n`);
@@ -261,7 +266,8 @@ async function turn(
 }
 
 describe("runAgentTurn", () => {
-  it("makes one model call when there are no tools, and hands every event on [J19, J20, J22, J24, J25]", async () => {
+  // Requirements: J19, J20, J22, J24, J25
+  it("makes one model call when there are no tools, and hands every event on", async () => {
     const own = provider([
       { type: "delta", text: "Hi" },
       { type: "delta", text: "." },
@@ -280,7 +286,8 @@ describe("runAgentTurn", () => {
     );
   });
 
-  it("runs a call, appends it with its result, asks again, and says final once with the sum [J21, J23, X12]", async () => {
+  // Requirements: J21, J23, X12
+  it("runs a call, appends it with its result, asks again, and says final once with the sum", async () => {
     const call: ChatEvent = { type: "tool_call", name: "add", input: { a: 1 }, callId: "c1" };
     const own = provider(
       [{ type: "delta", text: "Let me see." }, call, final(10, 1)],
@@ -320,7 +327,8 @@ describe("runAgentTurn", () => {
     ]);
   });
 
-  it("tells the model of a call that failed, and stops on an error [J24]", async () => {
+  // Requirements: J24
+  it("tells the model of a call that failed, and stops on an error", async () => {
     const call: ChatEvent = { type: "tool_call", name: "add", input: {}, callId: "c1" };
     const own = provider([call, final(1, 1)], [{ type: "error", message: "over" }]);
     const onToolCall = (): Promise<string> => Promise.reject(new Error("no hands"));
@@ -331,7 +339,8 @@ describe("runAgentTurn", () => {
 });
 
 describe("the registry", () => {
-  it("has each provider whose key is set [J2, J29]", () => {
+  // Requirements: J2, J29
+  it("has each provider whose key is set", () => {
     const ids = (env: Record<string, string>): string[] => [
       ...createProviderRegistry({ env }).keys(),
     ];

@@ -75,7 +75,8 @@ const chatCalls = (...calls: readonly [id: string, name: string, text: string][]
 };
 
 describe("a turn with bad calls", () => {
-  it("answers arguments that are no JSON and unknown tools, and runs the others [J23, X5]", async () => {
+  // Requirements: J23, X5
+  it("answers arguments that are no JSON and unknown tools, and runs the others", async () => {
     await using server = await loopback(
       chatCalls(["c1", "add", '{"a":1}'], ["c2", "add", '{"a": '], ["c3", "sub", "{}"]),
       chatText("Done."),
@@ -123,7 +124,8 @@ describe("a turn with bad calls", () => {
 });
 
 describe("the limit of a turn", () => {
-  it("is maxModelCalls, which Infinity lifts [J24, X16]", async () => {
+  // Requirements: J24, X16
+  it("is maxModelCalls, which Infinity lifts", async () => {
     const call = { type: "tool_call", name: "add", input: {}, callId: "c" };
     for (const [maxModelCalls, calls, end] of [
       [3, 3, "error"],
@@ -137,7 +139,8 @@ describe("the limit of a turn", () => {
 });
 
 describe("the tokens of a turn", () => {
-  it("are of the whole prompt, whatever came from a cache [J11, X13]", async () => {
+  // Requirements: J11, X13
+  it("are of the whole prompt, whatever came from a cache", async () => {
     const usage = { input_tokens: 3, cache_read_input_tokens: 5000, output_tokens: 1 };
     const about = { id: "m", type: "message", role: "assistant", model: "m", content: [] };
     await using server = await loopback(
@@ -187,7 +190,8 @@ describe("the images of an agent over a provider", () => {
     assert.equal(reason, "done");
   };
 
-  it("are blocks of a user message and in tool results [J5, J6]", async () => {
+  // Requirements: J5, J6
+  it("are blocks of a user message and in tool results", async () => {
     const call = { type: "tool_call", name: "look", input: {}, callId: "c1" };
     const provider = ownProvider([call, final], [{ type: "delta", text: "Yes." }, final]);
     await ask(toStreamFn(provider));

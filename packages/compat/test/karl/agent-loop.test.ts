@@ -90,7 +90,8 @@ async function run(
 const kinds = (events: Ran["events"]): string[] => events.map(({ type }) => type);
 
 describe("karl's loop", () => {
-  it("yields the events of a text in their order and returns the message [K17, K20, K21, K24, K26, K59]", async () => {
+  // Requirements: K17, K20, K21, K24, K26, K59
+  it("yields the events of a text in their order and returns the message", async () => {
     const { events, message } = await run([
       { content: [{ type: "text", text: "Hello." }], usage: { input: 7, output: 2 } },
     ]);
@@ -106,7 +107,8 @@ describe("karl's loop", () => {
     assert.deepEqual(message, { role: "assistant", content: "Hello." });
   });
 
-  it("yields text, calls, executions and one turn_end of two rounds [K10, K14, K22, K25, K26, K30, K32, K33, K54, K59]", async () => {
+  // Requirements: K10, K14, K22, K25, K26, K30, K32, K33, K54, K59
+  it("yields text, calls, executions and one turn_end of two rounds", async () => {
     const first = {
       content: [{ type: "text", text: "I" } as const, ...asks("a").content],
       usage: { input: 5, output: 1 },
@@ -147,7 +149,8 @@ describe("karl's loop", () => {
     ]);
   });
 
-  it("yields the pairs of several calls as they arrive, then runs them one after the other in that order [K22, K27, K54]", async () => {
+  // Requirements: K22, K27, K54
+  it("yields the pairs of several calls as they arrive, then runs them one after the other in that order", async () => {
     const running: string[] = [];
     const slow = (name: string, ms: number): ToolDefinition =>
       tool(name, async () => {
@@ -168,7 +171,8 @@ describe("karl's loop", () => {
     );
   });
 
-  it("has no text_end and empty content for calls alone, no usage where none is known [K24, K25, K59]", async () => {
+  // Requirements: K24, K25, K59
+  it("has no text_end and empty content for calls alone, no usage where none is known", async () => {
     const { events, history } = await run([asks("a"), "Ok"], [tool("a")]);
     assert.equal(kinds(events).indexOf("text_end"), kinds(events).lastIndexOf("text_end"));
     assert.equal(history[0]?.content, "");
@@ -176,7 +180,8 @@ describe("karl's loop", () => {
     assert.ok(!("tool_calls" in (history.at(-1) as Message)));
   });
 
-  it("yields only the seed's ten kinds unless thinking events are asked for [K14, K57]", async () => {
+  // Requirements: K14, K57
+  it("yields only the seed's ten kinds unless thinking events are asked for", async () => {
     const content: AssistantContent[] = [
       { type: "thinking", thinking: "Hm" },
       { type: "text", text: "Hi" },
@@ -197,7 +202,8 @@ describe("karl's loop", () => {
     assert.deepEqual(asked.message, { role: "assistant", content: "Hi" });
   });
 
-  it("counts what came from a cache as input, and sums cost [K15, K23]", async () => {
+  // Requirements: K15, K23
+  it("counts what came from a cache as input, and sums cost", async () => {
     const usage = {
       input: 1,
       output: 2,
@@ -222,7 +228,8 @@ describe("karl's loop", () => {
 });
 
 describe("karl's tools", () => {
-  it("that throw are told as an error, and the loop goes on [K31, K54]", async () => {
+  // Requirements: K31, K54
+  it("that throw are told as an error, and the loop goes on", async () => {
     const { events, history, message } = await run(
       [asks("a"), "Ok"],
       [tool("a", () => Promise.reject(new Error("disk full")))],
@@ -246,7 +253,8 @@ describe("karl's tools", () => {
     assert.equal(message?.content, "Ok");
   });
 
-  it("that say isError have failed, with their own result [K12, K36]", async () => {
+  // Requirements: K12, K36
+  it("that say isError have failed, with their own result", async () => {
     const result = { ...textResult("no"), isError: true };
     const { events, model } = await run([asks("a"), "Ok"], [tool("a", async () => result)]);
     assert.deepEqual(
@@ -265,7 +273,8 @@ describe("karl's tools", () => {
     ]);
   });
 
-  it("that are unknown yield no execution events and the seed's text [K28, K54]", async () => {
+  // Requirements: K28, K54
+  it("that are unknown yield no execution events and the seed's text", async () => {
     const { events, history, model } = await run([asks("nope"), "Ok"], [tool("a")]);
     assert.deepEqual(
       kinds(events).filter((kind) => kind.startsWith("tool_execution")),
@@ -282,7 +291,8 @@ describe("karl's tools", () => {
     assert.deepEqual(texts(model.calls[1]?.context.messages ?? []).at(-1), `toolResult: ${text}`);
   });
 
-  it("get {} for empty arguments, and do not run on malformed ones, which keep their text [K10, K29]", async () => {
+  // Requirements: K10, K29
+  it("get {} for empty arguments, and do not run on malformed ones, which keep their text", async () => {
     const seen: unknown[] = [];
     const a = tool("a", async (params) => {
       seen.push(params);
@@ -314,7 +324,8 @@ describe("karl's tools", () => {
     assert.deepEqual(ends, [false, true]);
   });
 
-  it("give images, which the model sees, and text, which is joined by newlines [K12, K32, K57]", async () => {
+  // Requirements: K12, K32, K57
+  it("give images, which the model sees, and text, which is joined by newlines", async () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const content = [
       { type: "text", text: "one" } as const,
@@ -327,7 +338,8 @@ describe("karl's tools", () => {
     assert.deepEqual(sent?.role === "toolResult" && sent.content, content);
   });
 
-  it("of karl's runner are adapted, and told the real id of their call and the signal [K11, K51]", async () => {
+  // Requirements: K11, K51
+  it("of karl's runner are adapted, and told the real id of their call and the signal", async () => {
     const told: unknown[] = [];
     const parameters = Type.Object({ path: Type.String() });
     const adapted = adaptTool({
@@ -357,7 +369,8 @@ describe("karl's tools", () => {
     );
   });
 
-  it("are told of an abort by their signal; the run ends with the error [K13, K35, K37]", async () => {
+  // Requirements: K13, K35, K37
+  it("are told of an abort by their signal; the run ends with the error", async () => {
     const abort = new AbortController();
     let stopped = false;
     const a = tool("a", async (_params, _id, signal) => {
@@ -373,7 +386,8 @@ describe("karl's tools", () => {
 });
 
 describe("karl's errors", () => {
-  it("of the model are yielded once and then thrown, the partial answer left out [K18, K35]", async () => {
+  // Requirements: K18, K35
+  it("of the model are yielded once and then thrown, the partial answer left out", async () => {
     const error = new BowlineError("server_error", "Boom", { retryable: true });
     const ran = await run([{ content: [{ type: "text", text: "Hel" }], error }]);
     assert.deepEqual(kinds(ran.events), ["stream_start", "text_delta", "error"]);
@@ -384,13 +398,15 @@ describe("karl's errors", () => {
     assert.deepEqual(ran.history, []);
   });
 
-  it("of a history that ends with the assistant come the same way [K18, K35]", async () => {
+  // Requirements: K18, K35
+  it("of a history that ends with the assistant come the same way", async () => {
     const { events, error } = await run(["Never"], [], {}, [{ role: "assistant", content: "Hi" }]);
     assert.deepEqual(kinds(events), ["error"]);
     assert.ok(code("invalid_state")(error));
   });
 
-  it("of a loop without end come after 50 rounds of tools [K34]", async () => {
+  // Requirements: K34
+  it("of a loop without end come after 50 rounds of tools", async () => {
     let ran = 0;
     const a = tool("a", async () => textResult(String(++ran)));
     const { error, model } = await run(
@@ -401,7 +417,8 @@ describe("karl's errors", () => {
     assert.ok(code("budget_exceeded")(error));
   });
 
-  it("of no rounds at all: a text is fine, a tool does not run [K34]", async () => {
+  // Requirements: K34
+  it("of no rounds at all: a text is fine, a tool does not run", async () => {
     assert.equal((await run(["Hi"], [tool("a")], { maxToolRounds: 0 })).message?.content, "Hi");
     let ran = false;
     const a = tool("a", async () => {
@@ -412,13 +429,15 @@ describe("karl's errors", () => {
     assert.ok(code("budget_exceeded")(error) && !ran);
   });
 
-  it("of calls that a limit cuts again and again end the run [K34]", async () => {
+  // Requirements: K34
+  it("of calls that a limit cuts again and again end the run", async () => {
     const cut = { ...asks("a"), stopReason: "length" } as const;
     const { error } = await run([cut, cut, cut, "Never"], [tool("a")]);
     assert.ok(code("budget_exceeded")(error));
   });
 
-  it("do not outlive a consumer that leaves: the model call is aborted [K18]", async () => {
+  // Requirements: K18
+  it("do not outlive a consumer that leaves: the model call is aborted", async () => {
     let aborted: AbortSignal | undefined;
     const model = createScriptedModel(
       [
@@ -443,7 +462,8 @@ describe("karl's errors", () => {
 });
 
 describe("karl's messages", () => {
-  it("begin with the system prompt if there is one, then the user's [K19]", async () => {
+  // Requirements: K19
+  it("begin with the system prompt if there is one, then the user's", async () => {
     const { model } = await run(["Hi"], [], {}, "Go", "");
     assert.equal(model.calls[0]?.context.systemPrompt, "");
     assert.deepEqual(texts(model.calls[0]?.context.messages ?? []), ["user: Go"]);
@@ -451,7 +471,8 @@ describe("karl's messages", () => {
     assert.equal(other.model.calls[0]?.context.systemPrompt, "Be brief.");
   });
 
-  it("may be given as a list, with roles, calls, results and blocks of every kind [K8, K9]", async () => {
+  // Requirements: K8, K9
+  it("may be given as a list, with roles, calls, results and blocks of every kind", async () => {
     const asked = { name: "a", arguments: '{"path":"x"}' };
     const given: Message[] = [
       { role: "system", content: "In rhyme." },
@@ -511,7 +532,8 @@ describe("karl's messages", () => {
 });
 
 describe("karl's entry", () => {
-  it("takes prompt, message, tools and config, the signal among them; the wires' functions are not in it [K16, K38, K58, K60]", async () => {
+  // Requirements: K16, K38, K58, K60
+  it("takes prompt, message, tools and config, the signal among them; the wires' functions are not in it", async () => {
     const entry = await import("../../src/karl/index.ts");
     assert.deepEqual(Object.keys(entry).toSorted(), [
       "AgentLoopError",
@@ -522,7 +544,8 @@ describe("karl's entry", () => {
     assert.equal(entry.agentLoop.length, 4);
   });
 
-  it("has a runner that imports the loop and no provider [K49]", () => {
+  // Requirements: K49
+  it("has a runner that imports the loop and no provider", () => {
     const source = readFileSync(join(import.meta.dirname, "../../src/karl/run-task.ts"), "utf8");
     assert.match(source, /import \{ createAgentLoop\b.* from "\.\/agent-loop\.ts"/);
     assert.doesNotMatch(source, /getModel|setApiKey|mapToPiAiProvider|providers\//);

@@ -20,7 +20,8 @@ for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
   const config = { model: "m", baseUrl: "http://127.0.0.1:1/v1", apiKey: "k" };
 
   describe(`@bowline/compat/karl/${api}`, () => {
-    it("runs the loop and the runner over its wire [K38, K48]", async () => {
+    // Requirements: K38, K48
+    it("runs the loop and the runner over its wire", async () => {
       await using server = await strictServer(api, { text: "Hi." }, { text: "Done." });
       const { baseUrl } = server;
       const said: string[] = [];
@@ -31,7 +32,8 @@ for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
       assert.deepEqual([said, server.problems], [["Hi.", "Done."], []]);
     });
 
-    it("refuses the other format before anything is sent, and names the entry for it [K38]", async () => {
+    // Requirements: K38
+    it("refuses the other format before anything is sent, and names the entry for it", async () => {
       const events = entry.agentLoop("", "Go", [], { ...config, apiFormat: other });
       const { value } = await events.next();
       assert.ok(value && "error" in value && code("invalid_argument")(value.error));
@@ -40,13 +42,15 @@ for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
       assert.equal(result, value.error.message);
     });
 
-    it("takes any format with a stream function of the caller's [K38]", async () => {
+    // Requirements: K38
+    it("takes any format with a stream function of the caller's", async () => {
       const { streamFn } = createScriptedModel(["Hi."]);
       const task = { ...config, task: "Go", providerType: other, streamFn };
       assert.equal((await entry.runTask(task)).result, "Hi.");
     });
 
-    it("bundles the code of no other wire [K5]", async () => {
+    // Requirements: K5
+    it("bundles the code of no other wire", async () => {
       const { metafile } = await build({
         entryPoints: [`packages/compat/src/karl/${api}.ts`],
         absWorkingDir: `${import.meta.dirname}/../../../..`,

@@ -45,17 +45,20 @@ async function errorOf(script: readonly ScriptedStep[], options: LoopOptions = {
 }
 
 describe("karl's error", () => {
-  it("of an abort is an AbortError with its code [K35]", async () => {
+  // Requirements: K35
+  it("of an abort is an AbortError with its code", async () => {
     const error = await errorOf(["Never"], { signal: AbortSignal.abort() });
     assert.deepEqual([error.name, isBowlineError(error) && error.code], ["AbortError", "aborted"]);
   });
 
-  it("of a server is not an AbortError [K35]", async () => {
+  // Requirements: K35
+  it("of a server is not an AbortError", async () => {
     const error = await errorOf([{ error: new BowlineError("server_error", "Boom") }]);
     assert.equal(error.name, "BowlineError");
   });
 
-  it("of the limit of rounds has the last answer with text [K34, X16]", async () => {
+  // Requirements: K34, X16
+  it("of the limit of rounds has the last answer with text", async () => {
     const error = await errorOf([asks("I look."), asks("I look again."), asks()], {
       maxToolRounds: 2,
     });
@@ -64,7 +67,8 @@ describe("karl's error", () => {
     assert.equal(error.answer.tool_calls?.length, 1);
   });
 
-  it("has the last answer where none has text, and none where there is none [K34, X16]", async () => {
+  // Requirements: K34, X16
+  it("has the last answer where none has text, and none where there is none", async () => {
     const silent = await errorOf([asks(), asks()], { maxToolRounds: 1 });
     assert.ok(silent instanceof AgentLoopError);
     assert.deepEqual([silent.answer?.content, silent.answer?.tool_calls?.length], ["", 1]);
@@ -72,7 +76,8 @@ describe("karl's error", () => {
     assert.ok(none instanceof AgentLoopError && !("answer" in none));
   });
 
-  it("has no answer that was cut off [K34]", async () => {
+  // Requirements: K34
+  it("has no answer that was cut off", async () => {
     const content = [{ type: "text", text: "Hel" } as const];
     const error = new BowlineError("server_error", "Boom");
     const thrown = await errorOf([asks("I look."), { content, error }]);
@@ -94,7 +99,8 @@ describe("karl's task result", () => {
       ...(signal && { signal }),
     });
 
-  it("has the last answer, also when the rounds are used up [K34, X16]", async () => {
+  // Requirements: K34, X16
+  it("has the last answer, also when the rounds are used up", async () => {
     const used = await run([asks("I look."), asks()]);
     assert.deepEqual([used.status, used.result], ["error", "The rounds for tools are used up."]);
     assert.equal(used.answer?.content, "I look.");
@@ -105,19 +111,22 @@ describe("karl's task result", () => {
     );
   });
 
-  it("has the answer of an attempt before the last one [K6, X16]", async () => {
+  // Requirements: K6, X16
+  it("has the answer of an attempt before the last one", async () => {
     const error = new BowlineError("overloaded", "Overloaded", { retryable: true });
     const { answer } = await run([asks("I look."), { error }, { error }, { error }]);
     assert.equal(answer?.content, "I look.");
   });
 
-  it("of an abort has an AbortError [K35]", async () => {
+  // Requirements: K35
+  it("of an abort has an AbortError", async () => {
     const { status, error } = await run(["Never"], AbortSignal.abort());
     assert.deepEqual([status, error?.name], ["error", "AbortError"]);
   });
 });
 
-it("karl's model reads what it wrote when its arguments are not valid JSON [K29, X5]", async () => {
+// Requirements: K29, X5
+it("karl's model reads what it wrote when its arguments are not valid JSON", async () => {
   const history: Message[] = [];
   const argumentsText = '{"at": "a';
   const broken = { ...scriptedToolCall("a", {}), argumentsText };

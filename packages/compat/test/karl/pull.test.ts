@@ -61,7 +61,8 @@ async function readTo(events: Rig["events"], type: AgentEvent["type"]): Promise<
 }
 
 describe("karl's loop", () => {
-  it("sends no request before its reader asks for what comes after stream_start [K17, K20, X23]", async () => {
+  // Requirements: K17, K20, X23
+  it("sends no request before its reader asks for what comes after stream_start", async () => {
     const { events, model } = rig([asks, "Done."]);
     await settle();
     assert.equal(model.calls.length, 0);
@@ -76,7 +77,8 @@ describe("karl's loop", () => {
     await events.return(undefined as never);
   });
 
-  it("runs no tool before its reader asks for what comes after tool_execution_start [K30, X23]", async () => {
+  // Requirements: K30, X23
+  it("runs no tool before its reader asks for what comes after tool_execution_start", async () => {
     const { events, ran } = rig([asks, "Done."]);
     await readTo(events, "message_end");
     assert.deepEqual(ran, []);
@@ -92,7 +94,8 @@ describe("karl's loop", () => {
   });
 
   for (const type of ["tool_call_start", "message_end", "tool_execution_start"] as const) {
-    it(`runs no tool for a reader that leaves at ${type} [K18, X23]`, async () => {
+    // Requirements: K18, X23
+    it(`runs no tool for a reader that leaves at ${type}`, async () => {
       const { signal } = new AbortController();
       const { events, model, clock, ran } = rig([asks, "Never"], { signal });
       for await (const event of events) if (event.type === type) break;
@@ -101,7 +104,8 @@ describe("karl's loop", () => {
       assert.deepEqual([clock.pending, getEventListeners(signal, "abort").length], [0, 0]);
     });
 
-    it(`runs no tool after an abort at ${type} [K37, X23]`, async () => {
+    // Requirements: K37, X23
+    it(`runs no tool after an abort at ${type}`, async () => {
       const abort = new AbortController();
       const { events, model, ran } = rig([asks, "Never"], { signal: abort.signal });
       const read = async (): Promise<void> => {
@@ -112,7 +116,8 @@ describe("karl's loop", () => {
     });
   }
 
-  it("waits for a reader as long as it takes [X23]", async () => {
+  // Requirements: X23
+  it("waits for a reader as long as it takes", async () => {
     const { events, clock, ran } = rig([asks, "Done."]);
     await readTo(events, "tool_execution_start");
     await clock.advance(3_600_000);
@@ -121,7 +126,8 @@ describe("karl's loop", () => {
     assert.equal((await events.next()).done, true);
   });
 
-  it("ends with the abort for a reader that was away when it came [X23]", async () => {
+  // Requirements: X23
+  it("ends with the abort for a reader that was away when it came", async () => {
     const abort = new AbortController();
     const { events, clock, model, ran } = rig([asks, "Never"], { signal: abort.signal });
     await readTo(events, "tool_execution_start");
@@ -132,7 +138,8 @@ describe("karl's loop", () => {
     assert.deepEqual([ran, model.calls.length], [[], 1]);
   });
 
-  it("sends no second request over a socket ahead of its reader [K20, X23]", async () => {
+  // Requirements: K20, X23
+  it("sends no second request over a socket ahead of its reader", async () => {
     const call = { index: 0, id: "c1", function: { name: "a", arguments: "{}" } };
     await using server = await loopback(
       streamed({ choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }),
@@ -149,7 +156,8 @@ describe("karl's loop", () => {
 });
 
 describe("karl's runner", () => {
-  it("reports tool_start before the tool runs, and tool_end after it [K6, X23]", async () => {
+  // Requirements: K6, X23
+  it("reports tool_start before the tool runs, and tool_end after it", async () => {
     const told: string[] = [];
     const tool: KarlTool = {
       name: "a",

@@ -35,7 +35,8 @@ async function waits(
   return told;
 }
 
-it("karl's attempts are a second apart, then twice as long each time, and a minute at most [K6]", async () => {
+// Requirements: K6
+it("karl's attempts are a second apart, then twice as long each time, and a minute at most", async () => {
   assert.deepEqual(
     await waits({ attempts: 9 }),
     [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000],
@@ -44,12 +45,14 @@ it("karl's attempts are a second apart, then twice as long each time, and a minu
   assert.deepEqual(await waits({ attempts: 1 }), []);
 });
 
-it("karl's attempts are as far apart as the server says, and end where that is more than the limit [K6]", async () => {
+// Requirements: K6
+it("karl's attempts are as far apart as the server says, and end where that is more than the limit", async () => {
   assert.deepEqual(await waits({ attempts: 3 }, 60_000), [60_000, 60_000]);
   assert.deepEqual(await waits({ attempts: 3 }, 60_001), []);
 });
 
-it("karl's runner tells of each piece of an answer as it comes [K6, K57]", async () => {
+// Requirements: K6, K57
+it("karl's runner tells of each piece of an answer as it comes", async () => {
   const { streamFn } = createScriptedModel(["In pieces."], { deltaLength: 4 });
   const pieces: string[] = [];
   const onEvent = (event: TaskEvent): void =>

@@ -61,7 +61,8 @@ function start(script: readonly ScriptedStep[], options: Partial<TaskOptions> = 
 const kinds = (events: readonly TaskEvent[]): string[] => events.map(({ type }) => type);
 
 describe("karl's task", () => {
-  it("gives status, text, duration, tools used and tokens of all calls, and says what goes on [K6, K57]", async () => {
+  // Requirements: K6, K57
+  it("gives status, text, duration, tools used and tokens of all calls, and says what goes on", async () => {
     const slow = tool("slow", async () => {
       await rig.clock.advance(1500);
       return "ran";
@@ -89,7 +90,8 @@ describe("karl's task", () => {
   });
 
   for (const providerType of ["anthropic", "openrouter"]) {
-    it(`speaks ${providerType}'s format, with model, address, key and limit of the run [K6, K50]`, async () => {
+    // Requirements: K6, K50
+    it(`speaks ${providerType}'s format, with model, address, key and limit of the run`, async () => {
       const api = providerType === "anthropic" ? "anthropic-messages" : "openai-chat";
       await using server = await strictServer(api, { text: "Hi." });
       const config = { model: "any-1", baseUrl: server.baseUrl, apiKey: "sk-1", maxTokens: 77 };
@@ -105,7 +107,8 @@ describe("karl's task", () => {
     });
   }
 
-  it("reads the token counts of both formats alike [K6, K46]", async () => {
+  // Requirements: K6, K46
+  it("reads the token counts of both formats alike", async () => {
     const tokens: unknown[] = [];
     for (const [providerType, api] of [
       ["anthropic", "anthropic-messages"],
@@ -125,7 +128,8 @@ describe("karl's task", () => {
     assert.deepEqual(tokens, [counts, counts]);
   });
 
-  it("that is watched by a listener that throws rejects, and stops what it was at [K6]", async () => {
+  // Requirements: K6
+  it("that is watched by a listener that throws rejects, and stops what it was at", async () => {
     let asked: AbortSignal | undefined;
     const answers: ScriptedStep = (_context, { signal }) => {
       asked = signal;
@@ -146,7 +150,8 @@ describe("karl's task", () => {
     "thinking",
     "task_complete",
   ] as const) {
-    it(`that is watched by a listener that throws at ${at} rejects with just that, and tells it no more [K6]`, async () => {
+    // Requirements: K6
+    it(`that is watched by a listener that throws at ${at} rejects with just that, and tells it no more`, async () => {
       const told: TaskEvent["type"][] = [];
       const onEvent = ({ type }: TaskEvent): void => {
         told.push(type);
@@ -165,7 +170,8 @@ describe("karl's task", () => {
 });
 
 describe("karl's retries", () => {
-  it("are two more, after 1 and 2 seconds, and go on from what was done: no tool runs twice [K6]", async () => {
+  // Requirements: K6
+  it("are two more, after 1 and 2 seconds, and go on from what was done: no tool runs twice", async () => {
     let ran = 0;
     const a = tool("a", async () => String(++ran));
     const rig = start([asks("a"), { error: overloaded }, { error: overloaded }, says("Done.")], {
@@ -194,7 +200,8 @@ describe("karl's retries", () => {
     assert.equal(rig.clock.pending, 0);
   });
 
-  it("end with the third failure, whose words are the result [K6]", async () => {
+  // Requirements: K6
+  it("end with the third failure, whose words are the result", async () => {
     const rig = start([
       { error: overloaded },
       { error: overloaded },
@@ -220,7 +227,8 @@ describe("karl's retries", () => {
     assert.deepEqual(kinds(rig.events), ["task_start", "task_error"]);
   });
 
-  it("obey a server's delay, and do not wait for one above the limit [K6]", async () => {
+  // Requirements: K6
+  it("obey a server's delay, and do not wait for one above the limit", async () => {
     const limited = (retryAfterMs: number): ScriptedStep => ({
       error: new BowlineError("rate_limited", "Slow down", {
         status: 429,
@@ -237,7 +245,8 @@ describe("karl's retries", () => {
     assert.equal((await far.result).status, "error");
   });
 
-  it("are for these statuses, over real sockets, and for no other [K6, K42]", async () => {
+  // Requirements: K6, K42
+  it("are for these statuses, over real sockets, and for no other", async () => {
     const retried: number[] = [];
     for (const status of [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]) {
       const requests: Handler[] = [failing(status, "no"), chatText("Done.")];
@@ -256,7 +265,8 @@ describe("karl's retries", () => {
     assert.deepEqual(retried, [408, 429, 500, 502, 503, 504, 529]);
   });
 
-  it("leave nothing on the caller's signal [K6]", async () => {
+  // Requirements: K6
+  it("leave nothing on the caller's signal", async () => {
     const { signal } = new AbortController();
     const rig = start([{ error: overloaded }, says("Done.")], {
       signal,
@@ -267,7 +277,8 @@ describe("karl's retries", () => {
     assert.deepEqual([getEventListeners(signal, "abort").length, rig.clock.pending], [0, 0]);
   });
 
-  it("end when the task is aborted while it waits [K6]", async () => {
+  // Requirements: K6
+  it("end when the task is aborted while it waits", async () => {
     const abort = new AbortController();
     const rig = start([{ error: overloaded }, says("Never")], { signal: abort.signal });
     await settle();
@@ -279,7 +290,8 @@ describe("karl's retries", () => {
 });
 
 describe("karl's time limit", () => {
-  it("is of one attempt: it aborts, and the task is tried again [K6]", async () => {
+  // Requirements: K6
+  it("is of one attempt: it aborts, and the task is tried again", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const hangs: ScriptedStep = (_context, { signal }) => {
       signals.push(signal);
@@ -297,7 +309,8 @@ describe("karl's time limit", () => {
     );
   });
 
-  it("holds for a tool that never ends [K6]", async () => {
+  // Requirements: K6
+  it("holds for a tool that never ends", async () => {
     const a = tool("a", () => deferred<string>().promise);
     const rig = start([asks("a"), says("Never")], {
       tools: [a],
@@ -324,7 +337,8 @@ describe("karl's hooks", () => {
       ]),
     );
 
-  it("are told of task, tools and errors in order, and cannot block [K6]", async () => {
+  // Requirements: K6
+  it("are told of task, tools and errors in order, and cannot block", async () => {
     const told: string[] = [];
     const a = tool("a", async () => {
       told.push("a runs");
@@ -349,7 +363,8 @@ describe("karl's hooks", () => {
   });
 
   for (const name of ["pre-task", "post-task", "pre-tool", "post-tool"] as const) {
-    it(`that fail are reported and not fatal: ${name} [K6]`, async () => {
+    // Requirements: K6
+    it(`that fail are reported and not fatal: ${name}`, async () => {
       const a = tool("a", async () => "ran");
       const rig = start([asks("a"), says("Done.")], { tools: [a], hooks: all([], name) });
       assert.equal((await rig.result).status, "success");
@@ -362,7 +377,8 @@ describe("karl's hooks", () => {
     });
   }
 
-  it("that throw at once, or while an error is reported, change nothing [K6]", async () => {
+  // Requirements: K6
+  it("that throw at once, or while an error is reported, change nothing", async () => {
     const hooks = {
       "on-error": () => {
         throw new Error("also");
@@ -375,7 +391,8 @@ describe("karl's hooks", () => {
     );
   });
 
-  it("that never end are waited for half a minute [K6]", async () => {
+  // Requirements: K6
+  it("that never end are waited for half a minute", async () => {
     const rig = start([says("Done.")], { hooks: { "pre-task": () => deferred().promise } });
     await rig.clock.advance(29_999);
     assert.equal(rig.model.calls.length, 0);

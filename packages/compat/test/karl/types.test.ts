@@ -45,7 +45,8 @@ function config(): AgentLoopConfig {
 }
 
 describe("karl's events", () => {
-  it("are of the seed's ten kinds for a configuration of the seed's [K14]", async () => {
+  // Requirements: K14
+  it("are of the seed's ten kinds for a configuration of the seed's", async () => {
     const kinds: string[] = [];
     for await (const event of agentLoop("", "Go", [], config())) kinds.push(tenKinds(event));
     for await (const event of agentLoop("", "Go", [], { ...config(), thinkingEvents: false }))
@@ -54,7 +55,8 @@ describe("karl's events", () => {
     assert.deepEqual(kinds, [...ofOne, ...ofOne]);
   });
 
-  it("are of two more kinds, which have a type of their own, with thinkingEvents [K14, K57, X27]", async () => {
+  // Requirements: K14, K57, X27
+  it("are of two more kinds, which have a type of their own, with thinkingEvents", async () => {
     const thoughts: ThinkingEvent[] = [];
     for await (const event of agentLoop("", "Go", [], { ...config(), thinkingEvents: true })) {
       // @ts-expect-error -- the event may be one of the two more
@@ -69,7 +71,8 @@ describe("karl's events", () => {
     ]);
   });
 
-  it("may be of all kinds where only the run knows whether they were asked for [K14]", () => {
+  // Requirements: K14
+  it("may be of all kinds where only the run knows whether they were asked for", () => {
     const asked: ThinkingLoopConfig = { ...config(), thinkingEvents: Math.random() < 2 };
     const events: AsyncIterable<AgentEvent | ThinkingEvent> = agentLoop("", "Go", [], asked);
     // @ts-expect-error -- the event may be one of the two more

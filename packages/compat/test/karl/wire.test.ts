@@ -64,7 +64,8 @@ const calls = (events: readonly AgentEvent[]): unknown[] =>
 const readCall = { id: "c1", function: { name: "read", arguments: '{"path":"a"}' } };
 
 describe("karl's requests", () => {
-  it("carry model, messages, usage option and key, and what is set beside them [K3, K13, K39, K40, K41]", async () => {
+  // Requirements: K3, K13, K39, K40, K41
+  it("carry model, messages, usage option and key, and what is set beside them", async () => {
     await using server = await loopback(chatText("Hi"));
     await run({ ...configOf(server.baseUrl), maxTokens: 99, temperature: 0.5 });
     const [request] = server.requests;
@@ -86,7 +87,8 @@ describe("karl's requests", () => {
     });
   });
 
-  it("leave out what is not set, and take extra headers and fields [K13, K19, K40]", async () => {
+  // Requirements: K13, K19, K40
+  it("leave out what is not set, and take extra headers and fields", async () => {
     await using server = await loopback(chatText("Hi"));
     const config = {
       ...configOf(server.baseUrl),
@@ -104,7 +106,8 @@ describe("karl's requests", () => {
     assert.equal(server.requests[0]?.headers["x-title"], "karl");
   });
 
-  it("of two runs at once have each its own key [K2]", async () => {
+  // Requirements: K2
+  it("of two runs at once have each its own key", async () => {
     await using server = await loopback(chatText("Hi"));
     await Promise.all(
       ["sk-a", "sk-b"].map((apiKey) => run({ ...configOf(server.baseUrl), apiKey })),
@@ -113,7 +116,8 @@ describe("karl's requests", () => {
     assert.deepEqual(keys.toSorted(), ["Bearer sk-a", "Bearer sk-b"]);
   });
 
-  it("of a second round hold the call and its result as the format has them [K25, K32, K33, K47]", async () => {
+  // Requirements: K25, K32, K33, K47
+  it("of a second round hold the call and its result as the format has them", async () => {
     await using server = await loopback(
       streamed(delta({ content: "I" }), piece(0, readCall), end("tool_calls"), "[DONE]"),
       chatText("Ok"),
@@ -127,7 +131,8 @@ describe("karl's requests", () => {
   });
 
   for (const apiFormat of ["openai", "anthropic"] as const) {
-    it(`in ${apiFormat}'s format please a strict server over two rounds of tools [K38, K48]`, async () => {
+    // Requirements: K38, K48
+    it(`in ${apiFormat}'s format please a strict server over two rounds of tools`, async () => {
       const asks = (id: string): object => ({ id, name: "read", args: { path: id } });
       const turn = (text: string, ...ids: string[]) => ({ text, calls: ids.map(asks) as [] });
       await using server = await strictServer(
@@ -150,7 +155,8 @@ describe("karl's requests", () => {
     });
   }
 
-  it("mark a failed tool for Anthropic [K36, K48]", async () => {
+  // Requirements: K36, K48
+  it("mark a failed tool for Anthropic", async () => {
     const turns = [
       { calls: [{ id: "c1", name: "read", args: { path: "a" } }] },
       { text: "Sorry." },
@@ -168,7 +174,8 @@ describe("karl's requests", () => {
 });
 
 describe("karl's reading of a stream", () => {
-  it("builds calls by index from pieces, in arrival order [K43, K44, K45, K52]", async () => {
+  // Requirements: K43, K44, K45, K52
+  it("builds calls by index from pieces, in arrival order", async () => {
     await using server = await loopback(
       streamed(
         piece(0, { id: "c1", function: { name: "read", arguments: "" } }),
@@ -188,7 +195,8 @@ describe("karl's reading of a stream", () => {
     ]);
   });
 
-  it("delivers calls without an index, and when the reason is stop or nothing [K44, K45]", async () => {
+  // Requirements: K44, K45
+  it("delivers calls without an index, and when the reason is stop or nothing", async () => {
     for (const last of [[end("stop")], [end("tool_calls")], []]) {
       await using server = await loopback(
         streamed(piece(undefined, readCall), ...last, "[DONE]"),
@@ -199,7 +207,8 @@ describe("karl's reading of a stream", () => {
     }
   });
 
-  it("takes the last usage, also after the reason [K23, K46, K52]", async () => {
+  // Requirements: K23, K46, K52
+  it("takes the last usage, also after the reason", async () => {
     const usage = (n: number): object => ({
       choices: [],
       usage: { prompt_tokens: n, completion_tokens: 2, total_tokens: n + 2 },
@@ -220,7 +229,8 @@ describe("karl's reading of a stream", () => {
     assert.deepEqual(events.at(-1), { type: "turn_end", usage: { input: 5, output: 2, total: 7 } });
   });
 
-  it("is the same for bytes that come one at a time, without spaces, with CRLF and comments [K21, K43, K52]", async () => {
+  // Requirements: K21, K43, K52
+  it("is the same for bytes that come one at a time, without spaces, with CRLF and comments", async () => {
     const body = [
       ": hi",
       `data:${JSON.stringify(delta({ content: "Grüße " }))}`,
@@ -245,7 +255,8 @@ describe("karl's reading of a stream", () => {
     assert.equal(deltas.join(""), text);
   });
 
-  it("works with a local server that asks for no key, reports no usage and ends without [DONE] [K4, K53]", async () => {
+  // Requirements: K4, K53
+  it("works with a local server that asks for no key, reports no usage and ends without [DONE]", async () => {
     await using server = await loopback(
       streamed(piece(0, { id: "", function: readCall.function }), end("stop")),
       streamed(delta({ content: "Ok" }), end("stop")),
@@ -289,7 +300,8 @@ describe("karl's errors of servers", () => {
     assert.deepEqual(events, [{ type: "error", error }]);
   });
 
-  it("quote status and body, without the key; nothing is asked again [K42, K52]", async () => {
+  // Requirements: K42, K52
+  it("quote status and body, without the key; nothing is asked again", async () => {
     const body = '{"error":{"message":"bad key sk-karl-1"}}';
     await using server = await loopback(failing(401, body), failing(500, "boom"));
     const refused = await run(configOf(server.baseUrl));
@@ -309,7 +321,8 @@ describe("karl's errors of servers", () => {
     assert.equal(server.requests.length, 2);
   });
 
-  it("are read in part when they never end [K42]", async () => {
+  // Requirements: K42
+  it("are read in part when they never end", async () => {
     await using server = await loopback((response) => {
       response.writeHead(503);
       const more = (): void => {
@@ -322,7 +335,8 @@ describe("karl's errors of servers", () => {
     assert.equal(error.message, `API error 503: ${"x".repeat(4096)}`);
   });
 
-  it("inside the stream, and streams that are cut, are errors too [K35, K43, K52]", async () => {
+  // Requirements: K35, K43, K52
+  it("inside the stream, and streams that are cut, are errors too", async () => {
     await using server = await loopback(
       streamed(delta({ content: "Hel" }), { error: { message: "Overloaded", code: 529 } }),
       streamed(delta({ content: "Hel" })),
@@ -339,7 +353,8 @@ describe("karl's errors of servers", () => {
     assert.deepEqual(codes, ["overloaded", "stream_truncated"]);
   });
 
-  it("are an abort when the signal fires, and the connection is closed [K6, K13, K39]", async () => {
+  // Requirements: K6, K13, K39
+  it("are an abort when the signal fires, and the connection is closed", async () => {
     const abort = new AbortController();
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });

@@ -176,7 +176,8 @@ export const karlPrograms: readonly BlockProgram[] = [
   },
   {
     title:
-      "the face takes and gives its shapes, and says, asks and returns the same as its loop [K8, K9, K10, K11, K12, K13, K14, K15, K17, K59]",
+      // Requirements: K8, K9, K10, K11, K12, K13, K14, K15, K17, K59
+      "the face takes and gives its shapes, and says, asks and returns the same as its loop",
     blocks: [1],
     before: `import { agentLoop } from "${face}";
 import type * as karl from "${face}";
@@ -191,7 +192,8 @@ ${run}`,
     asks,
   },
   {
-    title: "the import is all that changes for a runner [K49]",
+    // Requirements: K49
+    title: "the import is all that changes for a runner",
     blocks: [4],
     edit: (block) => block.slice(block.indexOf("// After")), // before it stands what is replaced
     after: `const events = agentLoop("", "Hi", [], ${config});
@@ -200,7 +202,8 @@ ${printAll}`,
     prints: greeting,
   },
   {
-    title: "its configuration is made of a runner's parameters [K50]",
+    // Requirements: K50
+    title: "its configuration is made of a runner's parameters",
     blocks: [5],
     before: `import { agentLoop, type AgentLoopConfig } from "${face}";
 interface Params { model: string; baseUrl?: string; apiKey: string; providerType: string; maxTokens?: number }
@@ -213,7 +216,8 @@ ${printAll}`,
     prints: greeting,
   },
   {
-    title: "its adapter makes a definition of a runner's tool [K51]",
+    // Requirements: K51
+    title: "its adapter makes a definition of a runner's tool",
     blocks: [6],
     before: `import { Type } from "typebox";
 import { agentLoop, type KarlTool, type ToolDefinition } from "${face}";

@@ -17,7 +17,8 @@ import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
 describe("Agent", () => {
-  it("resolves a prompt to what the run came to [P25, X13]", async () => {
+  // Requirements: P25, X13
+  it("resolves a prompt to what the run came to", async () => {
     const { agent } = rig(
       [call("a"), { content: [{ type: "text", text: "Done." }], usage: { input: 3, output: 2 } }],
       [tool("a", () => "1")],
@@ -71,7 +72,8 @@ describe("Agent", () => {
     assert.deepEqual([run.reason, run.message, run.text], ["budget", undefined, ""]);
   });
 
-  it("sends images with the text, and takes a message or several as they are [P25]", async () => {
+  // Requirements: P25
+  it("sends images with the text, and takes a message or several as they are", async () => {
     const { agent, script } = rig(["ok", "ok"]);
     await agent.prompt("See", [{ type: "image", data: "aGk=", mimeType: "image/png" }]);
     await agent.prompt([hello]);
@@ -82,7 +84,8 @@ describe("Agent", () => {
     assert.deepEqual(script.calls[1]?.context.messages.at(-1), hello);
   });
 
-  it("refuses a second prompt, continue and reset during a run, and says what to do [P27, P38, X24]", async () => {
+  // Requirements: P27, P38, X24
+  it("refuses a second prompt, continue and reset during a run, and says what to do", async () => {
     const gate = deferred<string>();
     const { agent } = rig([call("a"), "Done."], [tool("a", () => gate.promise)]);
     const run = agent.prompt("Hi");
@@ -95,7 +98,8 @@ describe("Agent", () => {
     assert.deepEqual(agent.state.messages, []);
   });
 
-  it("continues from a user message or a tool result only [P26]", async () => {
+  // Requirements: P26
+  it("continues from a user message or a tool result only", async () => {
     const { agent } = rig(["Hi."]);
     await assert.rejects(agent.continue(), /no messages/);
     agent.state.messages = [hello];
@@ -103,7 +107,8 @@ describe("Agent", () => {
     await assert.rejects(agent.continue(), /assistant message/);
   });
 
-  it("continues from an assistant message when something is queued, one at a time [P26, P38]", async () => {
+  // Requirements: P26, P38
+  it("continues from an assistant message when something is queued, one at a time", async () => {
     const { agent, script } = rig(["one", "two", "three"]);
     await agent.prompt("Hi");
     agent.steer({ ...hello, content: "s1" });
@@ -115,7 +120,8 @@ describe("Agent", () => {
     );
   });
 
-  it("delivers steering after the turn's tools and before the next model call [P30]", async () => {
+  // Requirements: P30
+  it("delivers steering after the turn's tools and before the next model call", async () => {
     const { agent, script } = rig(
       [call("a"), "Done."],
       [
@@ -132,7 +138,8 @@ describe("Agent", () => {
     ]);
   });
 
-  it("delivers what was steered while idle with the first request, after the prompt [P20, P30]", async () => {
+  // Requirements: P20, P30
+  it("delivers what was steered while idle with the first request, after the prompt", async () => {
     const { agent, script } = rig(["a", "b", "c"]);
     for (const content of ["s1", "s2"]) agent.steer({ ...hello, content });
     agent.followUp({ ...hello, content: "f1" });
@@ -147,7 +154,8 @@ describe("Agent", () => {
     );
   });
 
-  it("delivers everything at once in the mode `all` [P20]", async () => {
+  // Requirements: P20
+  it("delivers everything at once in the mode `all`", async () => {
     const { agent, script } = rig(["a", "b"], [], { followUpMode: "all" });
     for (const content of ["f1", "f2"]) agent.followUp({ ...hello, content });
     await agent.prompt("p");
@@ -158,7 +166,8 @@ describe("Agent", () => {
     assert.equal(agent.hasQueuedMessages(), false);
   });
 
-  it("shows listeners a state that already holds the message, before tools are prepared [P18]", async () => {
+  // Requirements: P18
+  it("shows listeners a state that already holds the message, before tools are prepared", async () => {
     const seen: string[] = [];
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
       beforeToolCall: async ({ context }) => {
@@ -169,7 +178,8 @@ describe("Agent", () => {
     assert.deepEqual(seen, ["assistant", "assistant"]);
   });
 
-  it("exposes the live message on updates as one shared object that is never serialised [P9, P23]", async () => {
+  // Requirements: P9, P23
+  it("exposes the live message on updates as one shared object that is never serialised", async () => {
     const { agent } = rig(["Hello there."]);
     const updates: AgentEvent[] = [];
     const live = new Set<AgentMessage | undefined>();
@@ -190,7 +200,8 @@ describe("Agent", () => {
     assert.ok(updates.every((event) => !JSON.stringify(event).includes('"message":{')));
   });
 
-  it("awaits listeners in order, and settles only after those of agent_end [P23, P28]", async () => {
+  // Requirements: P23, P28
+  it("awaits listeners in order, and settles only after those of agent_end", async () => {
     const { agent } = rig(["Hello."]);
     const log: string[] = [];
     agent.subscribe(async ({ type }) => {
@@ -298,7 +309,8 @@ describe("Agent", () => {
     );
   });
 
-  it("hands the context and a stable key to tools [X7]", async () => {
+  // Requirements: X7
+  it("hands the context and a stable key to tools", async () => {
     let seen: unknown[] = [];
     const spy: AgentTool["execute"] = (_id, _params, _signal, _update, about) => {
       seen = [about?.context, about?.idempotencyKey, about?.run.runId];
@@ -312,7 +324,8 @@ describe("Agent", () => {
     assert.deepEqual(seen, [{ user: "u1" }, "run-1:1:a", "run-1"]);
   });
 
-  it("passes every stream option on, and a key by getApiKey before apiKey [P20, X22]", async () => {
+  // Requirements: P20, X22
+  it("passes every stream option on, and a key by getApiKey before apiKey", async () => {
     const { agent, script } = rig(["a"], [], {
       apiKey: "fixed",
       getApiKey: async (provider) => `for ${provider}`,
@@ -408,7 +421,8 @@ describe("agentLoop", () => {
     convertToLlm: (messages: AgentMessage[]) => messages as AssistantMessage[],
   });
 
-  it("gives the run's events and new messages, and leaves the caller's context alone [P1, P35]", async () => {
+  // Requirements: P1, P35
+  it("gives the run's events and new messages, and leaves the caller's context alone", async () => {
     const script = createScriptedModel(["Hello."]);
     const context = { systemPrompt: "", messages: [] as AgentMessage[] };
     const stream = agentLoop([hello], context, config(script), undefined, script.streamFn);
@@ -416,7 +430,8 @@ describe("agentLoop", () => {
     assert.deepEqual(context.messages, []);
   });
 
-  it("continues by pushing onto the caller's messages [P35]", async () => {
+  // Requirements: P35
+  it("continues by pushing onto the caller's messages", async () => {
     const script = createScriptedModel(["Hello."]);
     const context = { systemPrompt: "", messages: [hello] };
     await agentLoopContinue(context, config(script), undefined, script.streamFn).result();
@@ -427,7 +442,8 @@ describe("agentLoop", () => {
     );
   });
 
-  it("aborts the run when its reader leaves [X23]", async () => {
+  // Requirements: X23
+  it("aborts the run when its reader leaves", async () => {
     const script = createScriptedModel(["A long answer."], { deltaLength: 1, delayMs: 1 });
     const stream = agentLoop(
       [hello],
@@ -441,7 +457,8 @@ describe("agentLoop", () => {
     assert.equal(last?.role === "assistant" && last.stopReason, "aborted");
   });
 
-  it("stops after a turn when shouldStopAfterTurn says so, before any queue is read [P17]", async () => {
+  // Requirements: P17
+  it("stops after a turn when shouldStopAfterTurn says so, before any queue is read", async () => {
     const script = createScriptedModel([call("a"), "never"]);
     let polled = 0;
     const stream = agentLoop(

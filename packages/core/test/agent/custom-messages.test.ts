@@ -17,7 +17,8 @@ const notice = { role: "notice", text: "Connected." } as unknown as AgentMessage
 const isNotice = (message: unknown): boolean => message === notice;
 
 describe("a message of one's own", () => {
-  it("is kept and told of as any other, and by default no model sees it [P2, P3]", async () => {
+  // Requirements: P2, P3
+  it("is kept and told of as any other, and by default no model sees it", async () => {
     const { agent, script, events } = rig(["Hello.", "Again."]);
     agent.state.messages.push(notice);
     await agent.prompt([notice, hello]);
@@ -29,7 +30,8 @@ describe("a message of one's own", () => {
     assert.deepEqual(texts(script.calls[0]?.context.messages ?? []), ["user: Hello"]);
   });
 
-  it("can be steered and queued, and be what a run goes on from [P2, P26]", async () => {
+  // Requirements: P2, P26
+  it("can be steered and queued, and be what a run goes on from", async () => {
     const convertToLlm = (messages: AgentMessage[]): Message[] =>
       messages.map((message): Message =>
         isNotice(message) ? { ...hello, content: "(notice)" } : message,
@@ -57,7 +59,8 @@ describe("a message of one's own", () => {
     assert.deepEqual(texts(low.calls[0]?.context.messages ?? []), ["user: (notice)"]);
   });
 
-  it("has a type that is merged through either entry, and holds in both [P2, P43]", async () => {
+  // Requirements: P2, P43
+  it("has a type that is merged through either entry, and holds in both", async () => {
     await using programs = await createPrograms();
     const entries = ["@bowline/core", "@bowline/core/agent"];
     for (const [index, entry] of entries.entries()) {

@@ -33,7 +33,8 @@ const calls = (...ids: string[]): { content: ReturnType<typeof scriptedToolCall>
 });
 
 describe("the order of events", () => {
-  it("of a plain prompt [P6, P8, P10]", async () => {
+  // Requirements: P6, P8, P10
+  it("of a plain prompt", async () => {
     const { agent, events } = rig(["Hello."]);
     await agent.prompt("Hi");
     assert.deepEqual(events.map(short), [
@@ -46,7 +47,8 @@ describe("the order of events", () => {
     ]);
   });
 
-  it("of one tool [P7, P8, X10, X11]", async () => {
+  // Requirements: P7, P8, X10, X11
+  it("of one tool", async () => {
     const { agent, events } = rig([calls("a"), "Done."], [tool("a", () => "1")]);
     await agent.prompt("Hi");
     assert.deepEqual(events.map(short), [
@@ -62,7 +64,8 @@ describe("the order of events", () => {
     ]);
   });
 
-  it("of three tools in parallel that finish out of order: ends as they finish, results as they were asked [P11, P12, X17]", async () => {
+  // Requirements: P11, P12, X17
+  it("of three tools in parallel that finish out of order: ends as they finish, results as they were asked", async () => {
     const gates = { a: deferred<string>(), b: deferred<string>(), c: deferred<string>() };
     const tools = [
       tool("a", () => gates.a.promise),
@@ -107,7 +110,8 @@ describe("the order of events", () => {
     ["the setting says so", { toolExecution: "sequential" }, undefined],
     ["one tool of the batch says so", {}, "sequential"],
   ] as const) {
-    it(`of sequential tools, because ${how}: each ends and is recorded before the next starts [P11, P13, X17]`, async () => {
+    // Requirements: P11, P13, X17
+    it(`of sequential tools, because ${how}: each ends and is recorded before the next starts`, async () => {
       const tools = [
         tool("a", () => "1"),
         tool("b", () => "2", mode === undefined ? {} : { executionMode: mode }),
@@ -132,7 +136,8 @@ describe("the order of events", () => {
   }
 
   it(
-    "of tools that say `parallel` in an agent that is sequential: they run together, unless another of the batch does not say so [P13]",
+    // Requirements: P13
+    "of tools that say `parallel` in an agent that is sequential: they run together, unless another of the batch does not say so",
     { timeout: 5000 },
     async () => {
       const run = async (extra: Partial<AgentTool>): Promise<string[]> => {
@@ -182,7 +187,8 @@ describe("the order of events", () => {
       /^Invalid arguments for tool "a":\n {2}- n: is required$/,
     ],
   ] as const) {
-    it(`of ${what}: an error result, and the run goes on [P32, P38, X8, X9]`, async () => {
+    // Requirements: P32, P38, X8, X9
+    it(`of ${what}: an error result, and the run goes on`, async () => {
       const { agent, events } = rig([calls("a"), "Done."], [...tools]);
       await agent.prompt("Hi");
       assert.deepEqual(events.map(short), [
@@ -229,7 +235,8 @@ describe("the order of events", () => {
     assert.equal(run.message?.stopReason, "aborted");
   });
 
-  it("of calls that are refused before they run: their end comes at once, before the others start running [P12]", async () => {
+  // Requirements: P12
+  it("of calls that are refused before they run: their end comes at once, before the others start running", async () => {
     const { agent, events } = rig(
       [calls("a", "x", "b"), "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],

@@ -10,7 +10,8 @@ import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
 describe("tools", () => {
-  it("can be blocked with a reason, and their results replaced field by field [P14, P15]", async () => {
+  // Requirements: P14, P15
+  it("can be blocked with a reason, and their results replaced field by field", async () => {
     const { agent } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],
@@ -33,7 +34,8 @@ describe("tools", () => {
     );
   });
 
-  it("end the run without another model call when every result of the batch terminates [P16, X30]", async () => {
+  // Requirements: P16, X30
+  it("end the run without another model call when every result of the batch terminates", async () => {
     const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
     const { agent, script } = rig([call("a")], [ending]);
     assert.equal((await agent.prompt("Hi")).reason, "done");
@@ -41,7 +43,8 @@ describe("tools", () => {
     assert.equal(JSON.stringify(agent.state.messages).includes("terminate"), false);
   });
 
-  it("go on when only some results of the batch terminate [P16]", async () => {
+  // Requirements: P16
+  it("go on when only some results of the batch terminate", async () => {
     const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
@@ -51,7 +54,8 @@ describe("tools", () => {
     assert.equal(script.calls.length, 2);
   });
 
-  it("stream progress until they settle, and not after [P33]", async () => {
+  // Requirements: P33
+  it("stream progress until they settle, and not after", async () => {
     let late: (() => void) | undefined;
     const { agent, events } = rig(
       [call("a"), "Done."],
@@ -104,7 +108,8 @@ describe("tools", () => {
     assert.equal(texts((await agent.prompt("Hi")).messages)[2], `toolResult: ${said}`);
   });
 
-  it("that are blocked for no reason say that they were [P14]", async () => {
+  // Requirements: P14
+  it("that are blocked for no reason say that they were", async () => {
     for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
         beforeToolCall: () => blocked,
@@ -116,7 +121,8 @@ describe("tools", () => {
     }
   });
 
-  it("of an answer that the token limit cut are not run, and a model that goes on so is stopped [X29]", async () => {
+  // Requirements: X29
+  it("of an answer that the token limit cut are not run, and a model that goes on so is stopped", async () => {
     let ran = 0;
     const cut = { ...call("a"), stopReason: "length" as const };
     const { agent } = rig([cut, cut, cut], [tool("a", () => String(ran++))]);
@@ -124,7 +130,8 @@ describe("tools", () => {
     assert.deepEqual([run.reason, run.turns, ran], ["length", 3, 0]);
   });
 
-  it("are not run on malformed arguments [X5]", async () => {
+  // Requirements: X5
+  it("are not run on malformed arguments", async () => {
     let ran = 0;
     const bad = {
       type: "toolCall" as const,
@@ -139,7 +146,8 @@ describe("tools", () => {
     assert.match(JSON.stringify(agent.state.messages), /not valid JSON/);
   });
 
-  it("are answered with what the model wrote, at most 500 characters of it [X5]", async () => {
+  // Requirements: X5
+  it("are answered with what the model wrote, at most 500 characters of it", async () => {
     const wrote = (argumentsText: string): ReturnType<typeof call> => ({
       content: [{ type: "toolCall", id: "a", name: "a", arguments: {}, argumentsText }],
     });
@@ -174,7 +182,8 @@ describe("tools", () => {
 });
 
 describe("an abort", () => {
-  it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues [P27, P38]", async () => {
+  // Requirements: P27, P38
+  it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues", async () => {
     const clock = new ManualClock();
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }],
@@ -279,7 +288,8 @@ describe("whatever throws", () => {
   } as const;
 
   for (const [what, [options, expected]] of Object.entries(failures)) {
-    it(`(${what}) ends the run once, typed, with a valid transcript [P10, P38, X14]`, async () => {
+    // Requirements: P10, P38, X14
+    it(`(${what}) ends the run once, typed, with a valid transcript`, async () => {
       const { agent, events } = rig(["Hello."], [], options);
       const run = await agent.prompt("Hi");
       assert.equal(run.reason, "error");
@@ -290,7 +300,8 @@ describe("whatever throws", () => {
       assert.equal(agent.state.messages.at(-1)?.role, "assistant");
     });
 
-    it(`(${what}) ends the low-level stream instead of hanging it [P38, X14]`, async () => {
+    // Requirements: P38, X14
+    it(`(${what}) ends the low-level stream instead of hanging it`, async () => {
       const { streamFn, ...rest } = { streamFn: undefined, ...options };
       const script = createScriptedModel(["Hello."]);
       const convertToLlm = (messages: AgentMessage[]) => messages as AssistantMessage[];
@@ -307,7 +318,8 @@ describe("whatever throws", () => {
     });
   }
 
-  it("(a listener) ends the run with listener_failed after a running tool's result was recorded [P38]", async () => {
+  // Requirements: P38
+  it("(a listener) ends the run with listener_failed after a running tool's result was recorded", async () => {
     const { agent, events } = rig([call("a"), "never"], [tool("a", () => "kept")]);
     agent.subscribe((event) => {
       if (event.type === "tool_execution_end") boom();
@@ -343,7 +355,8 @@ describe("whatever throws", () => {
     assert.equal((await run).error?.code, "listener_failed");
   });
 
-  it("(beforeToolCall, afterToolCall, prepareArguments) is an error result, and the run goes on [P38, X8]", async () => {
+  // Requirements: P38, X8
+  it("(beforeToolCall, afterToolCall, prepareArguments) is an error result, and the run goes on", async () => {
     for (const options of [{ beforeToolCall: boom }, { afterToolCall: boom }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], options);
       assert.equal((await agent.prompt("Hi")).reason, "done");

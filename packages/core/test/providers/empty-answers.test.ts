@@ -150,7 +150,8 @@ describe("an answer of nothing", () => {
     }
   });
 
-  it("ends the run of an agent whose tools have done the work [X32]", async () => {
+  // Requirements: X32
+  it("ends the run of an agent whose tools have done the work", async () => {
     const called = {
       choices: [
         {

@@ -20,7 +20,8 @@ async function keySent(options: StreamOptions, baseUrl?: string): Promise<string
   return key;
 }
 
-it("a key is taken from the environment last, for the vendor's own address only [X22]", async (t) => {
+// Requirements: X22
+it("a key is taken from the environment last, for the vendor's own address only", async (t) => {
   const before = process.env.ANTHROPIC_API_KEY;
   t.after(() => {
     if (before === undefined) delete process.env.ANTHROPIC_API_KEY;

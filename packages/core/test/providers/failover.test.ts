@@ -184,7 +184,8 @@ describe("failover", () => {
     }
   });
 
-  it("keeps the key of one vendor from another [X22]", async () => {
+  // Requirements: X22
+  it("keeps the key of one vendor from another", async () => {
     const { keys } = await run({ one: [fails("quota_exceeded")], two: ["Hello."] });
     assert.deepEqual(keys, ["first-key", undefined]);
     const own = await run(

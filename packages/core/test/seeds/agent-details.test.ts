@@ -10,7 +10,8 @@ import { texts } from "../../../../test/support/message-texts.ts";
 const says = (content: string): AgentMessage => ({ ...hello, content });
 
 describe("a stream function", () => {
-  it("is given prompt and tools as they are, and every option of the agent's [P20, P35]", async () => {
+  // Requirements: P20, P35
+  it("is given prompt and tools as they are, and every option of the agent's", async () => {
     const look = { ...tool("look", () => ""), label: "Look" };
     const metadata = { user_id: "u" };
     const options = {
@@ -35,7 +36,8 @@ describe("a stream function", () => {
 describe("what never answers", () => {
   const never = (): Promise<never> => new Promise(() => {});
 
-  it("has a minute, as a hook or as a listener, unless it is told otherwise [P38]", async () => {
+  // Requirements: P38
+  it("has a minute, as a hook or as a listener, unless it is told otherwise", async () => {
     for (const [options, code] of [
       [{ convertToLlm: never }, "hook_failed"],
       [{}, "listener_failed"],
@@ -53,7 +55,8 @@ describe("what never answers", () => {
     }
   });
 
-  it("has a second after an abort, as a tool, unless it is told otherwise [P27, P38]", async () => {
+  // Requirements: P27, P38
+  it("has a second after an abort, as a tool, unless it is told otherwise", async () => {
     const clock = new ManualClock();
     const { agent } = rig([call("a")], [tool("a", never)], { clock });
     const run = agent.prompt("Hi");
@@ -68,7 +71,8 @@ describe("what never answers", () => {
 });
 
 describe("hooks around a tool", () => {
-  it("are told of the answer that called it, of the transcript, and of an abort [P14, P15]", async () => {
+  // Requirements: P14, P15
+  it("are told of the answer that called it, of the transcript, and of an abort", async () => {
     const told: unknown[] = [];
     const { agent } = rig([call("a"), "never"], [tool("a", () => "ran")], {
       beforeToolCall: ({ assistantMessage, context }, signal) =>
@@ -94,7 +98,8 @@ describe("hooks around a tool", () => {
 });
 
 describe("getApiKey", () => {
-  it("is asked by the name of the model's provider [P20]", async () => {
+  // Requirements: P20
+  it("is asked by the name of the model's provider", async () => {
     const asked: string[] = [];
     const { agent } = rig(["Hello."], [], { getApiKey: (provider) => void asked.push(provider) });
     agent.state.model = { ...agent.state.model, id: "m", provider: "a vendor" };
@@ -104,7 +109,8 @@ describe("getApiKey", () => {
 });
 
 describe("a message", () => {
-  it("of a text says when, and one of a result which call it answers, by which tool, and when [P7, P25]", async () => {
+  // Requirements: P7, P25
+  it("of a text says when, and one of a result which call it answers, by which tool, and when", async () => {
     const { agent } = rig([call("a", "1"), "Done."], [tool("a", () => "ran")], {
       clock: new ManualClock(),
     });
@@ -123,7 +129,8 @@ describe("a message", () => {
 });
 
 describe("continue", () => {
-  it("asks the model what it makes of tool results that end the transcript [P26]", async () => {
+  // Requirements: P26
+  it("asks the model what it makes of tool results that end the transcript", async () => {
     const { agent, script } = rig(
       [call("a"), { content: [], stopReason: "error" }, "Done."],
       [tool("a", () => "1")],
@@ -140,7 +147,8 @@ describe("continue", () => {
 });
 
 describe("afterToolCall", () => {
-  it("replaces a result field by field, each whole [P15]", async () => {
+  // Requirements: P15
+  it("replaces a result field by field, each whole", async () => {
     const given = {
       content: [{ type: "text" as const, text: "ran" }],
       details: { size: 1, at: { line: 2 } },
@@ -164,7 +172,8 @@ describe("afterToolCall", () => {
 });
 
 describe("the state", () => {
-  it("copies the arrays that it begins with [P19, P22]", () => {
+  // Requirements: P19, P22
+  it("copies the arrays that it begins with", () => {
     const [messages, tools] = [[hello], [tool("a", () => "1")]];
     const { state } = new Agent({ initialState: { messages, tools } });
     assert.deepEqual([state.messages, state.tools], [messages, tools]);
@@ -173,7 +182,8 @@ describe("the state", () => {
     assert.deepEqual([messages.length, tools.length], [1, 1]);
   });
 
-  it("is without what was said, queued and gone wrong after reset, and keeps the rest [P27]", async () => {
+  // Requirements: P27
+  it("is without what was said, queued and gone wrong after reset, and keeps the rest", async () => {
     const { agent } = rig([{ content: [], stopReason: "error" }], [tool("a", () => "1")]);
     Object.assign(agent.state, { systemPrompt: "Be brief.", thinkingLevel: "low" });
     await agent.prompt("Hi");
@@ -191,19 +201,22 @@ describe("the state", () => {
 });
 
 describe("a queue", () => {
-  it("gives one message at a time unless it is told otherwise [P20]", () => {
+  // Requirements: P20
+  it("gives one message at a time unless it is told otherwise", () => {
     const { steeringMode, followUpMode } = new Agent();
     assert.deepEqual([steeringMode, followUpMode], ["one-at-a-time", "one-at-a-time"]);
   });
 
-  it("keeps follow-ups when the run fails [P30]", async () => {
+  // Requirements: P30
+  it("keeps follow-ups when the run fails", async () => {
     const { agent, script } = rig([{ content: [], stopReason: "error" }, "never"]);
     agent.followUp(says("f"));
     assert.equal((await agent.prompt("Hi")).reason, "error");
     assert.deepEqual([script.calls.length, agent.hasQueuedMessages()], [1, true]);
   });
 
-  it("of follow-ups is what `continue` takes from an answer on when nothing is steered [P26]", async () => {
+  // Requirements: P26
+  it("of follow-ups is what `continue` takes from an answer on when nothing is steered", async () => {
     const { agent, script } = rig(["One.", "Two.", "Three."]);
     await agent.prompt("Hi");
     for (const content of ["f1", "f2"]) agent.followUp(says(content));

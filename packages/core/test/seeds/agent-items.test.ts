@@ -25,7 +25,8 @@ const results = (messages: readonly AgentMessage[]): AgentMessage[] =>
   messages.filter(({ role }) => role === "toolResult");
 
 describe("a transcript on its way to the model", () => {
-  it("goes through transformContext and then convertToLlm before each call, and nothing of that is kept [P3, P4]", async () => {
+  // Requirements: P3, P4
+  it("goes through transformContext and then convertToLlm before each call, and nothing of that is kept", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")], {
       transformContext: async (messages, signal) => (
@@ -57,7 +58,8 @@ describe("a transcript on its way to the model", () => {
     assert.ok(signals.every((signal) => signal instanceof AbortSignal));
   });
 
-  it("is read after what was queued, and before the key is asked for [P4, P30]", async () => {
+  // Requirements: P4, P30
+  it("is read after what was queued, and before the key is asked for", async () => {
     const log: string[] = [];
     const script = createScriptedModel(["Hello."]);
     const agent = new Agent({
@@ -83,7 +85,8 @@ describe("a transcript on its way to the model", () => {
 });
 
 describe("events", () => {
-  it("of a run with tools are of ten kinds and no others [P5]", async () => {
+  // Requirements: P5
+  it("of a run with tools are of ten kinds and no others", async () => {
     const working: AgentTool = {
       ...tool("a", () => ""),
       execute: (_id, _params, _signal, onUpdate) => (onUpdate?.({}), {}),
@@ -101,7 +104,8 @@ describe("events", () => {
     );
   });
 
-  it("of a tool carry what the model wrote, what it made of it so far, and what it came to [P7, P33]", async () => {
+  // Requirements: P7, P33
+  it("of a tool carry what the model wrote, what it made of it so far, and what it came to", async () => {
     const half = { content: [{ type: "text" as const, text: "half" }], details: { part: 1 } };
     const working: AgentTool = {
       ...tool("a", () => "", { parameters: numbers }),
@@ -131,7 +135,8 @@ describe("events", () => {
     );
   });
 
-  it("say what a turn came to, and at the end what the run added [P6, P7, P8, P10]", async () => {
+  // Requirements: P6, P7, P8, P10
+  it("say what a turn came to, and at the end what the run added", async () => {
     const { agent, events } = rig([call("a"), "Done.", "Again."], [tool("a", () => "1")]);
     agent.state.messages = [says("before"), says("and before")];
     await agent.continue();
@@ -151,7 +156,8 @@ describe("events", () => {
     );
   });
 
-  it("reach a low-level reader in order, and wait for no reader [P35, P36]", async () => {
+  // Requirements: P35, P36
+  it("reach a low-level reader in order, and wait for no reader", async () => {
     const script = createScriptedModel([call("a"), "Done."]);
     let ran = false;
     const context = {
@@ -176,7 +182,8 @@ describe("events", () => {
 });
 
 describe("hooks around a tool", () => {
-  it("see it after its start and its check, and before its end and its result [P14, P15]", async () => {
+  // Requirements: P14, P15
+  it("see it after its start and its check, and before its end and its result", async () => {
     const log: string[] = [];
     const { agent } = rig(
       [{ content: [scriptedToolCall("a", { n: "5" }, "1")] }, "Done."],
@@ -204,7 +211,8 @@ describe("hooks around a tool", () => {
     ]);
   });
 
-  it("are not called for a call that cannot run, nor the second one for a call that was blocked [P14, P15]", async () => {
+  // Requirements: P14, P15
+  it("are not called for a call that cannot run, nor the second one for a call that was blocked", async () => {
     const log: string[] = [];
     const broken = { ...scriptedToolCall("a", {}, "broken"), argumentsText: '{"n":' } as const;
     const { agent } = rig(
@@ -234,7 +242,8 @@ describe("hooks around a tool", () => {
     );
   });
 
-  it("are asked one call at a time, all of them before the first tool of the batch runs [P12]", async () => {
+  // Requirements: P12
+  it("are asked one call at a time, all of them before the first tool of the batch runs", async () => {
     const log: string[] = [];
     const { agent } = rig(
       [{ content: ["1", "2", "3"].map((id) => scriptedToolCall("a", {}, id)) }, "Done."],
@@ -261,7 +270,8 @@ describe("hooks around a tool", () => {
     ]);
   });
 
-  it("may make an error of a success, a success of an error, and end the batch [P15, P16]", async () => {
+  // Requirements: P15, P16
+  it("may make an error of a success, a success of an error, and end the batch", async () => {
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("good", {}), scriptedToolCall("bad", {})] }],
       [tool("good", () => "fine"), tool("bad", () => Promise.reject(new Error("broken")))],
@@ -287,7 +297,8 @@ describe("hooks around a tool", () => {
     assert.equal(script.calls.length, 1);
   });
 
-  it("that end a batch do not end what is queued [P16, P30]", async () => {
+  // Requirements: P16, P30
+  it("that end a batch do not end what is queued", async () => {
     const { agent, script } = rig([call("a"), "One.", "Two."], [tool("a", () => "1")], {
       afterToolCall: () => ({ terminate: true }),
     });
@@ -300,7 +311,8 @@ describe("hooks around a tool", () => {
     );
   });
 
-  it("of a turn see it whole after turn_end, if it ended normally, and end the run before a queue is read [P17]", async () => {
+  // Requirements: P17
+  it("of a turn see it whole after turn_end, if it ended normally, and end the run before a queue is read", async () => {
     const log: string[] = [];
     const { agent, script } = rig(
       [call("a"), { content: [], stopReason: "error" }],
@@ -335,7 +347,8 @@ describe("hooks around a tool", () => {
 });
 
 describe("the state", () => {
-  it("needs nothing to begin with, and a prompt without a model says what is missing [P19]", async () => {
+  // Requirements: P19
+  it("needs nothing to begin with, and a prompt without a model says what is missing", async () => {
     for (const agent of [new Agent(), new Agent({}), new Agent({ initialState: {} })]) {
       const { systemPrompt, thinkingLevel, tools, messages, isStreaming } = agent.state;
       assert.deepEqual(
@@ -348,7 +361,8 @@ describe("the state", () => {
     }
   });
 
-  it("takes every thinking level, of which `off` asks for no thinking [P19]", async () => {
+  // Requirements: P19
+  it("takes every thinking level, of which `off` asks for no thinking", async () => {
     const levels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
     const { agent, script } = rig(levels.map(() => "ok"));
     for (const level of levels) {
@@ -361,7 +375,8 @@ describe("the state", () => {
     );
   });
 
-  it("copies arrays that are assigned, and its own are live, also during a run [P21, P22]", async () => {
+  // Requirements: P21, P22
+  it("copies arrays that are assigned, and its own are live, also during a run", async () => {
     const messages = [says("one")];
     const tools = [
       tool("a", () => {
@@ -384,7 +399,8 @@ describe("the state", () => {
     assert.ok(texts(script.calls[1]?.context.messages ?? []).includes("user: pushed"));
   });
 
-  it("shows what is pending and what is received, and afterwards neither [P21, P23]", async () => {
+  // Requirements: P21, P23
+  it("shows what is pending and what is received, and afterwards neither", async () => {
     const gate = deferred<string>();
     const { agent } = rig(
       [{ content: ["1", "2"].map((id) => scriptedToolCall("a", {}, id)) }, "Done."],
@@ -405,7 +421,8 @@ describe("the state", () => {
     assert.deepEqual([isStreaming, streamingMessage, pendingToolCalls.size], [false, undefined, 0]);
   });
 
-  it("names the last failure until the next run begins [P21]", async () => {
+  // Requirements: P21
+  it("names the last failure until the next run begins", async () => {
     const { agent } = rig([{ content: [], stopReason: "error" }, "Fine."]);
     await agent.prompt("Hi");
     assert.match(agent.state.errorMessage ?? "", /Scripted: error/);
@@ -416,7 +433,8 @@ describe("the state", () => {
     assert.equal(agent.state.errorMessage, undefined);
   });
 
-  it("is assigned with the settings of the agent, which take effect as options would [P24]", async () => {
+  // Requirements: P24
+  it("is assigned with the settings of the agent, which take effect as options would", async () => {
     const { agent, events, script } = rig(
       [{ content: [scriptedToolCall("a", {}), scriptedToolCall("b", {})] }, "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],
@@ -455,7 +473,8 @@ describe("the state", () => {
 });
 
 describe("methods", () => {
-  it("clear one queue or both [P29]", () => {
+  // Requirements: P29
+  it("clear one queue or both", () => {
     const queued = (clear: (agent: Agent) => void): boolean => {
       const agent = new Agent();
       agent.steer(hello);
@@ -481,7 +500,8 @@ describe("methods", () => {
     );
   });
 
-  it("subscribe with the run's signal until the listener leaves, and wait for the end of a run [P27, P28]", async () => {
+  // Requirements: P27, P28
+  it("subscribe with the run's signal until the listener leaves, and wait for the end of a run", async () => {
     const { agent } = rig(["One.", "Two."]);
     const signals = new Set<AbortSignal>();
     const leave = agent.subscribe((_event, signal) => void signals.add(signal));
@@ -500,7 +520,8 @@ describe("methods", () => {
     assert.equal(signals.size, 1);
   });
 
-  it("of a tool get the call's id, checked arguments, a signal and a way to report, and need no label [P31, P32]", async () => {
+  // Requirements: P31, P32
+  it("of a tool get the call's id, checked arguments, a signal and a way to report, and need no label", async () => {
     const seen: unknown[] = [];
     const plain: AgentTool = {
       name: "a",
@@ -526,7 +547,8 @@ describe("methods", () => {
 });
 
 describe("the package", () => {
-  it("is one, with its model layer, under MIT [P1, P37, P44]", async () => {
+  // Requirements: P1, P37, P44
+  it("is one, with its model layer, under MIT", async () => {
     const root = join(import.meta.dirname, "../..");
     const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Record<
       string,

@@ -47,7 +47,8 @@ const notification = `declare module "@bowline/core" {
 /** In the order of the seed. */
 export const agentPrograms: readonly Omit<BlockProgram, "blocks">[] = [
   {
-    title: "the smallest agent prints what streams in [P9, P37, P39]",
+    // Requirements: P9, P37, P39
+    title: "the smallest agent prints what streams in",
     answers: [says("Hel", "lo", " there.")],
     prints: "Hello there.",
     asks: ([request]) => {
@@ -61,7 +62,8 @@ export const agentPrograms: readonly Omit<BlockProgram, "blocks">[] = [
     },
   },
   {
-    title: "a low-level loop stops gracefully after the turn [P17, P35]",
+    // Requirements: P17, P35
+    title: "a low-level loop stops gracefully after the turn",
     before: `import { agentLoop, getModel, type AgentContext, type AgentMessage, type Message } from "@bowline/core";
 const model = ${model};
 const convertToLlm = (messages: AgentMessage[]): Message[] => messages;
@@ -90,7 +92,8 @@ console.log(asked);`,
     prints: "agent_start\nturn_start\nturn_end\nagent_end\nuser assistant toolResult\n",
   },
   {
-    title: "after an error `continue` asks again without a new message [P26]",
+    // Requirements: P26
+    title: "after an error `continue` asks again without a new message",
     before: `${agent}
 const failed = await agent.prompt("Hi");
 console.log(failed.reason, roles());
@@ -106,7 +109,8 @@ agent.state.messages.pop(); // the failed answer
   },
   {
     title:
-      "every option is taken, with the types that the block names in place of values [P19, P20, P40, P41]",
+      // Requirements: P19, P20, P40, P41
+      "every option is taken, with the types that the block names in place of values",
     before: `import { Agent, getModel, streamByProtocol, streamProxy, type AgentMessage, type AgentTool, type Message, type Model } from "@bowline/core";
 const isLlm = (message: AgentMessage): message is Message => true;
 const pruneOldMessages = (messages: AgentMessage[]) => messages.slice(-9);
@@ -148,7 +152,8 @@ done one-at-a-time one-at-a-time
     },
   },
   {
-    title: "the state has the shape of the block, and its last four fields are read-only [P21]",
+    // Requirements: P21
+    title: "the state has the shape of the block, and its last four fields are read-only",
     before: `import { Agent, type AgentMessage, type AgentState as Ours, type AgentTool, type Model, type ThinkingLevel } from "@bowline/core";
 `,
     after: `const theirs: AgentState = new Agent().state;
@@ -170,7 +175,8 @@ console.log(JSON.stringify(ours), ours.pendingToolCalls.size);
   },
   {
     title:
-      "a prompt is a text, a text with images, or a message, and `continue` needs none [P25, P26, P41]",
+      // Requirements: P25, P26, P41
+      "a prompt is a text, a text with images, or a message, and `continue` needs none",
     before: `${agent}const base64Data = "aGk=";
 `,
     edit: before(
@@ -188,7 +194,8 @@ console.log(JSON.stringify(ours), ours.pendingToolCalls.size);
   },
   {
     title:
-      "the state and the hooks can be assigned, arrays are copied, and `reset` forgets the messages [P21, P22, P24, P27]",
+      // Requirements: P21, P22, P24, P27
+      "the state and the hooks can be assigned, arrays are copied, and `reset` forgets the messages",
     before: `${agent}const myTool = look;
 const message: AgentMessage = { role: "user", content: "pushed", timestamp: 2 };
 const newMessages: AgentMessage[] = [{ role: "user", content: "assigned", timestamp: 1 }];
@@ -208,7 +215,8 @@ await agent.prompt("Hi");`,
       ),
   },
   {
-    title: "session and thinking budgets can be assigned, and reach the model [P20, P24]",
+    // Requirements: P20, P24
+    title: "session and thinking budgets can be assigned, and reach the model",
     before: agent,
     after: `agent.state.thinkingLevel = "high";
 await agent.prompt("Hi");
@@ -218,7 +226,8 @@ console.log(agent.sessionId);`,
     asks: ([request]) => assert.equal(request?.body.thinking?.budget_tokens, 2048),
   },
   {
-    title: "`abort` cancels what is going on, and `waitForIdle` waits for its end [P27]",
+    // Requirements: P27
+    title: "`abort` cancels what is going on, and `waitForIdle` waits for its end",
     before: `${agent}const run = agent.prompt("Hi");
 await new Promise<void>((resolve) => agent.subscribe(({ type }) => type === "message_update" && resolve()));
 `,
@@ -227,7 +236,8 @@ await new Promise<void>((resolve) => agent.subscribe(({ type }) => type === "mes
     prints: "false aborted user assistant\n",
   },
   {
-    title: "an awaited listener of agent_end is part of the run, until it unsubscribes [P27, P28]",
+    // Requirements: P27, P28
+    title: "an awaited listener of agent_end is part of the run, until it unsubscribes",
     before: `${agent}const flushSessionState = async (signal: AbortSignal) => {
   await new Promise((resolve) => setTimeout(resolve, 5));
   console.log("flushed", signal.aborted);
@@ -241,7 +251,8 @@ console.log("quiet");`,
   },
   {
     title:
-      "steering comes after the tools, a follow-up when the agent would stop, and queues can be cleared [P20, P29, P30]",
+      // Requirements: P20, P29, P30
+      "steering comes after the tools, a follow-up when the agent would stop, and queues can be cleared",
     before: `${agent}let open = () => {};
 const gate = new Promise<void>((resolve) => (open = resolve));
 agent.state.tools = [{ ...look, execute: async () => (await gate, { content: [] }) }];
@@ -268,7 +279,8 @@ one-at-a-time one-at-a-time false
 `,
   },
   {
-    title: "a message of one's own is declared by merging, and then valid [P2, P42, P43]",
+    // Requirements: P2, P42, P43
+    title: "a message of one's own is declared by merging, and then valid",
     before: `import type { AgentMessage } from "@bowline/core";
 `,
     after: `// @ts-expect-error its text is declared
@@ -278,7 +290,8 @@ console.log(msg.role, msg.text);
     prints: "notification Info\n",
   },
   {
-    title: "`convertToLlm` keeps a message of one's own from the model [P2, P3, P43]",
+    // Requirements: P2, P3, P43
+    title: "`convertToLlm` keeps a message of one's own from the model",
     before: `import { Agent, getModel } from "@bowline/core";
 ${notification}`,
     after: `agent.state.model = ${model};
@@ -291,7 +304,8 @@ console.log(agent.state.messages.map(({ role }) => role).join(" "));`,
   },
   {
     title:
-      "a tool with a TypeBox schema reads a file, streams its progress and gives details [P31, P33, P42]",
+      // Requirements: P31, P33, P42
+      "a tool with a TypeBox schema reads a file, streams its progress and gives details",
     before: `import fs from "node:fs/promises";
 ${agent}await fs.writeFile("notes.txt", "Buy rope.");
 agent.subscribe((event) => {
@@ -316,7 +330,8 @@ agent.subscribe((event) => {
       }),
   },
   {
-    title: "a tool that throws is an error to the model [P32, P41]",
+    // Requirements: P32, P41
+    title: "a tool that throws is an error to the model",
     before: `import fs from "node:fs";
 import { Type } from "typebox";
 ${agent}const find: AgentTool = {
@@ -344,7 +359,8 @@ false false
     },
   },
   {
-    title: "an agent behind a proxy asks the proxy with its token [P34]",
+    // Requirements: P34
+    title: "an agent behind a proxy asks the proxy with its token",
     after: `import { getModel, messageText } from "@bowline/core";
 agent.state.model = ${model};
 const { message } = await agent.prompt("Hi");
@@ -362,7 +378,8 @@ console.log(message && messageText(message));`,
   },
   {
     title:
-      "the low-level loop prints the kinds of its events, from a prompt and from a context [P1, P5, P6, P35, P42]",
+      // Requirements: P1, P5, P6, P35, P42
+      "the low-level loop prints the kinds of its events, from a prompt and from a context",
     before: `import { getModel, type AgentContext, type AgentLoopConfig } from "@bowline/core";
 `,
     edit: (block) =>

@@ -112,7 +112,8 @@ describe("misuse", () => {
 });
 
 describe("`continue` after a run that failed", () => {
-  it("asks again: an answer that failed is no answer [P26]", async () => {
+  // Requirements: P26
+  it("asks again: an answer that failed is no answer", async () => {
     const { agent, script } = rig([{ content: [], stopReason: "error" }, "Now."]);
     assert.equal((await agent.prompt("Hi")).reason, "error");
     assert.equal((await agent.continue()).reason, "done");

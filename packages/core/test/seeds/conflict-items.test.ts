@@ -67,7 +67,8 @@ async function exchange(
 }
 
 describe("one transcript", () => {
-  it("of three roles is kept of every wire, with arguments parsed and as they came [X1, X4, X28]", async () => {
+  // Requirements: X1, X4, X28
+  it("of three roles is kept of every wire, with arguments parsed and as they came", async () => {
     const onMessages = await exchange(
       "anthropic",
       messagesAnswer(["Let me ", "look."], ...asked),
@@ -92,7 +93,8 @@ describe("one transcript", () => {
     }
   });
 
-  it("is on the Messages wire a system field, one user message of results, and errors that say so [X2, X3, X6, X8, X28]", async () => {
+  // Requirements: X2, X3, X6, X8, X28
+  it("is on the Messages wire a system field, one user message of results, and errors that say so", async () => {
     const { body } = await exchange(
       "anthropic",
       messagesAnswer(["Look."], ...asked),
@@ -118,7 +120,8 @@ describe("one transcript", () => {
     assert.deepEqual(body.tools?.[0]?.input_schema, parameters);
   });
 
-  it("is on the chat wire a system message and a tool message for each result; only no text is null [X2, X3, X6, X28]", async () => {
+  // Requirements: X2, X3, X6, X28
+  it("is on the chat wire a system message and a tool message for each result; only no text is null", async () => {
     const { body } = await exchange("groq", chatCalls("Look."), chatText("Done."));
     assert.deepEqual(
       body.messages.map(({ role, content }) => [role, content]),
@@ -138,7 +141,8 @@ describe("one transcript", () => {
 });
 
 describe("a tool call", () => {
-  it("with no arguments at all has none, and with broken ones is answered and never run [X5]", async () => {
+  // Requirements: X5
+  it("with no arguments at all has none, and with broken ones is answered and never run", async () => {
     const ran: unknown[] = [];
     const spy: AgentTool = {
       ...tool("a", () => ""),
@@ -163,7 +167,8 @@ describe("a tool call", () => {
     assert.deepEqual(answers, [false, true, true, false]);
   });
 
-  it("is run whatever the stop reason says, unless it says that the answer is not whole [X15, X29]", async () => {
+  // Requirements: X15, X29
+  it("is run whatever the stop reason says, unless it says that the answer is not whole", async () => {
     const run = async (
       stopReason: "stop" | "toolUse" | "length" | "error" | "aborted",
     ): Promise<unknown[]> => {
@@ -183,7 +188,8 @@ describe("a tool call", () => {
     assert.deepEqual(await run("aborted"), [0, 1, 1, "aborted"]);
   });
 
-  it("that is announced and does not come is an error, not the end [X15]", async () => {
+  // Requirements: X15
+  it("that is announced and does not come is an error, not the end", async () => {
     const { agent } = rig([{ content: [{ type: "text", text: "I will" }], stopReason: "toolUse" }]);
     const { reason, error } = await agent.prompt("Hi");
     assert.deepEqual([reason, error?.code], ["error", "stream_corrupt"]);
@@ -191,7 +197,8 @@ describe("a tool call", () => {
 });
 
 describe("a run", () => {
-  it("ends a run after 50 turns unless a budget says otherwise; 0 is none at all [X16]", async () => {
+  // Requirements: X16
+  it("ends a run after 50 turns unless a budget says otherwise; 0 is none at all", async () => {
     const steps = (): ScriptedStep[] => [...Array.from({ length: 60 }, () => call("a")), "Done."];
     const bell = [tool("a", () => "1")];
     const limited = await rig(steps(), bell).agent.prompt("Hi");
@@ -206,7 +213,8 @@ describe("a run", () => {
     assert.deepEqual([reason, error?.code, script.calls.length], ["budget", "budget_exceeded", 0]);
   });
 
-  it("sums up usage; each message has its own, the last one that of the context [X13]", async () => {
+  // Requirements: X13
+  it("sums up usage; each message has its own, the last one that of the context", async () => {
     const usage = (input: number, output: number): object => ({
       usage: { input, output, cacheRead: 1, reasoning: 2 },
     });
@@ -227,7 +235,8 @@ describe("a run", () => {
     });
   });
 
-  it("with a server that does not stream reads the whole answer [X18]", async () => {
+  // Requirements: X18
+  it("with a server that does not stream reads the whole answer", async () => {
     const json =
       (body: object): Handler =>
       (response) =>
@@ -255,7 +264,8 @@ describe("a run", () => {
     }
   });
 
-  it("thinks in parts and events of their own, which are no text [X27]", async () => {
+  // Requirements: X27
+  it("thinks in parts and events of their own, which are no text", async () => {
     const { agent, events } = rig([
       {
         content: [
@@ -277,7 +287,8 @@ describe("a run", () => {
 });
 
 describe("a provider", () => {
-  it("of one's own is a stream function, made of any events that come one at a time [X19]", async () => {
+  // Requirements: X19
+  it("of one's own is a stream function, made of any events that come one at a time", async () => {
     const foreign = async function* (question: string): AsyncGenerator<string> {
       yield "You said ";
       yield question;
@@ -311,7 +322,8 @@ describe("a provider", () => {
     assert.deepEqual(texts(agent.state.messages), ["user: hello", "assistant: You said hello"]);
   });
 
-  it("is reached by the one `fetch` that is passed in [X20]", async () => {
+  // Requirements: X20
+  it("is reached by the one `fetch` that is passed in", async () => {
     const urls: string[] = [];
     const agent = new Agent({
       initialState: { model: getModel("anthropic", "m") },
@@ -321,7 +333,8 @@ describe("a provider", () => {
     assert.deepEqual(urls, ["https://api.anthropic.com/v1/messages"]);
   });
 
-  it("is named by a reference, split at the first slash; any id will do, and any place with an address [X21]", () => {
+  // Requirements: X21
+  it("is named by a reference, split at the first slash; any id will do, and any place with an address", () => {
     const { provider, model } = parseModelRef("openrouter/anthropic/claude-9");
     assert.deepEqual([provider, model], ["openrouter", "anthropic/claude-9"]);
     assert.equal(getModel(provider, model).baseUrl, "https://openrouter.ai/api/v1");
@@ -333,7 +346,8 @@ describe("a provider", () => {
     assert.throws(() => getModel("my-rack", "any"), code("invalid_argument"));
   });
 
-  it("gets the key of getApiKey at each call, else the one that is set; agents never share any [X22]", async () => {
+  // Requirements: X22
+  it("gets the key of getApiKey at each call, else the one that is set; agents never share any", async () => {
     let count = 0;
     const keys = async (options: object): Promise<unknown[]> => {
       const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")], options);

@@ -163,7 +163,8 @@ describe("a call through a proxy", () => {
     assert.doesNotMatch(JSON.stringify([first.events, second.events]), /127\.0\.0\.1/);
   });
 
-  it("sends what is data of the options, and neither keys nor headers nor what tools are made of [P34]", async () => {
+  // Requirements: P34
+  it("sends what is data of the options, and neither keys nor headers nor what tools are made of", async () => {
     await using server = await loopback(failing(400, { error: { message: "enough" } }));
     const options: StreamOptions = {
       temperature: 0.5,
@@ -226,7 +227,8 @@ describe("a call through a proxy", () => {
     });
   });
 
-  it("without a token or an address is misuse, said by the stream [P40]", async () => {
+  // Requirements: P40
+  it("without a token or an address is misuse, said by the stream", async () => {
     for (const [options, name] of [
       [{ proxyUrl: "http://127.0.0.1:1" }, "authToken"],
       [{ authToken: "token" }, "proxyUrl"],
@@ -369,7 +371,8 @@ describe("an end from outside", () => {
 });
 
 describe("an agent behind a proxy", () => {
-  it("runs its tools here and its model there [P34]", async () => {
+  // Requirements: P34
+  it("runs its tools here and its model there", async () => {
     const { handler, script } = serve([
       {
         content: [
