@@ -99,7 +99,8 @@ describe("the message writer and the reducer", () => {
     assert.equal(part?.type === "text" && part.text.length, 2_000_000);
   });
 
-  it("never hands out half a surrogate pair that the next delta completes (Q091)", () => {
+  // Q091
+  it("never hands out half a surrogate pair that the next delta completes", () => {
     const writer = new MessageWriter(origin);
     const index = writer.openText();
     for (const half of ["a\ud83d", "\ude00b"]) writer.append(index, half);
@@ -153,7 +154,8 @@ describe("tool arguments", () => {
     }
   });
 
-  it("may hold raw control characters, and backslashes that escape nothing (Q052)", () => {
+  // Q052
+  it("may hold raw control characters, and backslashes that escape nothing", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("\t", "\n", "\r", "\u0001", '"', "\\", "é", " ", "a") }),
@@ -187,7 +189,8 @@ describe("tool arguments", () => {
     assert.ok(performance.now() - from < 5000);
   });
 
-  it("are unwrapped once when encoded twice (Q051)", () => {
+  // Q051
+  it("are unwrapped once when encoded twice", () => {
     assert.deepEqual(parseToolArguments(JSON.stringify('{"a":1}')), { arguments: { a: 1 } });
   });
 });

@@ -29,7 +29,8 @@ const fits = (schema: JsonSchema, value: unknown): boolean => {
   return result.issues === undefined && Object.is(result.value, value);
 };
 
-describe("a schema in the words of a server (Q115)", () => {
+// Q115
+describe("a schema in the words of a server", () => {
   it("is sent as given unless the server asks for something", () => {
     const schema = { $schema: "x", type: "object", properties: {}, patternProperties: {} };
     assert.equal(adaptSchema(schema), schema);
@@ -150,7 +151,8 @@ describe("a schema in the words of a server (Q115)", () => {
   });
 });
 
-describe("OpenAI's strict mode (Q117)", () => {
+// Q117
+describe("OpenAI's strict mode", () => {
   const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
     type: "object",
     properties,

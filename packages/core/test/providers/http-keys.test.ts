@@ -285,7 +285,8 @@ describe("what is said of a request that was refused", () => {
       );
   });
 
-  it("goes bare in the header that the model's server wants, over every wire (Q135)", () => {
+  // Q135
+  it("goes bare in the header that the model's server wants, over every wire", () => {
     for (const wire of [
       openaiChat,
       openaiCompatible,

@@ -84,7 +84,8 @@ describe("an answer held to a schema", () => {
     }
   });
 
-  it("is asked for over Responses, strictly where the schema qualifies (Q117)", () => {
+  // Q117
+  it("is asked for over Responses, strictly where the schema qualifies", () => {
     const text = (output: NonNullable<StreamOptions["output"]>): unknown =>
       body(openaiResponses, { output }).text;
     assert.deepEqual(text({ schema, name: "a city" }), {
@@ -140,7 +141,8 @@ describe("a server's own wishes, over each wire:", () => {
     properties: { city: { type: "string", description: "(minLength: 1)" } },
   };
 
-  it("schemas in the words that it takes (Q115), and as given without the switch", () => {
+  // Q115
+  it("schemas in the words that it takes, and as given without the switch", () => {
     const schemaOf = (asked: Json): unknown => {
       const [tool] = asked.tools as (Json & { functionDeclarations?: Json[] })[];
       return (
@@ -182,7 +184,8 @@ describe("a server's own wishes, over each wire:", () => {
     });
   });
 
-  it("no stronger tool choice than it takes (Q112)", () => {
+  // Q112
+  it("no stronger tool choice than it takes", () => {
     const chosen = (protocol: Protocol, toolChoice?: "required" | "auto"): unknown => {
       const compat: Compat = toolChoice === undefined ? {} : { toolChoice };
       const { tool_choice, toolConfig } = body(
@@ -210,7 +213,8 @@ describe("a server's own wishes, over each wire:", () => {
 });
 
 describe("an address with a query", () => {
-  it("keeps it behind the path, and the stream's own behind that (Q135)", () => {
+  // Q135
+  it("keeps it behind the path, and the stream's own behind that", () => {
     const url = (compat: Compat): string => {
       const baseUrl = "http://h/v1/?key=k";
       const model = getModel("custom", "m", { baseUrl, api: "google-generate", compat });

@@ -11,7 +11,8 @@ const facts = (provider: string, id: string): unknown[] => {
 };
 
 describe("a family of models", () => {
-  it("of OpenAI's that cannot reason is asked for no thinking, the others without the temperature they refuse (Q107, Q113)", () => {
+  // Q107, Q113
+  it("of OpenAI's that cannot reason is asked for no thinking, the others without the temperature they refuse", () => {
     for (const id of [
       "gpt-4o",
       "gpt-4.1-mini",
@@ -67,7 +68,8 @@ describe("a family of models", () => {
       assert.deepEqual(adaptive(id), [true, true, true], id);
   });
 
-  it("of Anthropic's is asked for as much as it writes (Q175)", () => {
+  // Q175
+  it("of Anthropic's is asked for as much as it writes", () => {
     const most = (id: string): unknown => getModel("anthropic", id).maxTokens;
     for (const id of [
       "claude-sonnet-4-5-20250929",
@@ -91,7 +93,8 @@ describe("a family of models", () => {
     assert.deepEqual([maxTokens, reasoning], [64_000, true]);
   });
 
-  it("may not be made to call, or begun for, where that is known (Q112, Q126, Q173)", () => {
+  // Q112, Q126, Q173
+  it("may not be made to call, or begun for, where that is known", () => {
     const taken = (provider: string, id: string): unknown[] => {
       const { toolChoice, prefill } = getModel(provider, id).compat ?? {};
       return [toolChoice, prefill];

@@ -68,7 +68,8 @@ describe("every wire", () => {
     });
 
   for (const wire of [openaiCompatible, anthropicMessages, openaiResponses, googleGenerate])
-    it(`puts a user's turn behind an answer that may not be last, and behind no other, as ${wire.api} does (Q126)`, () => {
+    // Q126
+    it(`puts a user's turn behind an answer that may not be last, and behind no other, as ${wire.api} does`, () => {
       const { api } = wire;
       const about = { api, provider: "p", model: "m", usage: {}, timestamp: 1 } as const;
       const said: Message = {

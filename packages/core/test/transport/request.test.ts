@@ -135,7 +135,8 @@ describe("a model call", () => {
     assert.match(message.errorMessage ?? "", /ECONNREFUSED/);
   });
 
-  it("does not follow a redirect that would turn it into a GET (Q229)", async () => {
+  // Q229
+  it("does not follow a redirect that would turn it into a GET", async () => {
     const { message, requests } = await against([
       failing(302, "", { location: "https://elsewhere/v1" }),
     ]);
@@ -164,7 +165,8 @@ describe("a model call", () => {
     assert.deepEqual([message.error?.status, requests], [503, 1]);
   });
 
-  it("is asked again when the stream dies before any output (Q231), or answers with nothing (Q092)", async () => {
+  // Q231, Q092
+  it("is asked again when the stream dies before any output, or answers with nothing", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": hi\n\n", () => response.destroy());
@@ -212,7 +214,8 @@ describe("a model call", () => {
     assert.equal(JSON.stringify(reduceEvents(recorded)), JSON.stringify(message));
   });
 
-  it("fails at once on a delay above the cap, and says how long (Q220)", async () => {
+  // Q220
+  it("fails at once on a delay above the cap, and says how long", async () => {
     const { message, requests } = await against([failing(429, "later", { "retry-after": "120" })], {
       maxRetries: 2,
     });
@@ -234,7 +237,8 @@ describe("a model call", () => {
     });
   }
 
-  it("that gets keep-alives but no content ends in a timeout (Q234)", async () => {
+  // Q234
+  it("that gets keep-alives but no content ends in a timeout", async () => {
     const keepAlive: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const timer = setInterval(() => response.write(": still here\n\n"), 5);
@@ -272,7 +276,8 @@ describe("a model call", () => {
     assert.equal(message.stopReason, "aborted");
   });
 
-  it("stops reading at [DONE], though the server keeps the connection (Q016)", async () => {
+  // Q016
+  it("stops reading at [DONE], though the server keeps the connection", async () => {
     const open = hangAfter(
       `data: ${JSON.stringify({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] })}\n\n`,
       "data: [DONE]\n\n",

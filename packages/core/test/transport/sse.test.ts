@@ -77,7 +77,8 @@ describe("the SSE reader", () => {
   for (const [what, [text, expected]] of Object.entries(cases))
     it(what, () => assert.deepEqual(readText(text), expected));
 
-  it("gives the same events however the bytes are cut (Q002, Q003)", () => {
+  // Q002, Q003
+  it("gives the same events however the bytes are cut", () => {
     const piece = fc.constantFrom(
       "data: ",
       "data:",
@@ -127,7 +128,8 @@ describe("the SSE reader", () => {
     );
   });
 
-  it("drops one BOM only, also when a chunk boundary cuts it (Q004)", () => {
+  // Q004
+  it("drops one BOM only, also when a chunk boundary cuts it", () => {
     const whole = bytes("\ufeff\ufeffdata: a\n\ndata: b\n\n");
     for (let at = 0; at <= whole.length; at++)
       assert.deepEqual(read(cut(whole, [at])), [["b", ""]], `cut at ${at}`);
@@ -140,7 +142,8 @@ describe("the SSE reader", () => {
     assert.equal(reader.stray, "<!doctype html>\n<title>Sign in</title>\n");
   });
 
-  it("refuses an event beyond its bound, with a typed error (Q029)", () => {
+  // Q029
+  it("refuses an event beyond its bound, with a typed error", () => {
     const endless = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(
       () => endless.push(bytes(`data: ${"x".repeat(200)}`)),

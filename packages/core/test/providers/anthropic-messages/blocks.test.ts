@@ -21,7 +21,8 @@ import {
 type Json = Record<string, unknown>;
 
 describe("content blocks of servers that differ", () => {
-  it("text in the start of its block (Q154)", () => {
+  // Q154
+  it("text in the start of its block", () => {
     const message = answer(
       begin(),
       start(0, { type: "text", text: "Hel" }),
@@ -33,7 +34,8 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(message.content, said);
   });
 
-  it("interleaved blocks and gaps in the index, in the order of their first appearance (Q152)", () => {
+  // Q152
+  it("interleaved blocks and gaps in the index, in the order of their first appearance", () => {
     const message = answer(
       begin(),
       start(4, { type: "text", text: "" }),
@@ -55,7 +57,8 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual([message.content[0], calls(message)], [said[0], [["a", "f", { x: 1 }]]]);
   });
 
-  it("deltas without a start, and blocks without a stop (Q153)", () => {
+  // Q153
+  it("deltas without a start, and blocks without a stop", () => {
     const message = answer(
       begin(),
       delta(0, { type: "thinking_delta", thinking: "hm" }),
@@ -77,7 +80,8 @@ describe("content blocks of servers that differ", () => {
     );
   });
 
-  it("a server's block without a stop, by what comes next (Q153)", () => {
+  // Q153
+  it("a server's block without a stop, by what comes next", () => {
     const unstopped = [
       begin(),
       start(0, { type: "server_tool_use", id: "s", input: {} }),
@@ -113,7 +117,8 @@ describe("content blocks of servers that differ", () => {
     );
   });
 
-  it("one index, or none, for blocks of every kind (Q153)", () => {
+  // Q153
+  it("one index, or none, for blocks of every kind", () => {
     for (const index of [0, undefined as unknown as number]) {
       const message = answer(
         begin(),
@@ -138,7 +143,8 @@ describe("content blocks of servers that differ", () => {
     }
   });
 
-  it("thinking with its signature whole, in pieces, repeated, grown, or in the start (Q155, Q156)", () => {
+  // Q155, Q156
+  it("thinking with its signature whole, in pieces, repeated, grown, or in the start", () => {
     const signature = (first: string, ...pieces: string[]): unknown => {
       const message = answer(
         begin(),
@@ -158,7 +164,8 @@ describe("content blocks of servers that differ", () => {
     assert.equal(signature(""), undefined);
   });
 
-  it("thinking that is empty but signed, and thinking that is redacted (Q157, Q158)", () => {
+  // Q157, Q158
+  it("thinking that is empty but signed, and thinking that is redacted", () => {
     const message = answer(
       begin(),
       start(0, { type: "thinking", thinking: "", signature: "" }),
@@ -176,7 +183,8 @@ describe("content blocks of servers that differ", () => {
     ]);
   });
 
-  it("the input of a call streamed, absent, or in the start, where deltas replace it (Q148, Q149)", () => {
+  // Q148, Q149
+  it("the input of a call streamed, absent, or in the start, where deltas replace it", () => {
     const input = (given: unknown, ...pieces: string[]): unknown => {
       const message = answer(
         begin(),
@@ -206,7 +214,8 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(input({}, '{"x":"a\nb"}'), [{ x: "a\nb" }, '{"x":"a\nb"}']); // Q150
   });
 
-  it("an event with a raw tab in it, as the model wrote it (Q150); what was cut stays no JSON", () => {
+  // Q150
+  it("an event with a raw tab in it, as the model wrote it; what was cut stays no JSON", () => {
     const body = sse(
       begin(),
       start(0, toolUse("a", "f")),
@@ -229,7 +238,8 @@ describe("content blocks of servers that differ", () => {
     );
   });
 
-  it("a call cut by the token limit as unusable (Q151), and complete calls whatever the reason (Q166)", () => {
+  // Q151, Q166
+  it("a call cut by the token limit as unusable, and complete calls whatever the reason", () => {
     const message = answer(begin(), ...call(0, "a", '{"city":"Os'), end("max_tokens"), over);
     assert.ok(
       message.content[0]?.type === "toolCall" && message.content[0].argumentsError !== undefined,
@@ -241,7 +251,8 @@ describe("content blocks of servers that differ", () => {
     );
   });
 
-  it("calls without an id or with one that is taken (Q167, Q040), and names that had to be changed (Q118)", () => {
+  // Q167, Q040, Q118
+  it("calls without an id or with one that is taken, and names that had to be changed", () => {
     const message = answer(
       begin(),
       ...call(0, undefined),
@@ -265,7 +276,8 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(calls(read(body, ["fs/read file"]).message), [["a", "fs/read file", {}]]);
   });
 
-  it("server tools and unknown blocks whole, with what their deltas brought, between the other parts (Q160, Q161)", () => {
+  // Q160, Q161
+  it("server tools and unknown blocks whole, with what their deltas brought, between the other parts", () => {
     const message = answer(
       begin(),
       ...text(0, "I search."),
@@ -300,7 +312,8 @@ describe("content blocks of servers that differ", () => {
     assert.equal(message.stopReason, "stop");
   });
 
-  it("what begins while a server's block is open behind that block (Q152)", () => {
+  // Q152
+  it("what begins while a server's block is open behind that block", () => {
     const message = answer(
       begin(),
       start(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} }),

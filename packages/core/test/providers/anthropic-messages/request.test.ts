@@ -119,7 +119,8 @@ describe("the Messages wire writes", () => {
     });
   });
 
-  it("no key header without a key (Q136), and nothing of tools without tools (Q109, Q110)", () => {
+  // Q136, Q109, Q110
+  it("no key header without a key, and nothing of tools without tools", () => {
     const { headers, body } = anthropicMessages.encode(
       model,
       { messages: [user("Hi")], tools: [] },
@@ -129,7 +130,8 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(Object.keys(body), ["model", "max_tokens", "messages", "stream"]);
   });
 
-  it("results first and in one turn with what the user says, errors and images among them (Q168, Q170)", () => {
+  // Q168, Q170
+  it("results first and in one turn with what the user says, errors and images among them", () => {
     const messages = wire([
       user("Hi"),
       user("there"),
@@ -160,7 +162,8 @@ describe("the Messages wire writes", () => {
     ]);
   });
 
-  it("an answer to every call, a word for an empty result, and no orphans (Q127)", () => {
+  // Q127
+  it("an answer to every call, a word for an empty result, and no orphans", () => {
     const messages = wire([
       user("Hi"),
       assistant([toolCall("a"), toolCall("b")]),
@@ -178,7 +181,8 @@ describe("the Messages wire writes", () => {
     ]);
   });
 
-  it("ids that the wire takes, each once, the same on call and result, and stable as the transcript grows (Q041, Q119, Q177)", () => {
+  // Q041, Q119, Q177
+  it("ids that the wire takes, each once, the same on call and result, and stable as the transcript grows", () => {
     const ids = [
       "call_0",
       "call_0",
@@ -235,7 +239,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("thinking byte for byte and in its place, to the model it came from only (Q155 to Q159)", () => {
+  // Q155 to Q159
+  it("thinking byte for byte and in its place, to the model it came from only", () => {
     const content: AssistantContent[] = [
       { type: "thinking", thinking: " hm\n", thinkingSignature: "S" },
       { type: "thinking", thinking: "", thinkingSignature: "D", redacted: true },
@@ -257,7 +262,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("thinking that nobody signed, to a server that wants it back (Q132), as some besides Anthropic do", () => {
+  // Q132
+  it("thinking that nobody signed, to a server that wants it back, as some besides Anthropic do", () => {
     const unsigned: AssistantContent[] = ["hm", " "].map((thinking) => ({
       type: "thinking",
       thinking,
@@ -275,7 +281,8 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(send(false), [[toolUse("a")], false]);
   });
 
-  it("no thinking where a turn that began without it is continued (Q159)", () => {
+  // Q159
+  it("no thinking where a turn that began without it is continued", () => {
     const loop = (first: AssistantContent[]): Json =>
       encode(
         [user("Hi"), assistant([...first, toolCall("a")]), result("a")],
@@ -301,7 +308,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("a budget below max_tokens, added on top where the model has room (Q175)", () => {
+  // Q175
+  it("a budget below max_tokens, added on top where the model has room", () => {
     const limits = (options: StreamOptions, overrides: Partial<Model> = {}): unknown[] => {
       const body = encode([user("Hi")], options, {}, { ...model, ...overrides });
       return [body.max_tokens, (body.thinking as Json | undefined)?.budget_tokens];
@@ -338,7 +346,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("an effort where the model thinks as it sees fit, and neither temperature nor a forced tool with it (Q112, Q113)", () => {
+  // Q112, Q113
+  it("an effort where the model thinks as it sees fit, and neither temperature nor a forced tool with it", () => {
     const adaptive = { ...model, compat: { adaptiveThinking: true } };
     const body = encode(
       [user("Hi")],
@@ -362,7 +371,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("cache marks for an hour or not at all, on the last of what the user said (Q174)", () => {
+  // Q174
+  it("cache marks for an hour or not at all, on the last of what the user said", () => {
     const messages = [user("Hi"), assistant([toolCall("a")]), result("a"), assistant(said)];
     const marked = JSON.stringify(
       encode(messages, { cacheRetention: "long" }, { tools, systemPrompt: "S" }),
@@ -374,7 +384,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("server blocks as they came, but not half a pair, and an open one only while its turn goes on (Q161, Q162)", () => {
+  // Q161, Q162
+  it("server blocks as they came, but not half a pair, and an open one only while its turn goes on", () => {
     const opaque = (raw: unknown, protocol = "anthropic-messages"): AssistantContent => ({
       type: "opaque",
       protocol,
@@ -433,7 +444,8 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(foreign[1]?.content, [hello, there, toolUse("a")]);
   });
 
-  it("tools that are only history, so that calls are never without (Q111)", () => {
+  // Q111
+  it("tools that are only history, so that calls are never without", () => {
     const body = encode([
       user("Hi"),
       assistant([toolCall("a", { name: "old tool" })]),
@@ -445,7 +457,8 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("well-formed text and arguments (Q130), no trailing space at the end (Q172), a user's turn at the start", () => {
+  // Q130, Q172
+  it("well-formed text and arguments, no trailing space at the end, a user's turn at the start", () => {
     const messages = wire([
       assistant([
         toolCall("a", { arguments: { "\ud83d": ["\ude00", { __proto__: null, x: "a\u0000b" }] } }),

@@ -85,7 +85,8 @@ describe("the Messages wire reads", () => {
     );
   });
 
-  it("by the type in the JSON, whatever the event's name, and by the name without one (Q030)", () => {
+  // Q030
+  it("by the type in the JSON, whatever the event's name, and by the name without one", () => {
     const events = [...hello, end("end_turn"), over] as Json[];
     const named = (name: (type: string) => string): string =>
       events
@@ -102,7 +103,8 @@ describe("the Messages wire reads", () => {
     assert.deepEqual(read(untyped).message.content, said);
   });
 
-  it("pings, [DONE] and unknown events as nothing (Q017, Q138, Q160)", () => {
+  // Q017, Q138, Q160
+  it("pings, [DONE] and unknown events as nothing", () => {
     const ping = { type: "ping" };
     const message = answer(
       ping,
@@ -118,7 +120,8 @@ describe("the Messages wire reads", () => {
     assert.deepEqual([message.content, message.stopReason], [said, "stop"]);
   });
 
-  it("an error in the stream as a typed error with its status, keeping what came (Q139 to Q141)", () => {
+  // Q139 to Q141
+  it("an error in the stream as a typed error with its status, keeping what came", () => {
     const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     const expected = {
       code: "overloaded",
@@ -133,7 +136,8 @@ describe("the Messages wire reads", () => {
     assert.equal(answer(begin(), { error: { message: "odd" } }).error?.code, "server_error");
   });
 
-  it("a stop reason as the end, and the end of the bytes without one as a truncation (Q142)", () => {
+  // Q142
+  it("a stop reason as the end, and the end of the bytes without one as a truncation", () => {
     assert.deepEqual(ending(answer(...hello, end("end_turn"))), ["stop", "end_turn", undefined]);
     const cutOff = answer(...hello);
     assert.deepEqual(
@@ -143,7 +147,8 @@ describe("the Messages wire reads", () => {
     assert.equal(answer(begin(), ...call(0, "a", "{}")).error?.code, "stream_truncated");
   });
 
-  it("a message_start said again once, and one of another answer as corruption (Q143, Q144)", () => {
+  // Q143, Q144
+  it("a message_start said again once, and one of another answer as corruption", () => {
     const counted = (input_tokens: number): object =>
       begin({ id: "msg_1", usage: { input_tokens } });
     const repeated = answer(counted(5), counted(0), ...hello, end("end_turn"), over);
@@ -158,7 +163,8 @@ describe("the Messages wire reads", () => {
     assert.deepEqual([error?.code, error?.retryable], ["stream_corrupt", true]);
   });
 
-  it("usage that is missing, null, odd or in parts, each field the last that was given (Q145, Q146)", () => {
+  // Q145, Q146
+  it("usage that is missing, null, odd or in parts, each field the last that was given", () => {
     const usage = (first: unknown, last: unknown): unknown =>
       answer(
         begin({ id: "i", usage: first }),
@@ -185,7 +191,8 @@ describe("the Messages wire reads", () => {
     assert.deepEqual(usage({ input_tokens: "9" }, { output_tokens: -1 }), { input: 9 });
   });
 
-  it("the last stop reason that is one (Q147)", () => {
+  // Q147
+  it("the last stop reason that is one", () => {
     assert.deepEqual(ending(answer(...hello, end(null), end("max_tokens"), end(null), over)), [
       "length",
       "max_tokens",
@@ -193,7 +200,8 @@ describe("the Messages wire reads", () => {
     ]);
   });
 
-  it("every stop reason, known or not (Q164, Q165, Q162)", () => {
+  // Q164, Q165, Q162
+  it("every stop reason, known or not", () => {
     const reason = (value: unknown): unknown[] => ending(answer(...hello, end(value), over));
     assert.deepEqual(reason("stop_sequence"), ["stop", "stop_sequence", undefined]);
     assert.deepEqual(reason("model_context_window_exceeded"), [
@@ -211,7 +219,8 @@ describe("the Messages wire reads", () => {
     assert.deepEqual(reason(null), ["stop", undefined, undefined]);
   });
 
-  it("a refusal as an error with its explanation (Q163)", () => {
+  // Q163
+  it("a refusal as an error with its explanation", () => {
     const details = { type: "refusal", explanation: "Not this." };
     const message = answer(
       ...hello,
@@ -234,7 +243,8 @@ describe("the Messages wire reads", () => {
     );
   });
 
-  it("a whole answer in one JSON object (Q018), and an error in one (Q019)", () => {
+  // Q018, Q019
+  it("a whole answer in one JSON object, and an error in one", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "S" },
       { type: "text", text: "Hello" },

@@ -145,7 +145,8 @@ describe("the generateContent wire writes", () => {
     );
   });
 
-  it("no key header without a key (Q136), and nothing that was not asked for", () => {
+  // Q136
+  it("no key header without a key, and nothing that was not asked for", () => {
     const { headers, body } = googleGenerate.encode(
       old,
       { systemPrompt: " ", messages: [user("Hi")], tools: [] },
@@ -159,7 +160,8 @@ describe("the generateContent wire writes", () => {
     );
   });
 
-  it("no temperature with thinking, where that is refused (Q113)", () => {
+  // Q113
+  it("no temperature with thinking, where that is refused", () => {
     const picky = model(old.id, { compat: { noTemperature: "thinking" } });
     const configOf = (reasoning?: "low"): object =>
       encode(picky, [user("Hi")], { temperature: 1, ...(reasoning && { reasoning }) })
@@ -220,7 +222,8 @@ describe("the generateContent wire writes", () => {
     assert.equal(thinking("gemini-2.5-pro", { reasoning: "low" }, { reasoning: false }), undefined);
   });
 
-  it("tool choices, and tools without arguments without a schema (Q115, Q116)", () => {
+  // Q115, Q116
+  it("tool choices, and tools without arguments without a schema", () => {
     const tools = (...parameters: object[]): unknown => {
       const named = parameters.map((one, index) => ({
         name: `f${index}`,
@@ -268,7 +271,8 @@ describe("the generateContent wire writes", () => {
     });
   });
 
-  it("names that the wire takes, the same everywhere, and refuses two that would be one (Q118)", () => {
+  // Q118
+  it("names that the wire takes, the same everywhere, and refuses two that would be one", () => {
     const named = (...names: string[]): Partial<Context> => ({
       tools: names.map((name) => ({ name, description: "", parameters: schema })),
     });
@@ -295,7 +299,8 @@ describe("the generateContent wire writes", () => {
     }
   });
 
-  it("one turn for each role, results first, together and in the order of their calls (Q127, Q217)", () => {
+  // Q127, Q217
+  it("one turn for each role, results first, together and in the order of their calls", () => {
     const messages = [
       user("Hi"),
       user("there"),
@@ -396,7 +401,8 @@ describe("what a model said goes back to it", () => {
     model: old.id,
   });
 
-  it("with every signature in its place, also on empty text (Q205)", () => {
+  // Q205
+  it("with every signature in its place, also on empty text", () => {
     const spoken = [
       { thought: true, text: "hm", thoughtSignature: "S1" },
       { text: "Hel" },
@@ -416,7 +422,8 @@ describe("what a model said goes back to it", () => {
     );
   });
 
-  it("with the ids that its server gave, and no others (Q200)", () => {
+  // Q200
+  it("with the ids that its server gave, and no others", () => {
     const message = own(
       answer(
         call({ id: "a", name: "f", args: {} }, { thoughtSignature: "S" }),
@@ -447,7 +454,8 @@ describe("what a model said goes back to it", () => {
     assert.equal(/"id"|"S"/.test(JSON.stringify(elsewhere)), false);
   });
 
-  it("with the documented word for a signature that is not there, once a step, from Gemini 3 on (Q206)", () => {
+  // Q206
+  it("with the documented word for a signature that is not there, once a step, from Gemini 3 on", () => {
     const first = [user("Hi"), assistant([toolCall("a"), toolCall("b")]), result("a"), result("b")];
     const signed = assistant([toolCall("c", { thoughtSignature: "S" }), toolCall("d")], {
       model: recent.id,

@@ -15,7 +15,8 @@ import {
 } from "./events.ts";
 
 describe("the generateContent wire reads", () => {
-  it("text, id, the model that answered and usage, the cache, thoughts and server tools apart (Q218)", () => {
+  // Q218
+  it("text, id, the model that answered and usage, the cache, thoughts and server tools apart", () => {
     const message = answer(
       {
         ...text("Hel")[0],
@@ -104,7 +105,8 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(usage({ toolUsePromptTokenCount: 3 }), {});
   });
 
-  it("an answer in an envelope (Q214), in snake_case (Q215), and [DONE] as nothing (Q017)", () => {
+  // Q214, Q215, Q017
+  it("an answer in an envelope, in snake_case, and [DONE] as nothing", () => {
     assert.deepEqual(
       answer({ response: text("Hello")[0], traceId: "t" }, { response: end() }, "[DONE]").content,
       said,
@@ -143,7 +145,8 @@ describe("the generateContent wire reads", () => {
     );
   });
 
-  it("every token count in snake_case as in camelCase (Q215)", () => {
+  // Q215
+  it("every token count in snake_case as in camelCase", () => {
     const counts = {
       promptTokenCount: 20,
       cachedContentTokenCount: 8,
@@ -183,7 +186,8 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(message.content, said);
   });
 
-  it("empty candidates, content and parts as nothing (Q210)", () => {
+  // Q210
+  it("empty candidates, content and parts as nothing", () => {
     const nothing = [
       {},
       { candidates: [] },
@@ -225,7 +229,8 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual([message.content, ...ending(message)], [said, "stop", "STOP", undefined]);
   });
 
-  it("an error in the stream as a typed error with its status, keeping what came (Q213)", () => {
+  // Q213
+  it("an error in the stream as a typed error with its status, keeping what came", () => {
     const error = {
       error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" },
     };
@@ -247,7 +252,8 @@ describe("the generateContent wire reads", () => {
     );
   });
 
-  it("a whole answer in one JSON object (Q018), and chunks in one array (Q212)", () => {
+  // Q018, Q212
+  it("a whole answer in one JSON object, and chunks in one array", () => {
     const whole = {
       candidates: [{ content: { parts: [{ text: "Hello" }] }, finishReason: "STOP" }],
       usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2 },
@@ -260,7 +266,8 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(answer([...text("Hel", "lo"), end()]).content, said);
   });
 
-  it("a body that is an array without events, of an answer or of an error (Q212, Q102)", () => {
+  // Q212, Q102
+  it("a body that is an array without events, of an answer or of an error", () => {
     const array = [...text("Hel", "lo"), call({ name: "f", args: { x: 1 } }), end()];
     const { message } = read(JSON.stringify(array, undefined, 2).replaceAll("\n", "\r\n"));
     assert.deepEqual(
@@ -271,7 +278,8 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(read(JSON.stringify([error], undefined, 2)).message.error?.status, 503);
   });
 
-  it("a blocked prompt as filtered, naming the reason (Q209)", () => {
+  // Q209
+  it("a blocked prompt as filtered, naming the reason", () => {
     const message = answer({
       promptFeedback: { blockReason: "PROHIBITED_CONTENT", blockReasonMessage: "Not this." },
     });
@@ -283,7 +291,8 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(answer(unblocked, ...text("Hello"), end()).content, said);
   });
 
-  it("the last finish reason, without stopping early (Q211), and none as a truncation", () => {
+  // Q211
+  it("the last finish reason, without stopping early, and none as a truncation", () => {
     const stopped = {
       ...(parts({ text: "Hel" }) as { candidates: object[] }).candidates[0],
       finishReason: "STOP",
@@ -317,7 +326,8 @@ describe("the generateContent wire reads", () => {
     assert.equal(answer(call({ name: "f", args: {} }), end("CONTINUATION")).stopReason, "length");
   });
 
-  it("every finish reason by its meaning (Q204, Q207, Q208, Q219)", () => {
+  // Q204, Q207, Q208, Q219
+  it("every finish reason by its meaning", () => {
     const reason = (value: string, ...chunks: object[]): unknown[] => {
       const { stopReason, rawStopReason, error } = answer(
         ...chunks,
@@ -362,7 +372,8 @@ describe("the generateContent wire reads", () => {
 });
 
 describe("parts of an answer", () => {
-  it("thoughts by their mark and not by their signature (Q205)", () => {
+  // Q205
+  it("thoughts by their mark and not by their signature", () => {
     const message = answer(
       parts({ text: "h", thought: true }),
       parts({ text: "m", thought: true }, { text: "Hel" }),
@@ -372,7 +383,8 @@ describe("parts of an answer", () => {
     assert.deepEqual(message.content, [{ type: "thinking", thinking: "hm" }, ...said]);
   });
 
-  it("a signed part as a part of its own, joined to none before or behind it (Q205)", () => {
+  // Q205
+  it("a signed part as a part of its own, joined to none before or behind it", () => {
     const message = answer(
       parts({ text: "h", thought: true }),
       parts({ text: "m", thought: true, thoughtSignature: "S1" }),
@@ -390,7 +402,8 @@ describe("parts of an answer", () => {
     ]);
   });
 
-  it("signatures on empty text, on blank text, on nothing and on an empty thought (Q205)", () => {
+  // Q205
+  it("signatures on empty text, on blank text, on nothing and on an empty thought", () => {
     const message = answer(
       ...text("Hello"),
       parts({ text: "", thoughtSignature: "S1" }, { thoughtSignature: "S2" }),
@@ -426,7 +439,8 @@ describe("parts of an answer", () => {
     assert.equal(answer(parts(raws[2] as object), end()).stopReason, "stop");
   });
 
-  it("calls without an id or with one that is taken, equal ones twice (Q200, Q201), and names that were changed (Q118)", () => {
+  // Q200, Q201, Q118
+  it("calls without an id or with one that is taken, equal ones twice, and names that were changed", () => {
     const message = answer(
       call({ name: "f", args: { x: 1 } }),
       call({ name: "f", args: { x: 1 } }),
@@ -451,7 +465,8 @@ describe("parts of an answer", () => {
     );
   });
 
-  it("arguments that are missing (Q202), empty, text, or no object", () => {
+  // Q202
+  it("arguments that are missing, empty, text, or no object", () => {
     const args = (value: unknown): unknown[] => {
       const [part] = answer(call({ name: "f", args: value }), end()).content;
       assert.ok(part?.type === "toolCall");

@@ -75,7 +75,8 @@ describe("an answer held to a schema", () => {
   ): unknown => body(model, context, { ...(output !== undefined && { output }) }).response_format;
   const json = target({ structuredOutput: "json_schema" });
 
-  it("is asked for in the words of the wire, strictly where the schema qualifies (Q117)", () => {
+  // Q117
+  it("is asked for in the words of the wire, strictly where the schema qualifies", () => {
     assert.deepEqual(format(json, { schema, name: "a city" }), {
       type: "json_schema",
       json_schema: { name: "a_city", schema, strict: true },
@@ -112,7 +113,8 @@ describe("an answer held to a schema", () => {
     assert.equal(supportsOutput(target({}, { api: "my-own" })), false);
   });
 
-  it("has the words that the server takes (Q115)", () => {
+  // Q115
+  it("has the words that the server takes", () => {
     const model = target({
       structuredOutput: "json_schema",
       schemaKeywords: ["type", "properties", "description"],
@@ -174,7 +176,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.equal(own.headers.accept, "*/*");
   });
 
-  it("weakens a tool choice to what the server takes (Q112)", () => {
+  // Q112
+  it("weakens a tool choice to what the server takes", () => {
     const choice = (
       toolChoice: Compat["toolChoice"],
       asked: NonNullable<StreamOptions["toolChoice"]>,
@@ -193,7 +196,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.deepEqual([choice("auto", { name: "read" }), choice("auto", "none")], ["auto", "none"]);
   });
 
-  it("declares tools that are only history, and none where none were called (Q111)", () => {
+  // Q111
+  it("declares tools that are only history, and none where none were called", () => {
     const messages = [user("Hi"), calls("a", "b"), result("a"), result("b"), user("So?")];
     const model = target({ toolsForHistory: true });
     const declared = {
@@ -211,7 +215,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.equal("tool_choice" in body(model, { messages, tools }), false);
   });
 
-  it("takes words out of tools' schemas that the server refuses (Q115), and leaves the tools as they are", () => {
+  // Q115
+  it("takes words out of tools' schemas that the server refuses, and leaves the tools as they are", () => {
     const before = structuredClone(tools);
     const asked = body(target({ schemaKeywords: ["type", "properties", "description"] }), {
       tools,
@@ -228,7 +233,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.deepEqual(tools, before);
   });
 
-  it("makes ids of nine digits, each once, the same on call and result (Q119)", () => {
+  // Q119
+  it("makes ids of nine digits, each once, the same on call and result", () => {
     const transcript = [
       user("Hi"),
       calls("a", "a"),
@@ -248,7 +254,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     );
   });
 
-  it("sends an empty text instead of null beside calls (Q120), and the tool's name with its result (Q128)", () => {
+  // Q120, Q128
+  it("sends an empty text instead of null beside calls, and the tool's name with its result", () => {
     const [, call, answered] = sent(
       { noNullContent: true, toolResultName: true },
       user("Hi"),
@@ -259,7 +266,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.deepEqual(answered, { role: "tool", tool_call_id: "a", name: "read", content: "of a" });
   });
 
-  it("puts a word of the assistant between results and a user (Q124)", () => {
+  // Q124
+  it("puts a word of the assistant between results and a user", () => {
     const roles = (...messages: Message[]): string =>
       sent({ assistantAfterTool: true }, ...messages)
         .map(({ role }) => role)
@@ -270,7 +278,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.equal(roles(user("Hi"), user("there")), "user,user");
   });
 
-  it("makes one of the user's messages in a row, pictures among them (Q125)", () => {
+  // Q125
+  it("makes one of the user's messages in a row, pictures among them", () => {
     assert.deepEqual(
       sent(
         { mergeUsers: true },
@@ -297,7 +306,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.deepEqual(rest, []);
   });
 
-  it("sends reasoning back on every answer, empty where there was none (Q132)", () => {
+  // Q132
+  it("sends reasoning back on every answer, empty where there was none", () => {
     const thought: AssistantContent = { type: "thinking", thinking: "hm", field: "reasoning" };
     const answers = sent(
       { replayReasoning: true },
@@ -315,7 +325,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     });
   });
 
-  it("sends no temperature where it is refused, always or with thinking (Q113)", () => {
+  // Q113
+  it("sends no temperature where it is refused, always or with thinking", () => {
     const temperature = (
       noTemperature: boolean | "thinking",
       options: StreamOptions = {},
@@ -330,7 +341,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.equal(temperature("thinking", { reasoning: "low" }, { reasoning: false }), 1);
   });
 
-  it("asks for thinking in each dialect (Q134), and never of a model that cannot", () => {
+  // Q134
+  it("asks for thinking in each dialect, and never of a model that cannot", () => {
     const formats = [
       "reasoning_effort",
       "reasoning",
@@ -369,7 +381,8 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.equal(body(target({}), {}, { reasoning: "max" }).reasoning_effort, "xhigh");
   });
 
-  it("joins a base URL with its path, a query last (Q135)", () => {
+  // Q135
+  it("joins a base URL with its path, a query last", () => {
     const url = (baseUrl: string): string => ask(target({}, { baseUrl })).url;
     assert.equal(url("http://h/v1//"), "http://h/v1/chat/completions");
     assert.equal(url("https://h/d?api-version=2"), "https://h/d/chat/completions?api-version=2");

@@ -40,7 +40,8 @@ describe("an answer that is not whole, by the server's word for its end", () => 
     SPII: ["content_filtered", false],
   };
   for (const [word, expected] of Object.entries(endings)) {
-    it(`${word} (Q061, Q207)`, () => {
+    // Q061, Q207
+    it(`${word}`, () => {
       assert.deepEqual(
         ending(read(sse(delta({ content: "Half" }), delta({}, word), "[DONE]"))),
         expected,
@@ -50,7 +51,8 @@ describe("an answer that is not whole, by the server's word for its end", () => 
     });
   }
 
-  it("is whole by any other (Q061)", () => {
+  // Q061
+  it("is whole by any other", () => {
     for (const word of ["eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE", "repetition"])
       assert.deepEqual(ending(read(sse(delta({ content: "Whole" }), delta({}, word), "[DONE]"))), [
         "stop",
@@ -78,7 +80,8 @@ describe("a server written in Go", () => {
   });
 });
 
-describe("reasoning that nothing but the total counts, as Gemini's does (Q099)", () => {
+// Q099
+describe("reasoning that nothing but the total counts, as Gemini's does", () => {
   const usage = (counts: object): unknown =>
     read(sse(delta({ content: "Hi" }, "stop", { usage: counts }))).usage;
 
@@ -177,7 +180,8 @@ describe("an error", () => {
     assert.match(stopped.error?.message ?? "", /boom/);
   });
 
-  it("of a model whose wire is another one names that wire (Q192)", () => {
+  // Q192
+  it("of a model whose wire is another one names that wire", () => {
     const { error } = read(
       sse({ type: "response.created", response: { id: "r" } }),
       openaiCompatible,

@@ -44,7 +44,8 @@ const parts = ({ content }: AssistantMessage): string[] =>
     return part.type === "toolCall" ? `${part.name} ${JSON.stringify(part.arguments)}` : part.type;
   });
 
-describe("thinking in tags (Q087, Q088)", () => {
+// Q087, Q088
+describe("thinking in tags", () => {
   const cases: Record<string, [TextDialect["thinkTags"], string, string[]]> = {
     "is taken out of a text that begins with it": [
       "split",
@@ -151,7 +152,8 @@ describe("thinking in tags (Q087, Q088)", () => {
   });
 });
 
-describe("calls written as text (Q069)", () => {
+// Q069
+describe("calls written as text", () => {
   const oslo = '{"name":"get_weather","arguments":{"city":"Oslo"}}';
   const called = 'get_weather {"city":"Oslo"}';
   const cases: Record<string, [NonNullable<TextDialect["textCalls"]>, string, string[]]> = {

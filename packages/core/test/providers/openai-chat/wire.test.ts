@@ -73,7 +73,8 @@ describe("the chat wire reads", () => {
     });
   });
 
-  it("reasoning that the total counts beside the completion, however long the answer is (Q099)", () => {
+  // Q099
+  it("reasoning that the total counts beside the completion, however long the answer is", () => {
     const usage = (
       prompt: number,
       completion: number,
@@ -218,7 +219,8 @@ describe("the chat wire reads", () => {
     );
   });
 
-  it("a whole answer in one JSON object (Q018, Q081), and an error in one (Q019)", () => {
+  // Q018, Q081, Q019
+  it("a whole answer in one JSON object, and an error in one", () => {
     assert.equal(
       text(
         answer(
@@ -235,7 +237,8 @@ describe("the chat wire reads", () => {
     );
   });
 
-  it("nothing in one JSON object as the nothing it is, and not as a server at a wrong address (Q018, Q092)", () => {
+  // Q018, Q092
+  it("nothing in one JSON object as the nothing it is, and not as a server at a wrong address", () => {
     const nothing = (reason: string | null): unknown =>
       answer(
         JSON.stringify({
@@ -523,7 +526,8 @@ describe("the chat wire writes", () => {
     });
   });
 
-  it("no Authorization header without a key (Q136), and nothing of tools without tools (Q109, Q110)", () => {
+  // Q136, Q109, Q110
+  it("no Authorization header without a key, and nothing of tools without tools", () => {
     const { headers, body } = openaiChat.encode(
       getModel("ollama", "m"),
       { messages: [user], tools: [] },
@@ -533,7 +537,8 @@ describe("the chat wire writes", () => {
     assert.deepEqual(Object.keys(body), ["model", "messages", "stream", "stream_options"]);
   });
 
-  it("results behind their calls, images after the last of them, open calls answered, orphans left out (Q123, Q127)", () => {
+  // Q123, Q127
+  it("results behind their calls, images after the last of them, open calls answered, orphans left out", () => {
     const assistant: AssistantMessage = {
       role: "assistant",
       content: [

@@ -21,7 +21,8 @@ import {
 } from "./events.ts";
 
 describe("calls of servers that differ", () => {
-  it("arguments streamed, said again, said only at an end, or given at the start (Q185, Q186)", () => {
+  // Q185, Q186
+  it("arguments streamed, said again, said only at an end, or given at the start", () => {
     const start = added(0, functionCall("a"));
     const whole = '{"x":1}';
     for (const events of [
@@ -64,7 +65,8 @@ describe("calls of servers that differ", () => {
     }
   });
 
-  it("the end rather than deltas that differ (Q188)", () => {
+  // Q188
+  it("the end rather than deltas that differ", () => {
     const answered = answer(
       created(),
       added(0, functionCall("a")),
@@ -110,7 +112,8 @@ describe("calls of servers that differ", () => {
     ]);
   });
 
-  it("an id of their own, the item's when it is empty, a new one when there is none or it is taken (Q194, Q040)", () => {
+  // Q194, Q040
+  it("an id of their own, the item's when it is empty, a new one when there is none or it is taken", () => {
     const items = [
       functionCall("a"),
       functionCall("call_1"),
@@ -130,7 +133,8 @@ describe("calls of servers that differ", () => {
     );
   });
 
-  it("a name late, never, or as the wire had to change it (Q045, Q118)", () => {
+  // Q045, Q118
+  it("a name late, never, or as the wire had to change it", () => {
     const nameless = functionCall("a", "", { name: "" });
     const late = answer(
       created(),
@@ -173,7 +177,8 @@ describe("calls of servers that differ", () => {
       assert.equal(signature({ id, caller: { type: "direct" }, namespace: null }), undefined);
   });
 
-  it("several calls that one wraps, unless a tool has that name (Q199)", () => {
+  // Q199
+  it("several calls that one wraps, unless a tool has that name", () => {
     const uses = [
       { recipient_name: "functions.weather", parameters: { city: "Oslo" } },
       { recipient_name: "time", parameters: {} },
@@ -207,7 +212,8 @@ describe("items of the provider's own", () => {
   const search = { type: "web_search_call", id: "ws_1", status: "in_progress" };
   const found = { ...search, status: "completed", action: { query: "x" } };
 
-  it("are kept whole, as they ended, between the other parts (Q190)", () => {
+  // Q190
+  it("are kept whole, as they ended, between the other parts", () => {
     const items = [
       found,
       {

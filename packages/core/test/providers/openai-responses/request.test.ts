@@ -148,7 +148,8 @@ describe("the Responses wire writes", () => {
     });
   });
 
-  it("no key header without a key (Q136), and nothing of what is absent (Q108 to Q110)", () => {
+  // Q136, Q108 to Q110
+  it("no key header without a key, and nothing of what is absent", () => {
     const context = { systemPrompt: " ", messages: [user("Hi")], tools: [] };
     const options: StreamOptions = {
       apiKey: " ",
@@ -166,7 +167,8 @@ describe("the Responses wire writes", () => {
     assert.equal(encode([user("Hi")], { sessionId: "\u0000" }).prompt_cache_key, undefined);
   });
 
-  it("reasoning as asked for, its encrypted form always, and no temperature with it (Q113, Q195)", () => {
+  // Q113, Q195
+  it("reasoning as asked for, its encrypted form always, and no temperature with it", () => {
     const sent = (options: StreamOptions, target: Partial<Model> = {}): unknown[] => {
       const { reasoning, include, temperature } = encode(
         [user("Hi")],
@@ -212,7 +214,8 @@ describe("the Responses wire writes", () => {
     );
   });
 
-  it("a turn in its order: reasoning, words, calls, and their outputs in the calls' order (Q127, Q195)", () => {
+  // Q127, Q195
+  it("a turn in its order: reasoning, words, calls, and their outputs in the calls' order", () => {
     const turn = [encrypted(), ...said, toolCall("a", { arguments: { x: 1 } }), toolCall("b")];
     assert.deepEqual(input([user("Hi"), assistant(turn), result("b"), result("a", [])]), [
       asked,
@@ -248,7 +251,8 @@ describe("the Responses wire writes", () => {
     ]);
   });
 
-  it("reasoning with its encrypted form, with a summary even when it is empty, to its own model only (Q195, Q197)", () => {
+  // Q195, Q197
+  it("reasoning with its encrypted form, with a summary even when it is empty, to its own model only", () => {
     const redacted: AssistantContent = {
       type: "thinking",
       thinking: "",
@@ -271,7 +275,8 @@ describe("the Responses wire writes", () => {
     ]);
   });
 
-  it("no reasoning that nothing follows, and none of answers that failed (Q195)", () => {
+  // Q195
+  it("no reasoning that nothing follows, and none of answers that failed", () => {
     assert.deepEqual(input([user("Hi"), assistant([...said, encrypted()])]).slice(1), [
       spoken("Hello"),
     ]);
@@ -283,7 +288,8 @@ describe("the Responses wire writes", () => {
     );
   });
 
-  it("reasoning as text where the target wants that (Q132, Q133)", () => {
+  // Q132, Q133
+  it("reasoning as text where the target wants that", () => {
     const compat = { replayReasoning: true };
     const thinking: AssistantContent = {
       type: "thinking",
@@ -299,7 +305,8 @@ describe("the Responses wire writes", () => {
     ]);
   });
 
-  it("ids only of what the server keeps, phases and citations always (Q193, Q196)", () => {
+  // Q193, Q196
+  it("ids only of what the server keeps, phases and citations always", () => {
     const annotations = [{ type: "url_citation", url: "u" }];
     const text = (words: string, fields: Json): AssistantContent => ({
       type: "text",
@@ -371,7 +378,8 @@ describe("the Responses wire writes", () => {
     ]);
   });
 
-  it("ids and names that the wire takes, each id once, and arguments that are an object (Q119, Q129)", () => {
+  // Q119, Q129
+  it("ids and names that the wire takes, each id once, and arguments that are an object", () => {
     const calls = ["a", "a", "fc|x+/=", "x".repeat(100)].map((id) =>
       toolCall(id, { name: "fs/read file" }),
     );

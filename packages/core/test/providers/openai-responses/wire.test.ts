@@ -88,7 +88,8 @@ describe("the Responses wire reads", () => {
     );
   });
 
-  it("by the type in the JSON, whatever the event's name, and by the name without one (Q191)", () => {
+  // Q191
+  it("by the type in the JSON, whatever the event's name, and by the name without one", () => {
     const events = [...hello, completed()] as { type: string }[];
     const named = (name: string): string =>
       events.map((event) => `event: ${name}\ndata: ${JSON.stringify(event)}\n\n`).join("");
@@ -103,7 +104,8 @@ describe("the Responses wire reads", () => {
     assert.deepEqual(read(untyped).message.content, said);
   });
 
-  it("[DONE], keep-alives, unknown events and obfuscation as nothing (Q017, Q188, Q190)", () => {
+  // Q017, Q188, Q190
+  it("[DONE], keep-alives, unknown events and obfuscation as nothing", () => {
     const answered = answer(
       created(),
       "[DONE]",
@@ -118,7 +120,8 @@ describe("the Responses wire reads", () => {
     assert.deepEqual([answered.content, answered.stopReason], [said, "stop"]);
   });
 
-  it("the end of the answer in an event, and the end of the bytes without one as a truncation (Q179)", () => {
+  // Q179
+  it("the end of the answer in an event, and the end of the bytes without one as a truncation", () => {
     assert.deepEqual(ending(answer(...hello, completed())), ["stop", "completed", undefined]);
     assert.deepEqual(ending(answer(...hello, { type: "response.done", response: {} })), [
       "stop",
@@ -139,7 +142,8 @@ describe("the Responses wire reads", () => {
     }
   });
 
-  it("an error in the stream, flat or nested, as a typed error, keeping what came (Q180)", () => {
+  // Q180
+  it("an error in the stream, flat or nested, as a typed error, keeping what came", () => {
     const fields = { code: "rate_limit_exceeded", message: "Slow down", param: null };
     const expected = {
       code: "rate_limited",
@@ -159,7 +163,8 @@ describe("the Responses wire reads", () => {
     }
   });
 
-  it("each code of a failed response as the error it is (Q181)", () => {
+  // Q181
+  it("each code of a failed response as the error it is", () => {
     const failed = (error: unknown, status = "failed"): unknown[] => {
       const answered = answer(...hello, { type: "response.failed", response: { status, error } });
       assert.deepEqual(answered.content, said);
@@ -200,7 +205,8 @@ describe("the Responses wire reads", () => {
     assert.deepEqual(failed(null, "cancelled"), ["server_error", true, "cancelled"]);
   });
 
-  it("an answer cut by the limit as such, and one that a filter stopped as an error (Q182)", () => {
+  // Q182
+  it("an answer cut by the limit as such, and one that a filter stopped as an error", () => {
     const cutOff = answer(...hello, incomplete("max_output_tokens"));
     assert.deepEqual(
       [cutOff.content, ...ending(cutOff)],
@@ -220,7 +226,8 @@ describe("the Responses wire reads", () => {
     );
   });
 
-  it("no call that was cut as one to run (Q182)", () => {
+  // Q182
+  it("no call that was cut as one to run", () => {
     const partial = answer(
       created(),
       added(0, functionCall("a")),
@@ -245,7 +252,8 @@ describe("the Responses wire reads", () => {
     assert.equal(answer(created(), done(0, running), completed()).stopReason, "toolUse");
   });
 
-  it("a refusal as an error with its words (Q198)", () => {
+  // Q198
+  it("a refusal as an error with its words", () => {
     const refusal = "No.";
     const streamed = [
       added(0, message("")),
@@ -281,7 +289,8 @@ describe("the Responses wire reads", () => {
     assert.deepEqual([error?.code, error?.retryable], ["stream_corrupt", true]);
   });
 
-  it("chat chunks as a wrong address, in a stream and in one object (Q192)", () => {
+  // Q192
+  it("chat chunks as a wrong address, in a stream and in one object", () => {
     const chunk = {
       id: "c",
       object: "chat.completion.chunk",
@@ -297,7 +306,8 @@ describe("the Responses wire reads", () => {
     }
   });
 
-  it("a whole answer in one JSON object (Q018)", () => {
+  // Q018
+  it("a whole answer in one JSON object", () => {
     const output = [
       reasoning(["hm"], { encrypted_content: "E" }),
       message("Hello"),
@@ -326,7 +336,8 @@ describe("the Responses wire reads", () => {
 });
 
 describe("output that is repeated at the end, or not", () => {
-  it("counts when nothing else came (Q184)", () => {
+  // Q184
+  it("counts when nothing else came", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed" };
     const output = [
       reasoning([], { encrypted_content: "E" }),
@@ -339,7 +350,8 @@ describe("output that is repeated at the end, or not", () => {
     assert.deepEqual([calls(answered), answered.stopReason], [[["a", "f", {}]], "toolUse"]);
   });
 
-  it("adds nothing to what was streamed, and may be missing (Q183)", () => {
+  // Q183
+  it("adds nothing to what was streamed, and may be missing", () => {
     for (const output of [[message("Hello", { id: "msg_9" })], [], null, undefined])
       assert.deepEqual(answer(...hello, completed({ output })).content, said);
     const answered = answer(
@@ -382,7 +394,8 @@ describe("output that is repeated at the end, or not", () => {
 });
 
 describe("messages of servers that differ", () => {
-  it("text without any event before it, and text at its end only (Q185, Q189)", () => {
+  // Q185, Q189
+  it("text without any event before it, and text at its end only", () => {
     const textDone = at(0, "output_text.done", { content_index: 0, text: "Hello" });
     const partDone = at(0, "content_part.done", { part: { type: "output_text", text: "Hello" } });
     for (const events of [
@@ -413,7 +426,8 @@ describe("messages of servers that differ", () => {
     assert.deepEqual(answer(...hello, piece(0, " late"), completed()).content, said);
   });
 
-  it("ids that change with each event, by their place (Q187)", () => {
+  // Q187
+  it("ids that change with each event, by their place", () => {
     let n = 0;
     const rotated = (event: object): object => ({ ...event, item_id: `blob+${++n}` });
     const answered = answer(
