@@ -29,6 +29,7 @@ const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "docs", command: ["node", "scripts/docs.mjs"] },
   { name: "seeds", command: ["node", "scripts/seeds.mjs"] },
+  { name: "quirks", command: ["node", "scripts/quirks.mjs"] },
   // One pass of `tsc -b`: it builds the packages, then checks tests, examples, benchmarks and
   // scripts against them.
   { name: "build and types", command: ["node", "scripts/build.mjs"] },
