@@ -1,4 +1,4 @@
-/** The scores of all clients, as a table on the screen and as docs/conformance.md. */
+/** The scores of all clients, as a table on the screen and as docs/project/conformance.md. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,10 +24,10 @@ export function printTable(rows: readonly Row[]): void {
 
 export function writeReport(rows: readonly Row[]): void {
   const root = join(import.meta.dirname, "..");
-  const file = join(root, "docs", "conformance.md");
+  const file = join(root, "docs", "project", "conformance.md");
   writeFileSync(file, report(rows));
   spawnSync("npx", ["oxfmt", file], { cwd: root, stdio: "inherit" });
-  console.log("wrote docs/conformance.md");
+  console.log("wrote docs/project/conformance.md");
 }
 
 /** A header, then a row a client: passed of total by section, then the totals. */

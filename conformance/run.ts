@@ -2,7 +2,7 @@
  * npm run conformance: every fixture through Bowline and, unless `--ours`, through the clients
  * people use today. `npm run conformance -- Q031 Q04` takes the fixtures whose name begins so and
  * shows each client's faults, as `--details` does for all. Only a whole run writes
- * docs/conformance.md. Exits 1 on any failure of Bowline's.
+ * docs/project/conformance.md. Exits 1 on any failure of Bowline's.
  */
 import { availableParallelism } from "node:os";
 import { nameOf, type Fixture, type ProtocolName } from "./fixture.ts";

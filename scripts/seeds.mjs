@@ -1,6 +1,6 @@
-// docs/seeds.md: each item of the seeds and its tests, which name it in a comment above their title:
-// "// Requirements: P12, X17". `node scripts/seeds.mjs --write` writes it; without, it fails when the file is stale. It
-// fails, too, for an item without a test.
+// docs/project/seeds.md: each item of the seeds and its tests, which name it in a comment above their
+// title: "// Requirements: P12, X17". `node scripts/seeds.mjs --write` writes it; without, it fails when
+// the file is stale. It fails, too, for an item without a test.
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 
@@ -55,9 +55,14 @@ Made by \`node scripts/seeds.mjs --write\` from the tests that name an item abov
 
 ${sections.join("\n")}`;
 
-if (process.argv.includes("--write")) writeFileSync("docs/seeds.md", text);
-else if (!existsSync("docs/seeds.md") || readFileSync("docs/seeds.md", "utf8") !== text) {
-  problems.push("docs/seeds.md is not what the tests say: run node scripts/seeds.mjs --write");
+if (process.argv.includes("--write")) writeFileSync("docs/project/seeds.md", text);
+else if (
+  !existsSync("docs/project/seeds.md") ||
+  readFileSync("docs/project/seeds.md", "utf8") !== text
+) {
+  problems.push(
+    "docs/project/seeds.md is not what the tests say: run node scripts/seeds.mjs --write",
+  );
 }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -72,7 +77,7 @@ function testsOf(id) {
       const titles = found
         .filter((test) => test.file === file)
         .map((test) => `“${inProse(test.text)}”`);
-      return `[${basename(file, ".ts")}](../${file}) ${titles.join(", ")}`;
+      return `[${basename(file, ".ts")}](../../${file}) ${titles.join(", ")}`;
     })
     .join("; ");
 }

@@ -1,6 +1,6 @@
 /**
  * The invariants of design, in thousands of random worlds. How it works, and how to go on from a
- * seed: docs/testing.md.
+ * seed: docs/project/testing.md.
  */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
