@@ -12,7 +12,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
-import { isBowlineError } from "@bowline/core";
+import { isBowlineError, type JsonSchema } from "@bowline/core";
 import fc from "fast-check";
 import { createTools } from "../../src/tools/index.ts";
 import { createWorkspace, resolveInside } from "../../src/tools/workspace.ts";
@@ -79,6 +79,16 @@ function waysOut(folder: Folder): string[] {
 }
 
 describe("confinement of the file tools", () => {
+  it("is tried with every tool that takes a path", () => {
+    const takesPath = createTools({ root: "." }).filter(({ parameters }) =>
+      Object.hasOwn((parameters as JsonSchema).properties ?? {}, "path"),
+    );
+    assert.deepEqual(
+      calls(".").map(([name]) => name),
+      takesPath.map(({ name }) => name),
+    );
+  });
+
   it("refuses every way out with one fixed line, and changes nothing", async (t) => {
     const folder = createFolder(t);
     for (const path of waysOut(folder)) {

@@ -1,5 +1,7 @@
 /** What is read alike on each wire, because no wire has it to itself. */
 import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { messageText, type Message } from "../../src/llm/message.ts";
 import { anthropicMessages } from "../../src/providers/anthropic-messages/index.ts";
@@ -9,7 +11,7 @@ import { openaiChat, openaiCompatible } from "../../src/providers/openai-chat/in
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import type { Protocol } from "../../src/providers/protocol.ts";
 import { decode } from "./decode.ts";
-import { hello } from "../support.ts";
+import { apis, hello } from "../support.ts";
 
 const text = { type: "text", text: "" };
 const delta = { type: "text_delta", text: "Hi" };
@@ -44,6 +46,14 @@ const read = (wire: Protocol, events: readonly object[]): ReturnType<typeof deco
   ).message;
 
 describe("every wire", () => {
+  it("is a folder of providers, in the list of wires and in these tests", () => {
+    const providers = join(import.meta.dirname, "../../src/providers");
+    const folders = globSync("*/index.ts", { cwd: providers }).map(dirname);
+    const wires = folders.filter((folder) => folder !== "proxy").toSorted();
+    assert.deepEqual(apis.toSorted(), wires);
+    assert.deepEqual(answers.map(([{ api }]) => api).toSorted(), wires);
+  });
+
   for (const [wire, events] of answers)
     it(`takes an empty error beside an answer for none, and any other for one, as ${wire.api} does`, () => {
       for (const error of [null, "", {}, [], false]) {
