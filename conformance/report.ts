@@ -75,7 +75,7 @@ function report(rows: readonly Row[]): string {
   return `# Conformance
 
 What servers of the four wire protocols send in fact, and what clients make of it. Each fixture is the exact bytes of one answer,
-with what a client must make of them; its number is that of the quirk in our catalogue. Written by \`npm run conformance\`, which
+with what a client must make of them; a Q number is that of the [quirk](quirks.md). Written by \`npm run conformance\`, which
 fails when Bowline fails a single fixture: there is no list of known failures.
 
 ${head}
