@@ -41,7 +41,7 @@ describe("an answer that is not whole, by the server's word for its end", () => 
   };
   for (const [word, expected] of Object.entries(endings)) {
     // Q061, Q207
-    it(`${word}`, () => {
+    it(`maps the end word ${word}`, () => {
       assert.deepEqual(
         ending(read(sse(delta({ content: "Half" }), delta({}, word), "[DONE]"))),
         expected,
