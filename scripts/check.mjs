@@ -78,6 +78,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "docs as published",
+    command: ["node", "scripts/published-docs.mjs", ...allPacked],
+    after: ["pack"],
+  },
+  {
     name: "types as published",
     command: ["node", "scripts/published-types.mjs", "typescript", ...allPacked],
     after: ["pack"],

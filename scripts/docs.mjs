@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 
 const problems = [];
 const files = globSync("**/*.md", {
-  exclude: (path) => /(?:^|\/)(?:node_modules|dist|fixtures)(?:\/|$)/.test(path),
+  exclude: (path) =>
+    /(?:^|\/)(?:node_modules|dist|fixtures)(?:\/|$)|^packages\/[^/]+\/docs/.test(path),
 });
 
 for (const file of files) {

@@ -1,0 +1,24 @@
+// Copies the changelog and the pages for users into the package in the current folder, before it is
+// packed: its users read them in node_modules. A link to something that is not in the package becomes
+// its text.
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const pages = globSync("docs/*.md", { cwd: root });
+const copied = new Set(["CHANGELOG.md", ...pages]);
+
+rmSync("docs", { recursive: true, force: true });
+mkdirSync("docs");
+for (const page of copied) writeFileSync(page, withOwnLinks(page));
+
+function withOwnLinks(page) {
+  const text = readFileSync(join(root, page), "utf8");
+  return text.replaceAll(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, image, label, target) => {
+    if (/^[a-z]+:/.test(target)) return whole;
+    const [path, anchor] = target.split("#");
+    const linked = path === "" ? page : join(dirname(page), path);
+    if (!copied.has(linked)) return image === "" ? label : `(${label || basename(linked)})`;
+    return anchor === undefined ? `[${label}](${path})` : whole;
+  });
+}
