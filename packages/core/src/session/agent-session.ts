@@ -13,7 +13,7 @@ import { AgentTranscript } from "./agent-transcript.ts";
 import { keepQueues } from "./kept-queues.ts";
 import { RunLog } from "./run-log.ts";
 import { RunRecorder } from "./run-recorder.ts";
-import { openSession, type Session, type SessionOptions } from "./session.ts";
+import { openSession, type OpenOptions, type Session } from "./session.ts";
 import type { Store } from "./store.ts";
 
 export interface AgentSession {
@@ -150,7 +150,7 @@ export async function resumeSession<TContext, const TSchema>(
   store: Store,
   id: string,
   agent: Agent<TContext>,
-  options: SessionOptions & Pick<PromptOptions<TSchema>, "output"> = {},
+  options: Omit<OpenOptions, "readOnly"> & Pick<PromptOptions<TSchema>, "output"> = {},
 ): Promise<AgentSession & { readonly result: RunResult<InferSchema<TSchema>> | undefined }> {
   const session = await openSession(store, id, options);
   try {

@@ -16,7 +16,7 @@ export type {
 export type { MessageEntry } from "./messages.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./session.ts";
-export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
+export type { ForkOptions, NewSession, OpenOptions, Session, SessionOptions } from "./session.ts";
 export type {
   QueuedMessage,
   RecordedAnswer,

@@ -4,7 +4,7 @@
  * asked for is read.
  */
 import { randomId, systemClock, type Clock } from "../clock.ts";
-import { BowlineError } from "../errors.ts";
+import { BowlineError, isBowlineError, type ErrorCode } from "../errors.ts";
 import { defined, type Filled } from "../json-value.ts";
 import {
   isKnownEntry,
@@ -46,20 +46,45 @@ export async function createSession(
   return new Session(store, await store.create(newHeader(options)), options);
 }
 
+export interface OpenOptions extends SessionOptions {
+  /** Reads the session without holding it. Default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Creates the session if there is none. Default false. Excludes `readOnly`. */
+  readonly create?: boolean | undefined;
+  /** Of a session that is created. Default: none. */
+  readonly metadata?: SessionHeader["metadata"] | undefined;
+}
+
 /**
- * A session that is there, held for writing unless `readOnly`. Rejects as {@link Store.open} and
- * {@link Store.load} do.
+ * Opens a session, held for writing unless `readOnly`. Rejects with `not_found` if there is none and
+ * `create` is not set, with `session_locked` while another writer holds it, and as
+ * {@link Store.open} and {@link Store.load} do.
  */
 export async function openSession(
   store: Store,
   id: string,
-  options: SessionOptions & { readonly readOnly?: boolean } = {},
+  options: OpenOptions = {},
 ): Promise<Session> {
-  return new Session(
-    store,
-    options.readOnly === true ? await store.load(id) : await store.open(id),
-    options,
-  );
+  const { readOnly = false, create = false } = options;
+  if (readOnly && create)
+    throw new BowlineError("invalid_argument", "A session that is created is not readOnly.");
+  if (readOnly) return new Session(store, await store.load(id), options);
+  try {
+    return new Session(store, await store.open(id), options);
+  } catch (error) {
+    if (!create || !hasCode(error, "not_found")) throw error;
+  }
+  try {
+    return await createSession(store, { ...options, id });
+  } catch (error) {
+    if (!hasCode(error, "invalid_state")) throw error;
+    // Another writer has created it since.
+    return new Session(store, await store.open(id), options);
+  }
+}
+
+function hasCode(error: unknown, code: ErrorCode): boolean {
+  return isBowlineError(error) && error.code === code;
 }
 
 function newHeader(
