@@ -28,6 +28,7 @@ const allPacked = [packed("bowline-core"), packed("bowline-compat"), packed("bow
 const steps = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "docs", command: ["node", "scripts/docs.mjs"] },
+  { name: "pairs as documented", command: ["node", "coming-from/run.mjs"] },
   { name: "seeds", command: ["node", "scripts/seeds.mjs"] },
   { name: "quirks", command: ["node", "scripts/quirks.mjs"] },
   // One pass of `tsc -b`: it builds the packages, then checks tests, examples, benchmarks and
