@@ -109,6 +109,7 @@ describe("the public surface", () => {
       "agentLoopContinue",
       "checkAgentOptions",
       "checkLoopConfig",
+      "checkNames",
       "contextTokens",
       "createAgentTool",
       "createBudget",

@@ -21,7 +21,7 @@ export { toResponseEvent } from "./stream/response-event.ts";
 export type { ResponseEvent } from "./stream/response-event.ts";
 export type { ResponseOptions } from "./stream/to-response.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
-export { checkAgentOptions, checkLoopConfig } from "./known-options.ts";
+export { checkAgentOptions, checkLoopConfig, checkNames } from "./known-options.ts";
 export { createOutputRun } from "./output.ts";
 export type { OutputRun, OutputRunFactory } from "./output.ts";
 export { createProgressGuard } from "./progress-guard.ts";

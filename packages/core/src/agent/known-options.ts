@@ -83,13 +83,18 @@ export function checkLoopConfig(config: object): void {
   checkNames(config, Object.keys({ ...settings, ...ofLoop }));
 }
 
-function checkNames(given: object, known: readonly string[]): void {
+/**
+ * Throws `invalid_argument` for a name in `given` that is not among `known`, with the nearest known
+ * name. Names whose value is undefined are ignored. `kind` is what the message calls a name, by
+ * default "option".
+ */
+export function checkNames(given: object, known: readonly string[], kind = "option"): void {
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || known.includes(name)) continue;
     const [nearest] = known.toSorted((a, b) => likeness(name, b) - likeness(name, a));
     throw new BowlineError(
       "invalid_argument",
-      `There is no option "${name}". Did you mean "${nearest}"?`,
+      `There is no ${kind} "${name}". Did you mean "${nearest}"?`,
     );
   }
 }
