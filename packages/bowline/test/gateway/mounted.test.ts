@@ -211,7 +211,7 @@ describe("a gateway on a server of one's own", () => {
       );
     await assert.rejects(
       createGateway(given),
-      /Nobody could come in: give tokens, authorize or both\./,
+      /Nobody could come in: give token, tokens or authorize\./,
     );
     await assert.rejects(createGateway({ ...given, tokens: { full: "" } }), /must not be empty/);
     await (await createGateway({ ...given, tokens: { full: token }, path: "/a/b-c/" })).close();

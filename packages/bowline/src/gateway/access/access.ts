@@ -8,7 +8,7 @@ import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import { netOf } from "./net-of.ts";
-import { FailedTries, scopeOf, type Tokens } from "./tokens.ts";
+import { FailedTries, givenTokens, scopeOf, type Tokens } from "./tokens.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
 /** As what somebody is let in. */
@@ -20,6 +20,11 @@ export interface Access {
    * well-formed, best with an end that no other's beginning has. Default: all sessions.
    */
   readonly sessions?: string;
+  /**
+   * Who they are: 1 to 256 characters, well-formed. A function that makes agents gets it as
+   * `user.id`. Default: not known.
+   */
+  readonly user?: string;
 }
 
 /**
@@ -34,7 +39,9 @@ export type Authorize = (
 ) => Access | undefined | PromiseLike<Access | undefined>;
 
 export interface EntryOptions {
-  /** One token for everyone. It may be left out where there is `authorize`. */
+  /** One token for everyone, with full access. Short for `tokens: { full: token }`. */
+  readonly token?: string;
+  /** One token for everyone, and one for reading. May be left out where there is `authorize`. */
   readonly tokens?: Tokens;
   /** Tokens or users of one's own; asked for what is none of `tokens`. */
   readonly authorize?: Authorize;
@@ -46,11 +53,13 @@ export interface EntryOptions {
   readonly trustProxy?: readonly string[];
 }
 
-const MAX_PREFIX = 256;
+/** The longest beginning of keys, and the longest name of a user. */
+const MAX_NAME = 256;
 
 export class Entry {
   readonly proxies: TrustedProxies;
   readonly #options: EntryOptions;
+  readonly #tokens: Tokens | undefined;
   readonly #limits: GatewayLimits;
   readonly #clock: Clock;
   readonly #failures: FailedTries;
@@ -59,22 +68,23 @@ export class Entry {
 
   /** Throws `invalid_argument` for tokens that cannot be some, and addresses that are none. */
   constructor(options: EntryOptions, limits: GatewayLimits, clock: Clock) {
-    const { tokens, authorize, trustProxy = [] } = options;
-    if (tokens === undefined && authorize === undefined)
+    const { authorize, trustProxy = [] } = options;
+    this.#tokens = givenTokens(options);
+    if (this.#tokens === undefined && authorize === undefined)
       throw new BowlineError(
         "invalid_argument",
-        "Nobody could come in: give tokens, authorize or both.",
+        "Nobody could come in: give token, tokens or authorize.",
       );
-    if (
-      tokens !== undefined &&
-      (tokens.full === "" || tokens.read === "" || tokens.full === tokens.read)
-    )
-      throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
     this.proxies = new TrustedProxies(trustProxy);
     this.#options = options;
     this.#limits = limits;
     this.#clock = clock;
     this.#failures = new FailedTries(limits.maxAuthFailures, clock);
+  }
+
+  /** The gateway's own tokens, which must not be sent to anybody. */
+  get secrets(): readonly string[] {
+    return Object.values(this.#tokens ?? {});
   }
 
   /** True with an `authorize` hook, which may accept a request without a token. */
@@ -92,8 +102,8 @@ export class Entry {
   /** Throws `unauthorized` for a wrong token, and `busy` when it cannot be told. */
   async accessOf(token: string, request: IncomingMessage): Promise<Access> {
     this.assertMayTry(request);
-    const { tokens, authorize } = this.#options;
-    const scope = tokens && scopeOf(token, tokens);
+    const { authorize } = this.#options;
+    const scope = this.#tokens && scopeOf(token, this.#tokens);
     if (scope !== undefined) return { scope };
     const access = authorize && (await this.#ask(authorize, token, request));
     // Of many tries at once no more are answered than of those that come one after the other.
@@ -133,9 +143,17 @@ export class Entry {
  * A hook in plain JavaScript may give anything: what is not said in so many words lets nobody in.
  */
 function toAccess(answer: unknown): Access | undefined {
-  const { scope, sessions } = (answer ?? {}) as Partial<Access>;
+  const { scope, sessions, user } = (answer ?? {}) as Partial<Access>;
   if (scope !== "full" && scope !== "read") return undefined;
-  if (sessions === undefined) return { scope };
-  const isPrefix = typeof sessions === "string" && sessions !== "" && sessions.length <= MAX_PREFIX;
-  return isPrefix && !/\p{Surrogate}/u.test(sessions) ? { scope, sessions } : undefined;
+  if ([sessions, user].some((name) => name !== undefined && !isName(name))) return undefined;
+  return { scope, ...(sessions !== undefined && { sessions }), ...(user !== undefined && { user }) };
+}
+
+function isName(value: unknown): boolean {
+  return (
+    typeof value === "string" &&
+    value !== "" &&
+    value.length <= MAX_NAME &&
+    !/\p{Surrogate}/u.test(value)
+  );
 }

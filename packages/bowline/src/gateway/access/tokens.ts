@@ -3,13 +3,34 @@
  * address.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Clock } from "@bowline/core";
+import { BowlineError, type Clock } from "@bowline/core";
 import type { Scope } from "../protocol/frame.ts";
 
 export interface Tokens {
   readonly full: string;
   /** May look at everything and change nothing. */
   readonly read?: string;
+}
+
+interface TokenOptions {
+  readonly token?: string | undefined;
+  readonly tokens?: Tokens | undefined;
+}
+
+/**
+ * The tokens of the options; undefined without any. Throws `invalid_argument` for empty or equal
+ * tokens, and when both options are given.
+ */
+export function givenTokens({ token, tokens }: TokenOptions): Tokens | undefined {
+  if (token !== undefined && tokens !== undefined)
+    throw new BowlineError(
+      "invalid_argument",
+      "Give token or tokens, not both: token is short for tokens: { full: token }.",
+    );
+  const all = token === undefined ? tokens : { full: token };
+  if (all !== undefined && (all.full === "" || all.read === "" || all.full === all.read))
+    throw new BowlineError("invalid_argument", "The tokens must not be empty, nor the same.");
+  return all;
 }
 
 const WINDOW_MS = 60_000;

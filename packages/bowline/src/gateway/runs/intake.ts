@@ -1,5 +1,6 @@
 /** Which messages are taken, once each. */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
+import { ownedBy, type User } from "../access/user.ts";
 import { agentOf } from "../agents/session-agent.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { SendParams, SendResult } from "../protocol/protocol.ts";
@@ -17,6 +18,11 @@ export interface Accepted {
   readonly result: SendResult;
   /** To be called when the answer is on its way. */
   readonly start: () => void;
+}
+
+/** A message with whose it is. */
+export interface OwnedMessage extends SendParams {
+  readonly user?: User;
 }
 
 export type Kind = "send" | "steer" | "followUp";
@@ -44,7 +50,7 @@ export class Intake {
   }
 
   /** What it gives is on the disk. */
-  async accept(params: SendParams, kind: Kind): Promise<Accepted> {
+  async accept(params: OwnedMessage, kind: Kind): Promise<Accepted> {
     const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
     checkAttachments(attachments, this.#host.limits);
     const lane = this.#lanes.of(sessionKey);
@@ -56,8 +62,8 @@ export class Intake {
     return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
   }
 
-  async #accept(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
-    const { sessionKey, message: text, agentId, attachments } = params;
+  async #accept(id: string, params: OwnedMessage, kind: Kind): Promise<Accepted> {
+    const { sessionKey, message: text, agentId, attachments, user } = params;
     const lane = this.#lanes.of(sessionKey);
     const { current } = lane;
     const isInto = kind !== "send" && current !== undefined && !current.isOver;
@@ -78,6 +84,7 @@ export class Intake {
       text,
       timestamp,
       ...(attachments && { attachments }),
+      ...ownedBy(user),
     };
     if (isInto && agent !== undefined) {
       if (attachments !== undefined)
@@ -118,7 +125,7 @@ export class Intake {
    * Unless the session has a run of this id, from before this process or from longer ago than is
    * remembered.
    */
-  async #acceptOnce(id: string, params: SendParams, kind: Kind): Promise<Accepted> {
+  async #acceptOnce(id: string, params: OwnedMessage, kind: Kind): Promise<Accepted> {
     const { sessionKey } = params;
     const known = (runId: string, isOpen: boolean): Accepted => {
       return {
@@ -148,7 +155,7 @@ export class Intake {
   }
 
   /** A message whose run failed before the transcript had it: now it begins one. */
-  async #acceptAgain(held: Incoming, params: SendParams, kind: Kind): Promise<Accepted> {
+  async #acceptAgain(held: Incoming, params: OwnedMessage, kind: Kind): Promise<Accepted> {
     const { id, sessionKey, text, attachments } = held.pending;
     if (params.message !== text || digestOf(params.attachments) !== digestOf(attachments))
       throw new GatewayError("conflict", "This idempotency key was used for another message.");

@@ -3,9 +3,12 @@
  * to the session.
  */
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import { ownedBy, type User } from "../access/user.ts";
 import type { Incoming } from "./incoming.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { Run } from "./run.ts";
+
+type Metadata = Readonly<Record<string, unknown>>;
 
 export class Lane {
   readonly key: string;
@@ -70,10 +73,10 @@ export class Lane {
   }
 
   /** Makes the session; false when there is one. */
-  create(agentId: string, title: string | undefined): Promise<boolean> {
+  create(agentId: string, user: User, title: string | undefined): Promise<boolean> {
     return this.exclusive(async () => {
       if (await this.#isThere()) return false;
-      const session = await createSession(this.#store, { id: this.key, metadata: { agentId } });
+      const session = await this.#createSession({ agentId, ...ownedBy(user) });
       try {
         if (title !== undefined) await session.rename(title);
         return true;
@@ -99,9 +102,10 @@ export class Lane {
     });
   }
 
-  /** Holds the session for a run. */
-  async begin(agentId: string): Promise<Session> {
-    return this.exclusive(async () => (this.#session = await this.#open(agentId)));
+  /** Holds the session for a run of this user, who owns a session that it creates. */
+  async begin(agentId: string, user?: User): Promise<Session> {
+    const metadata = { agentId, ...ownedBy(user) };
+    return this.exclusive(async () => (this.#session = await this.#open(metadata)));
   }
 
   async end(): Promise<void> {
@@ -138,14 +142,18 @@ export class Lane {
     }
   }
 
-  /** Made if need be where there is an `agentId`. */
-  async #open(agentId?: string): Promise<Session> {
+  /** Creates the session if it is missing and there is metadata for it. */
+  async #open(metadata?: Metadata): Promise<Session> {
     try {
       return await openSession(this.#store, this.key);
     } catch (error) {
-      if (agentId === undefined || !isMissing(error)) throw error;
-      return createSession(this.#store, { id: this.key, metadata: { agentId } });
+      if (metadata === undefined || !isMissing(error)) throw error;
+      return this.#createSession(metadata);
     }
+  }
+
+  #createSession(metadata: Metadata): Promise<Session> {
+    return createSession(this.#store, { id: this.key, metadata });
   }
 }
 

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { User } from "../access/user.ts";
 import type { Attachment } from "../protocol/protocol.ts";
 import { replaceFile } from "../../replace-file.ts";
 
@@ -18,6 +19,8 @@ export interface PendingMessage {
   readonly agentId: string;
   readonly text: string;
   readonly attachments?: readonly Attachment[];
+  /** Whose message it is. Absent: not known, such as of one that an earlier version kept. */
+  readonly user?: User;
   /** Its run was told to stop: who takes it up again brings it to its end. */
   readonly isAborted?: true;
   /** How often its run was taken up by a process that then died. Absent: never taken up. */

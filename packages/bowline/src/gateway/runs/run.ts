@@ -4,6 +4,7 @@
  */
 import type { Agent, AgentEvent, AgentMessage } from "@bowline/core";
 import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
+import type { User } from "../access/user.ts";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import type { Backend } from "../../models/backend.ts";
 import type { Host } from "./host.ts";
@@ -54,6 +55,11 @@ export class Run {
   /** Its last event is out, or it will have none here. */
   get isOver(): boolean {
     return this.#isOver || !this.log.isOpen;
+  }
+
+  /** Whose message it answers; undefined where that is not known. */
+  get user(): User | undefined {
+    return this.#pending.user;
   }
 
   get isAborted(): boolean {

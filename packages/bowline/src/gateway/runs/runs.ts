@@ -4,11 +4,11 @@
  */
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "./host.ts";
-import { Intake, type Accepted, type Kind } from "./intake.ts";
+import { Intake, type Accepted, type Kind, type OwnedMessage } from "./intake.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { LeftMessages } from "./left-messages.ts";
-import type { RunInfo, SendParams, WaitingMessage } from "../protocol/protocol.ts";
+import type { RunInfo, WaitingMessage } from "../protocol/protocol.ts";
 import { restoreRuns } from "./restore.ts";
 import { lastEntries, reviveRun } from "./revive.ts";
 import type { Run } from "./run.ts";
@@ -92,7 +92,7 @@ export class Runs {
   /**
    * Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of.
    */
-  async accept(params: SendParams, kind: Kind): Promise<Accepted> {
+  async accept(params: OwnedMessage, kind: Kind): Promise<Accepted> {
     this.#assertOpen();
     return this.#intake.accept(params, kind);
   }

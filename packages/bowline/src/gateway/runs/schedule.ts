@@ -83,7 +83,7 @@ export class Schedule {
     let left: Incoming[];
     try {
       await run.noteRestart();
-      const session = await lane.begin(run.entry.id);
+      const session = await lane.begin(run.entry.id, run.user);
       if (this.#isClosing) return await lane.end();
       left = await run.execute(session, run.first === undefined ? [] : lane.held);
     } catch (error) {

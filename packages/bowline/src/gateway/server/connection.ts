@@ -23,6 +23,7 @@ import type { Listener, Listeners } from "./listeners.ts";
 import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
 import { Outbox, type Frame } from "../log/outbox.ts";
 import { permit } from "../access/permit.ts";
+import { userOf, type User } from "../access/user.ts";
 import type { EventName, MethodName, Params } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { methods } from "../protocol/schema.ts";
@@ -51,6 +52,7 @@ export interface ConnectionOptions {
 export class Connection implements Caller, Listener {
   scope: Scope = "read";
   sessions: string | undefined;
+  user: User = {};
   name: string;
   /** Whether the client was let in; it stays so to the end. */
   hasEntered = false;
@@ -193,6 +195,7 @@ export class Connection implements Caller, Listener {
     if (this.#state !== "entering") return;
     this.scope = access.scope;
     this.sessions = access.sessions;
+    this.user = userOf(access);
     this.name = auth.client ?? id;
     this.#events = auth.events === "all" ? undefined : new Set(auth.events ?? plainEvents);
     this.#stopTimer();

@@ -35,14 +35,12 @@ export interface DoorOptions extends ContextOptions, EntryOptions {
  * proxies that cannot be some.
  */
 export async function createDoors(options: DoorOptions, path: string): Promise<Doors> {
-  const { clock = systemClock, tokens, secrets = [] } = options;
+  const { clock = systemClock, secrets = [] } = options;
   const limits: GatewayLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   const entry = new Entry(options, limits, clock);
   const listeners = new Listeners();
-  const own =
-    tokens === undefined ? [] : [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])];
   const context = await createContext(
-    { ...options, secrets: [...secrets, ...own] },
+    { ...options, secrets: [...secrets, ...entry.secrets] },
     { limits, clock, listeners },
   );
   return new Doors(options, path, { entry, listeners, context });

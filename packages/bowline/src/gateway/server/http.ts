@@ -13,6 +13,7 @@ import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
 import { originRefusal } from "../access/origin.ts";
 import { assertScope, permit, sessionOfRun } from "../access/permit.ts";
+import { userOf } from "../access/user.ts";
 import type { SendParams } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { streamRun } from "./run-stream.ts";
@@ -92,7 +93,7 @@ async function takeMessage(http: Asked, { context, entry, path }: HttpOptions): 
   assertScope(access.scope, "chat.send");
   const body = await bodyOf(http, limits.maxFrameBytes);
   const params = permit(context, "chat.send", body, access);
-  const { result, start } = await runs.accept(params, "send");
+  const { result, start } = await runs.accept({ ...params, user: userOf(access) }, "send");
   start();
   const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
   // Whole, as a browser resolves it; who puts it behind the address of a server without a path

@@ -5,6 +5,7 @@ import { GatewayError } from "../protocol/gateway-error.ts";
 import { readHistory, readMessage } from "../sessions/history.ts";
 import type { Host } from "../runs/host.ts";
 import { sees } from "../access/own-sessions.ts";
+import type { User } from "../access/user.ts";
 import type { Decision, MethodName, Params, Result, RunInfo } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import type { Runs } from "../runs/runs.ts";
@@ -15,6 +16,7 @@ export interface Caller {
   readonly scope: Scope;
   /** How the keys begin of all sessions that are there for them. Absent: any. */
   readonly sessions?: string | undefined;
+  readonly user: User;
   /** For the record of who answered. */
   readonly name: string;
   subscribe(sessionKey: string): void;
@@ -66,7 +68,9 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     });
     return { result: { agents: await Promise.all(infos) } };
   },
-  "sessions.create": async ({ sessions }, params) => ({ result: await sessions.create(params) }),
+  "sessions.create": async ({ sessions }, params, { user }) => ({
+    result: await sessions.create(params, user),
+  }),
   "sessions.list": async ({ sessions }, params, caller) => ({
     result: await sessions.list(params, caller.sessions),
   }),
@@ -143,7 +147,7 @@ async function send(
   caller: Caller,
   kind: "send" | "steer" | "followUp",
 ): Promise<Answered<Result<"chat.send">>> {
-  const { result, start } = await runs.accept(params, kind);
+  const { result, start } = await runs.accept({ ...params, user: caller.user }, kind);
   return {
     result,
     after: () => {

@@ -4,6 +4,7 @@ import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bow
 import { DEFAULT_AGENT, findAgent, type AgentEntry } from "../agents/agent-entry.ts";
 import { referenceOf, type Choice } from "../agents/choices.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
+import type { User } from "../access/user.ts";
 import type { Host } from "../runs/host.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { Events, Holder, Params, Result, SessionInfo } from "../protocol/protocol.ts";
@@ -22,14 +23,13 @@ export class Sessions {
     this.#runs = runs;
   }
 
-  async create({
-    sessionKey = this.#host.createId(),
-    agentId,
-    title,
-  }: Params<"sessions.create">): OneSession {
+  async create(
+    { sessionKey = this.#host.createId(), agentId, title }: Params<"sessions.create">,
+    user: User,
+  ): OneSession {
     const agent = findAgent(await this.#host.agents(), agentId);
     if (agent === undefined && agentId !== undefined) throw noAgent(agentId);
-    const isNew = await this.#runs.lane(sessionKey).create(agent?.id ?? DEFAULT_AGENT, title);
+    const isNew = await this.#runs.lane(sessionKey).create(agent?.id ?? DEFAULT_AGENT, user, title);
     if (!isNew) throw alreadyThere();
     return this.#changed(sessionKey, "created");
   }
