@@ -98,7 +98,7 @@ const bowline: PackageRules = {
     "gateway/client": ["gateway/protocol"],
     "gateway/log": [...ground, "gateway/protocol"],
     "gateway/access": [...ground, "gateway/protocol"],
-    "gateway/agents": [...ground, "models", "gateway/protocol"],
+    "gateway/agents": [...ground, "models", "gateway/protocol", "gateway/access"],
     "gateway/approvals": [...ground, "tools", "policy", ...roomsBelow("approvals")],
     "gateway/runs": [...ground, "models", "policy", ...roomsBelow("runs")],
     "gateway/sessions": [...ground, "models", ...roomsBelow("sessions")],

@@ -18,6 +18,7 @@ import { holdFolder } from "./hold-folder.ts";
 import { tokenOf, tokensOf, type OwnToken } from "./own-token.ts";
 import type { GatewayLimits } from "../gateway/protocol/limits.ts";
 import { isLoopbackName } from "../gateway/access/origin.ts";
+import type { ListedAgents } from "../gateway/server/options.ts";
 import { createPendingFolder } from "../gateway/runs/pending.ts";
 import type { PolicyRule } from "../policy/policy.ts";
 import { loadRules } from "../policy/rules.ts";
@@ -133,7 +134,7 @@ interface ServeSettings {
   readonly host: string;
   readonly port: number;
   readonly backends: Backends;
-  readonly backendFor: GatewayOptions["backendFor"];
+  readonly backendFor: ListedAgents["backendFor"];
   readonly fileNotices: readonly string[];
 }
 

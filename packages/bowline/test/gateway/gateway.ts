@@ -14,6 +14,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from "../../src/gateway/server/server.ts";
+import type { ListedAgents } from "../../src/gateway/server/options.ts";
 import type {
   EventData,
   EventName,
@@ -39,7 +40,9 @@ export interface TestGateway extends AsyncDisposable {
   socket(headers?: Record<string, string>): WebSocket;
 }
 
-export type TestOptions = Partial<GatewayOptions> & { readonly pace?: ScriptedModelOptions };
+export type TestOptions = Partial<Extract<GatewayOptions, ListedAgents>> & {
+  readonly pace?: ScriptedModelOptions;
+};
 
 export const agents = [{ id: "assistant", model: "scripted/scripted", description: "Helps." }];
 

@@ -146,7 +146,11 @@ function toAccess(answer: unknown): Access | undefined {
   const { scope, sessions, user } = (answer ?? {}) as Partial<Access>;
   if (scope !== "full" && scope !== "read") return undefined;
   if ([sessions, user].some((name) => name !== undefined && !isName(name))) return undefined;
-  return { scope, ...(sessions !== undefined && { sessions }), ...(user !== undefined && { user }) };
+  return {
+    scope,
+    ...(sessions !== undefined && { sessions }),
+    ...(user !== undefined && { user }),
+  };
 }
 
 function isName(value: unknown): boolean {

@@ -7,11 +7,14 @@ export interface AgentEntry {
   readonly description: string;
 }
 
+/** An agent that can be asked. Of one that the application makes the model is that of the last. */
+export type KnownAgent = Omit<AgentEntry, "model"> & Partial<Pick<AgentEntry, "model">>;
+
 /** Asked when nobody says which. */
 export const DEFAULT_AGENT = "assistant";
 
 /** The agent of this id; without one `assistant`, else the first. */
-export function findAgent(agents: readonly AgentEntry[], id?: string): AgentEntry | undefined {
+export function findAgent<T extends KnownAgent>(agents: readonly T[], id?: string): T | undefined {
   if (id !== undefined) return agents.find((agent) => agent.id === id);
   return agents.find((agent) => agent.id === DEFAULT_AGENT) ?? agents[0];
 }

@@ -3,7 +3,7 @@
  * AGENTS.md.
  */
 import type { Store } from "@bowline/core/session";
-import { findAgent, type AgentEntry } from "./agent-entry.ts";
+import { findAgent, type KnownAgent } from "./agent-entry.ts";
 import type { Choices } from "./choices.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { isMissing } from "../../is-missing.ts";
@@ -11,7 +11,7 @@ import { isMissing } from "../../is-missing.ts";
 /** The agents there are, and what was chosen for which session. */
 export interface Agents {
   readonly store: Store;
-  readonly agents: () => Promise<readonly AgentEntry[]>;
+  readonly agents: () => Promise<readonly KnownAgent[]>;
   readonly choices: Choices;
 }
 
@@ -24,7 +24,7 @@ export async function agentOf(
   { store, agents, choices }: Agents,
   sessionKey: string,
   agentId?: string,
-): Promise<AgentEntry> {
+): Promise<KnownAgent> {
   const { metadata } = await store.load(sessionKey).catch((error: unknown) => {
     if (!isMissing(error)) throw error;
     return { metadata: undefined };
@@ -40,7 +40,7 @@ export async function agentOf(
 export function noAgent(id: string | undefined): GatewayError {
   const message =
     id === undefined
-      ? "AGENTS.md names no agent."
-      : `AGENTS.md has no agent ${JSON.stringify(id)}.`;
+      ? "There are no agents: AGENTS.md names none."
+      : `There is no agent ${JSON.stringify(id)}.`;
   return new GatewayError("not_found", message);
 }

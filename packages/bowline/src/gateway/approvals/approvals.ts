@@ -2,7 +2,8 @@
  * The questions that wait for a person. Each is bound to its run and exact arguments, and is
  * answered once, by whoever is first.
  */
-import type { Agent, AgentEvent } from "@bowline/core";
+import type { AgentEvent } from "@bowline/core";
+import type { Agent } from "@bowline/core/agent";
 import { describeCall } from "../../tools/index.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { covers, patternOf } from "../../policy/policy.ts";

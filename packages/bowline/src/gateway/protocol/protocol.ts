@@ -31,12 +31,17 @@ export interface TokenCounts {
 export interface AgentInfo {
   readonly id: string;
   readonly description: string;
-  /** As AGENTS.md names it. */
-  readonly model: string;
-  /** What answers, and whether that is the practice model. */
+  /**
+   * As AGENTS.md names it. Of an agent that the application makes, that of the last one made; absent
+   * before.
+   */
+  readonly model?: string;
+  /** What answers, and whether that is the practice model. Empty where that is not known. */
   readonly answeredBy: string;
   readonly isPractice: boolean;
   readonly isDefault: boolean;
+  /** The application makes the agent with a model of its own: another cannot be chosen. */
+  readonly isModelFixed?: true;
 }
 
 export interface SessionInfo {

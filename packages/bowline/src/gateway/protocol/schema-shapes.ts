@@ -47,10 +47,11 @@ export const usage: JsonSchema = object<TokenCounts>({
 export const agent: JsonSchema = object<AgentInfo>({
   id: name,
   description: text,
-  model: text,
+  model: maybe(text),
   answeredBy: text,
   isPractice: flag,
   isDefault: flag,
+  isModelFixed: maybe({ const: true }),
 });
 
 export const runState: JsonSchema = oneOf(

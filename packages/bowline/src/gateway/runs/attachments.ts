@@ -23,9 +23,10 @@ export function checkAttachments(attachments: Attachments = [], limits: GatewayL
     throw refusal("An attachment is no Base64.");
 }
 
-/** Throws `bad_params` for a model that is shown no images. */
-export function assertTaken(attachments: Attachments, { provider, id, input }: Model): void {
-  if (attachments === undefined || input.includes("image")) return;
+/** Throws `bad_params` for a model that is shown no images. Of one not yet known nothing is said. */
+export function assertTaken(attachments: Attachments, model: Model | undefined): void {
+  if (attachments === undefined || model === undefined || model.input.includes("image")) return;
+  const { provider, id } = model;
   throw refusal(
     `${provider}/${id} takes no images: send the message without, or choose another model.`,
   );

@@ -1,8 +1,9 @@
 /** What runs and methods share: where things are kept, who answers, who is told. */
-import type { AgentTool, Clock, StreamFn } from "@bowline/core";
+import type { AgentTool, Clock, Model, StreamFn } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { Backend } from "../../models/backend.ts";
-import type { AgentEntry } from "../agents/agent-entry.ts";
+import type { KnownAgent } from "../agents/agent-entry.ts";
+import type { AgentMakers } from "../agents/agent-makers.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Choices } from "../agents/choices.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
@@ -17,6 +18,8 @@ export interface Host {
   readonly store: Store;
   readonly pending: Pending;
   readonly rules: Rules;
+  /** Whether the application gave the rules. */
+  readonly isRuled: boolean;
   readonly approvals: Approvals;
   readonly choices: Choices;
   readonly filter: SecretFilter;
@@ -29,9 +32,19 @@ export interface Host {
    * before the slash). They are tried before `backendFor`.
    */
   readonly providers: ReadonlyMap<string, StreamFn>;
-  readonly agents: () => Promise<readonly AgentEntry[]>;
-  /** Rejects with `invalid_argument` for a model that cannot be asked. */
-  readonly backendFor: (agent: AgentEntry) => Promise<Backend>;
+  readonly agents: () => Promise<readonly KnownAgent[]>;
+  /** The functions that make agents; none where agents are a list. */
+  readonly makers: AgentMakers;
+  /**
+   * What answers for an agent of a list; undefined for one that a function makes. Rejects with
+   * `invalid_argument` for a model that cannot be asked.
+   */
+  readonly backendFor: (agent: KnownAgent) => Promise<Backend | undefined>;
+  /**
+   * The model that answers for an agent; undefined for one that a function makes and has not made
+   * yet. Rejects as {@link backendFor} does.
+   */
+  readonly modelFor: (agent: KnownAgent) => Promise<Model | undefined>;
   readonly tools: (sessionKey: string) => AgentTool[];
   readonly systemPrompt: (sessionKey: string) => Promise<string>;
   /** An event of a run, to who subscribed its session. */

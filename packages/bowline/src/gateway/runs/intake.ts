@@ -87,8 +87,7 @@ export class Intake {
       ...ownedBy(user),
     };
     if (isInto && agent !== undefined) {
-      if (attachments !== undefined)
-        assertTaken(attachments, (await this.#host.backendFor(agent)).model);
+      if (attachments !== undefined) assertTaken(attachments, await this.#host.modelFor(agent));
       const pending = { ...about, agentId: agent.id };
       this.#left.forget({ sessionKey, id });
       await this.#host.pending.add(pending);
@@ -101,8 +100,7 @@ export class Intake {
       await this.#host.pending.remove(pending); // it begins a run of its own, or is refused
     }
     const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
-    const { model } = await this.#host.backendFor(found); // that there is one to ask is known before anything is kept
-    assertTaken(attachments, model);
+    assertTaken(attachments, await this.#host.modelFor(found)); // that there is one to ask is known before anything is kept
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
     const run = this.#schedule.enqueue(lane, new Run(this.#host, pending, found));
     this.#left.forget({ sessionKey, id });

@@ -5,6 +5,7 @@ import {
   createProgressGuard,
   requireApproval,
   streamByProtocol,
+  type BeforeToolCallResult,
 } from "@bowline/core";
 import type { Backend } from "../../models/backend.ts";
 import { defaultRules } from "../../policy/policy.ts";
@@ -12,7 +13,23 @@ import type { RunLog } from "../log/run-log.ts";
 import type { Host } from "./host.ts";
 
 /** Tools that ignore an abort are waited for this long, in milliseconds. */
-const ABORT_GRACE_MS = 1000;
+export const ABORT_GRACE_MS = 1000;
+
+/** Of a call that a rule denies. */
+export const denied: BeforeToolCallResult = {
+  block: true,
+  reason: "Denied: the policy of this server forbids it.",
+};
+
+/** The first id that an agent makes is its run's. */
+export function runIds(runId: string, createId: () => string): () => string {
+  let isFirst = true;
+  return () => {
+    const id = isFirst ? runId : createId();
+    isFirst = false;
+    return id;
+  };
+}
 
 /** `backend` gives what answers, which may be another from call to call. */
 export async function createRunAgent(
@@ -24,7 +41,6 @@ export async function createRunAgent(
   const compaction = createCompaction({ streamOptions: { clock } });
   const guard = createProgressGuard({ now: () => clock.now() });
   const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
-  let isFirstId = true;
   return new Agent({
     systemPrompt: await systemPrompt(sessionKey),
     model: backend().model,
@@ -32,12 +48,7 @@ export async function createRunAgent(
     getApiKey: () => backend().apiKey,
     fetch: (...asked) => (backend().fetch ?? fetch)(...asked),
     clock,
-    // The first id that an agent makes is its run's.
-    createId: () => {
-      const id = isFirstId ? runId : createId();
-      isFirstId = false;
-      return id;
-    },
+    createId: runIds(runId, createId),
     streamFn: compaction.wrap((...call) => (backend().streamFn ?? streamByProtocol)(...call)),
     transformContext: async (messages, signal, run) =>
       guard(await compaction.transformContext(messages, signal, run)),
@@ -52,8 +63,7 @@ export async function createRunAgent(
       // that a person wrote does.
       const isOpen = context.needsApproval === undefined || !defaultRules.some((by) => by === rule);
       if (action === "allow" && isOpen) return context.approve?.();
-      if (action === "deny")
-        return { block: true, reason: "Denied: the policy of this server forbids it." };
+      if (action === "deny") return denied;
       return ask(context, signal);
     },
     abortGraceMs: ABORT_GRACE_MS,

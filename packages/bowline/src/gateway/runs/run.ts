@@ -2,24 +2,27 @@
  * One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is
  * connected.
  */
-import type { Agent, AgentEvent, AgentMessage } from "@bowline/core";
-import { attachSession, type QueuedMessage, type Session } from "@bowline/core/session";
-import type { User } from "../access/user.ts";
-import type { AgentEntry } from "../agents/agent-entry.ts";
+import type { AgentEvent } from "@bowline/core";
+import type { Agent } from "@bowline/core/agent";
+import { attachSession, type Session } from "@bowline/core/session";
+import { ownerIn, type User } from "../access/user.ts";
+import type { KnownAgent } from "../agents/agent-entry.ts";
 import type { Backend } from "../../models/backend.ts";
 import type { Host } from "./host.ts";
-import { incomingOf, sameness, type Incoming } from "./incoming.ts";
+import { incomingOf, type Incoming } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
+import { makeRunAgent } from "./made-agent.ts";
 import { createRunAgent } from "./run-agent.ts";
-import { createRunEvents, fail } from "../log/run-events.ts";
+import { createRunEvents, endRun, fail } from "../log/run-events.ts";
 import type { RunLog } from "../log/run-log.ts";
 import { createRunLog } from "./create-run-log.ts";
 import { diedWith, infoOf } from "./run-failure.ts";
+import { takeBack } from "./take-back.ts";
 import { toWaiting } from "./waiting-message.ts";
 
 export class Run {
   readonly log: RunLog;
-  entry: AgentEntry;
+  entry: KnownAgent;
   /** What it begins with; none when it is taken up again: its log has what there is of it. */
   readonly first: Incoming | undefined;
   /** Everything that has to be there before it may start is, and who sent it was answered. */
@@ -31,6 +34,8 @@ export class Run {
   readonly #host: Host;
   #pending: PendingMessage;
   #agent: Agent | undefined;
+  /** Ends the wait for an agent that is being made. */
+  readonly #stopping = new AbortController();
   #backend: Backend | undefined;
   #isOver = false;
   #isGivenUp = false;
@@ -43,7 +48,7 @@ export class Run {
   readonly #onTheWay = new Map<unknown, Incoming>();
 
   /** `isBegun`: its message is in the session already. */
-  constructor(host: Host, pending: PendingMessage, entry: AgentEntry, isBegun = false) {
+  constructor(host: Host, pending: PendingMessage, entry: KnownAgent, isBegun = false) {
     this.#host = host;
     this.#pending = pending;
     this.entry = entry;
@@ -73,13 +78,13 @@ export class Run {
   }
 
   /**
-   * Another agent or model answers, from the next model call on. Resolves when the next process
-   * would ask that one, too.
+   * Another agent or model answers, from the next model call on; in place of an agent that the
+   * application made, from the next run on. Resolves when the next process would ask that one, too.
    */
-  async use(entry: AgentEntry, backend: Backend): Promise<void> {
+  async use(entry: KnownAgent, backend: Backend | undefined): Promise<void> {
     this.entry = entry;
     this.#backend = backend;
-    if (this.#agent !== undefined) this.#agent.state.model = backend.model;
+    if (this.#agent !== undefined && backend !== undefined) this.#agent.state.model = backend.model;
     if (this.#pending.agentId !== entry.id && !this.isOver)
       await this.#keepAlso({ agentId: entry.id });
   }
@@ -107,6 +112,7 @@ export class Run {
    */
   abort(): Promise<void> {
     this.#agent?.abort();
+    this.#stopping.abort();
     return this.#keepAlso({ isAborted: true });
   }
 
@@ -176,19 +182,17 @@ export class Run {
     for (const incoming of prompts) this.#onTheWay.set(incoming.message, incoming);
     let detach = (): void => {};
     try {
-      const found = await this.#host.backendFor(this.entry);
-      const backend = (this.#backend ??= found); // another may have been chosen meanwhile
-      const agent = await createRunAgent(this.#host, log, () => this.#backend ?? backend);
+      const agent = await this.#createAgent(session);
       const attached = await attachSession(agent, session);
       ({ detach } = attached);
-      if (agent.hasQueuedMessages())
-        this.#takeBack(agent, await queuedIn(session), [
-          ...prompts,
-          ...this.#steering.map(({ incoming }) => incoming),
-        ]);
+      await takeBack(agent, session, [
+        ...prompts,
+        ...this.#steering.map(({ incoming }) => incoming),
+      ]);
       const turn = first === undefined ? (attached.interrupted?.turns ?? 0) : 0;
       if (first === undefined) log.show();
-      if (backend.notice !== undefined) log.append("chat.notice", backend.notice);
+      const { notice } = this.#backend ?? {};
+      if (notice !== undefined) log.append("chat.notice", notice);
       agent.subscribe(ofRun(log.runId, approvals.listener(agent, log)));
       const idOf = (message: unknown): string | undefined =>
         this.#onTheWay.get(message)?.pending.id;
@@ -199,7 +203,7 @@ export class Run {
         if (attached.failure === undefined && !signal.aborted) this.#noteArrival(event);
       });
       this.#agent = agent;
-      agent.state.model = this.#backend.model;
+      if (this.#backend !== undefined) agent.state.model = this.#backend.model;
       this.#handOver();
       const running =
         first === undefined
@@ -208,13 +212,26 @@ export class Run {
       if (this.isAborted || log.isStopped) agent.abort();
       await running;
     } catch (error) {
-      if (log.isOpen) fail(log, infoOf(error), filter);
+      const info = infoOf(error);
+      const reason = this.isAborted && info.code === "aborted" ? "aborted" : "error";
+      if (log.isOpen) endRun(log, { reason, error: info }, info, filter);
     }
     detach(); // what is left is given back: the log must not bring it, too
     if (log.isOpen) fail(log, infoOf(undefined), filter);
     this.#isOver = true;
     approvals.forget(log.runId);
     return this.#leave();
+  }
+
+  async #createAgent(session: Session): Promise<Agent> {
+    const { log } = this;
+    const found = await this.#host.backendFor(this.entry);
+    const backend = (this.#backend ??= found); // another may have been chosen meanwhile
+    if (backend !== undefined)
+      return createRunAgent(this.#host, log, () => this.#backend ?? backend);
+    const user = this.user ?? ownerIn(session.header.metadata) ?? {};
+    const { signal } = this.#stopping;
+    return makeRunAgent(this.#host, { agentId: this.entry.id, user, log, signal });
   }
 
   /** Its server died too often: the session shows that it has ended, and the next does not try. */
@@ -242,22 +259,8 @@ export class Run {
     this.log.stop();
     await session?.close().catch(() => {}); // what it could not write is as lost as after a crash
     this.#agent?.abort();
+    this.#stopping.abort();
     if (this.#pending.restarts !== undefined) await this.#keepAlso({ restarts: 0 }).catch(() => {}); // this one stops in order
-  }
-
-  /**
-   * The log has what waited in an earlier process; what is still kept for it is given by us, once,
-   * so that it is left over when the run does not take it. What nothing is kept of waits as it did.
-   */
-  #takeBack(agent: Agent, queued: readonly QueuedMessage[], own: readonly Incoming[]): void {
-    const known = new Set(own.map(({ message }) => sameness(message)));
-    const others = queued.filter(({ message }) => !known.has(sameness(message)));
-    if (others.length === queued.length) return;
-    agent.clearAllQueues();
-    for (const { queue, message } of others) {
-      if (queue === "steering") agent.steer(message as AgentMessage);
-      else agent.followUp(message as AgentMessage);
-    }
   }
 
   #handOver(): void {
@@ -287,8 +290,4 @@ function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: Ag
   return (event) => {
     if (event.runId === runId) listener(event);
   };
-}
-
-async function queuedIn(session: Session): Promise<readonly QueuedMessage[]> {
-  return (await session.state()).queued ?? [];
 }

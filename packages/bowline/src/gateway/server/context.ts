@@ -3,16 +3,11 @@
  * events.
  */
 import { randomUUID } from "node:crypto";
-import {
-  parseModelRef,
-  type AgentTool,
-  type Clock,
-  type Model,
-  type StreamFn,
-} from "@bowline/core";
-import type { Store } from "@bowline/core/session";
+import { BowlineError, parseModelRef, type Clock, type Model, type StreamFn } from "@bowline/core";
+import { createMemoryStore } from "@bowline/core/session";
 import type { Access } from "../access/access.ts";
-import { findAgent, type AgentEntry } from "../agents/agent-entry.ts";
+import { findAgent, type AgentEntry, type KnownAgent } from "../agents/agent-entry.ts";
+import { AgentMakers } from "../agents/agent-makers.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Choices } from "../agents/choices.ts";
 import type { Welcome } from "../protocol/frame.ts";
@@ -22,46 +17,14 @@ import type { Host } from "../runs/host.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
-import { createMemoryPending, type Pending } from "../runs/pending.ts";
-import { loadRules, type Rules } from "../../policy/rules.ts";
+import { createMemoryPending } from "../runs/pending.ts";
+import { loadRules } from "../../policy/rules.ts";
+import { isListed, type DoorOptions, type ListedAgents, type MadeAgents } from "./options.ts";
 import { Runs } from "../runs/runs.ts";
 import { events, methods } from "../protocol/schema.ts";
 import { createSecretFilter } from "../../secrets.ts";
 import { SessionChanges } from "../runs/session-changes.ts";
 import { Sessions } from "../sessions/sessions.ts";
-
-export interface ContextOptions {
-  readonly store: Store;
-  /** The agents that can be asked. Read anew for each request. */
-  readonly agents: () => Promise<readonly AgentEntry[]> | readonly AgentEntry[];
-  /** What answers for an agent. Rejects with `invalid_argument` when nothing can. */
-  readonly backendFor: (agent: AgentEntry) => Promise<Backend> | Backend;
-  /**
-   * Stream functions of the application's own, by the provider in a model reference (the part
-   * before the slash). They are tried before `backendFor`.
-   */
-  readonly providers?: ReadonlyMap<string, StreamFn>;
-  /** Read anew for each run, of the session that has this key. */
-  readonly systemPrompt: (sessionKey: string) => Promise<string> | string;
-  /** Made for each run, of the session that has this key. Default none. */
-  readonly tools?: (sessionKey: string) => AgentTool[];
-  /** Where tools work, as approvals show it. */
-  readonly workspacePath: string;
-  /** Default: reading is allowed, the rest is asked about. */
-  readonly rules?: Rules;
-  /**
-   * Where accepted messages are kept until they are done. Default: this process's memory, so that
-   * nothing that runs is gone on with after a restart, whatever the store.
-   */
-  readonly pending?: Pending;
-  /** Never sent to a client. Those of 8 characters or more are found. */
-  readonly secrets?: readonly string[];
-  readonly version?: string;
-  /** Default: the system's. */
-  readonly clock?: Clock;
-  /** Of runs, sessions and connections. Default: random UUIDs. */
-  readonly createId?: () => string;
-}
 
 interface Ports {
   readonly limits: GatewayLimits;
@@ -69,35 +32,25 @@ interface Ports {
   readonly listeners: Listeners;
 }
 
-export async function createContext(options: ContextOptions, ports: Ports): Promise<MethodContext> {
-  const {
-    store,
-    workspacePath,
-    tools = () => [],
-    secrets = [],
-    version = "0",
-    createId = randomUUID,
-  } = options;
+export async function createContext(options: DoorOptions, ports: Ports): Promise<MethodContext> {
+  const { store = createMemoryStore(), workspacePath = process.cwd() } = options;
+  const { secrets = [], version = "0", createId = randomUUID } = options;
   const { limits, clock, listeners } = ports;
-  const { providers = new Map<string, StreamFn>() } = options;
   const { rules = await loadRules(), pending = createMemoryPending() } = options;
   const filter = createSecretFilter(secrets);
   const host: Host = {
     store,
     pending,
     rules,
+    isRuled: isListed(options) || options.rules !== undefined,
     filter,
     limits,
     clock,
     createId,
     workspacePath,
-    providers,
-    tools,
+    ...answering(options),
     approvals: new Approvals(rules, filter, workspacePath),
     choices: new Choices(store),
-    agents: async () => options.agents(),
-    backendFor: async (agent) => ofProvider(agent, providers) ?? options.backendFor(agent),
-    systemPrompt: async (sessionKey) => options.systemPrompt(sessionKey),
     publish: (...told) => listeners.publish(...told),
     sessionChanges: new SessionChanges(clock, (change) =>
       listeners.broadcast("sessions.changed", change),
@@ -115,11 +68,58 @@ export async function createContext(options: ContextOptions, ports: Ports): Prom
   };
 }
 
+type Answering = Pick<
+  Host,
+  "agents" | "makers" | "providers" | "backendFor" | "modelFor" | "tools" | "systemPrompt"
+>;
+
+/** Which agents there are, and who answers for each. */
+function answering(options: DoorOptions): Answering {
+  return isListed(options) ? fromList(options) : fromMakers(options);
+}
+
+function fromMakers({ agents }: MadeAgents): Answering {
+  const makers = new AgentMakers(agents);
+  return {
+    makers,
+    providers: new Map(),
+    agents: async () => makers.list(),
+    backendFor: async () => undefined,
+    modelFor: async ({ id }) => makers.modelOf(id),
+    tools: () => [],
+    systemPrompt: async () => "",
+  };
+}
+
+function fromList(options: ListedAgents): Answering {
+  const { providers = new Map<string, StreamFn>(), tools = () => [], systemPrompt } = options;
+  const backendFor = async ({ model = "", ...agent }: KnownAgent): Promise<Backend> =>
+    ofProvider(model, providers) ?? options.backendFor({ ...agent, model });
+  return {
+    makers: new AgentMakers({}),
+    providers,
+    agents: async () => listOf(await options.agents()),
+    backendFor,
+    modelFor: async (agent) => (await backendFor(agent)).model,
+    tools,
+    systemPrompt: async (sessionKey) => systemPrompt(sessionKey),
+  };
+}
+
+/** Throws `invalid_argument` for what is no list, such as an agent. */
+function listOf(agents: readonly AgentEntry[]): readonly AgentEntry[] {
+  if (Array.isArray(agents)) return agents;
+  throw new BowlineError(
+    "invalid_argument",
+    'With "backendFor" the option "agents" returns a list. A function that makes agents goes without it.',
+  );
+}
+
 function ofProvider(
-  agent: AgentEntry,
+  reference: string,
   providers: ReadonlyMap<string, StreamFn>,
 ): Backend | undefined {
-  const { provider, model: id } = parseModelRef(agent.model);
+  const { provider, model: id } = parseModelRef(reference);
   const streamFn = providers.get(provider);
   if (streamFn === undefined) return undefined;
   const model: Model = {
@@ -152,6 +152,7 @@ export async function createWelcome(
       return undefined;
     }));
   notice ??= backend?.notice?.message;
+  const model = backend?.model ?? (agent && context.makers.modelOf(agent.id));
   return {
     type: "auth",
     ok: true,
@@ -173,8 +174,8 @@ export async function createWelcome(
     model: {
       agentId: agent?.id ?? "",
       wanted: agent?.model ?? "",
-      provider: backend?.model.provider ?? "",
-      model: backend?.model.id ?? "",
+      provider: model?.provider ?? "",
+      model: model?.id ?? "",
       isPractice: backend?.isPractice ?? false,
     },
     ...(notice !== undefined && { notice }),

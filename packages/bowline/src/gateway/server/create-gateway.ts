@@ -2,14 +2,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { BowlineError, systemClock } from "@bowline/core";
-import { createDoors, type DoorOptions } from "./doors.ts";
+import { createDoors } from "./doors.ts";
+import { checkOptions, type DoorOptions } from "./options.ts";
 import { inTurn } from "./in-turn.ts";
 import { isPath } from "../access/trusted-proxies.ts";
 
-export interface MountOptions extends DoorOptions {
+export type MountOptions = DoorOptions & {
   /** Where it is: `/agents`, as addresses have it. Default: all of the server is the gateway's. */
   readonly path?: string;
-}
+};
 
 /**
  * Both give false for what is not under the path, and have not touched it. What is, they answer.
@@ -28,11 +29,12 @@ export interface MountedGateway {
 }
 
 /**
- * Takes up the runs that an earlier process left, and listens nowhere. Throws `invalid_argument`
- * for what is no path, for an empty token, and without anything that lets somebody in; rejects when
- * what was left cannot be read.
+ * Takes up the runs that an earlier process left, and listens nowhere. Rejects with
+ * `invalid_argument` for an unknown option or limit, for what is no path, for an empty token, and
+ * without anything that lets somebody in; also when what was left cannot be read.
  */
 export async function createGateway(options: MountOptions): Promise<MountedGateway> {
+  checkOptions(options, ["path"]);
   const { clock = systemClock } = options;
   const path = (options.path ?? "").replace(/\/$/, "");
   if (!isPath(path))

@@ -8,27 +8,17 @@ import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-
 import { systemClock } from "@bowline/core";
 import { WebSocketServer, type WebSocket } from "ws";
 import { defined } from "../../defined.ts";
-import { Entry, type EntryOptions } from "../access/access.ts";
+import { Entry } from "../access/access.ts";
 import { Connection } from "./connection.ts";
-import { createContext, createWelcome, type ContextOptions } from "./context.ts";
+import { createContext, createWelcome } from "./context.ts";
 import { closeCodes } from "../protocol/frame.ts";
 import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
 import { createHttp, toResponse } from "./http.ts";
 import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import { Listeners } from "./listeners.ts";
 import type { MethodContext } from "./methods.ts";
+import type { DoorOptions } from "./options.ts";
 import { originRefusal } from "../access/origin.ts";
-
-export interface DoorOptions extends ContextOptions, EntryOptions {
-  /**
-   * Whether other machines may be let in, on loopback by a proxy on this one, and under whatever
-   * name. Default false.
-   */
-  readonly exposed?: boolean;
-  readonly limits?: Partial<GatewayLimits>;
-  /** Answers what is no address of the gateway's own: a page, such as that of `createPage()`. */
-  readonly page?: (request: Request) => Response | Promise<Response>;
-}
 
 /**
  * `path` is where a server of somebody else's has it. Throws `invalid_argument` for tokens and

@@ -1,5 +1,5 @@
 /** What each method does. Params are checked by now; a throw is the answer. */
-import { findAgent } from "../agents/agent-entry.ts";
+import { agentInfos } from "../agents/agent-infos.ts";
 import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { readHistory, readMessage } from "../sessions/history.ts";
@@ -56,18 +56,7 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
       runs: runs.count,
     },
   }),
-  "agents.list": async ({ agents, backendFor }) => {
-    const all = await agents();
-    const usual = findAgent(all);
-    const infos = all.map(async (agent) => {
-      const answered = await backendFor(agent).then(
-        ({ model, isPractice }) => ({ answeredBy: `${model.provider}/${model.id}`, isPractice }),
-        () => ({ answeredBy: "", isPractice: false }),
-      );
-      return { ...agent, ...answered, isDefault: agent === usual };
-    });
-    return { result: { agents: await Promise.all(infos) } };
-  },
+  "agents.list": async (context) => ({ result: { agents: await agentInfos(context) } }),
   "sessions.create": async ({ sessions }, params, { user }) => ({
     result: await sessions.create(params, user),
   }),

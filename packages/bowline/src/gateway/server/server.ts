@@ -1,16 +1,17 @@
 /** The gateway on a port of its own. */
 import type { AddressInfo } from "node:net";
 import { BowlineError, systemClock } from "@bowline/core";
-import { createDoors, type DoorOptions } from "./doors.ts";
+import { createDoors } from "./doors.ts";
 import { createHttpServer } from "./http-server.ts";
+import { checkOptions, type DoorOptions } from "./options.ts";
 import { inUrl, isLoopbackName } from "../access/origin.ts";
 
-export interface GatewayOptions extends DoorOptions {
+export type GatewayOptions = DoorOptions & {
   /** Default 127.0.0.1. Anything else than loopback needs `exposed`. */
   readonly host?: string;
   /** Default 18789; 0 is any free one. */
   readonly port?: number;
-}
+};
 
 export interface Gateway {
   readonly host: string;
@@ -27,12 +28,13 @@ export interface Gateway {
 export const DEFAULT_PORT = 18_789;
 
 /**
- * Listens, and takes up the runs that an earlier process left. Throws `invalid_argument` for a host
- * beyond loopback without `exposed`, for an empty token, and without anything that lets somebody
+ * Listens, and takes up the runs that an earlier process left. Rejects with `invalid_argument` for
+ * an unknown option or limit, for a host beyond loopback without `exposed`, for an empty token, and without anything that lets somebody
  * in; rejects with the system's error when the port is taken, and when what was left cannot be
  * read: then it does not listen any more.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  checkOptions(options, ["host", "port"]);
   const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, clock = systemClock } = options;
   if (!isLoopbackName(host) && !exposed)
     throw new BowlineError(

@@ -1,7 +1,7 @@
 /** The session methods: over the store, and over the lane where the session may be in use. */
 import { isBowlineError, parseModelRef } from "@bowline/core";
 import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
-import { DEFAULT_AGENT, findAgent, type AgentEntry } from "../agents/agent-entry.ts";
+import { DEFAULT_AGENT, findAgent, type KnownAgent } from "../agents/agent-entry.ts";
 import { referenceOf, type Choice } from "../agents/choices.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { User } from "../access/user.ts";
@@ -79,7 +79,8 @@ export class Sessions {
     if (agent !== undefined)
       await session.append({
         type: "model_change",
-        ...parseModelRef(agent.model),
+        // Of an agent that was not made yet the model is not known.
+        ...(agent.model === undefined ? { provider: "", model: "" } : parseModelRef(agent.model)),
         agent: agent.id,
       });
     if (model !== undefined)
@@ -87,11 +88,16 @@ export class Sessions {
   }
 
   /** That another would answer in its place is no answer to who chose it. */
-  async #assertAsked(model: string, agent: AgentEntry): Promise<void> {
+  async #assertAsked(model: string, agent: KnownAgent): Promise<void> {
     const refused = (why: string): GatewayError =>
       new GatewayError("bad_params", why, { issues: [{ path: "model", message: why }] });
     try {
-      const { notice } = await this.#host.backendFor({ ...agent, model });
+      const backend = await this.#host.backendFor({ ...agent, model });
+      if (backend === undefined)
+        throw refused(
+          `The application makes the agent "${agent.id}" with a model of its own: no other can be chosen.`,
+        );
+      const { notice } = backend;
       if (notice !== undefined) throw refused(`This server cannot ask it: ${notice.message}`);
     } catch (error) {
       if (!isBowlineError(error) || error.code !== "invalid_argument") throw error;
@@ -182,7 +188,7 @@ export class Sessions {
       sessionKey: id,
       ...(title !== undefined && { title: this.#host.filter.text(title) }),
       ...(typeof agentId === "string" && { agentId }),
-      ...(model !== undefined && { model: referenceOf(model) }),
+      ...(model !== undefined && model.model !== "" && { model: referenceOf(model) }),
       createdAt,
       updatedAt,
       messageCount,

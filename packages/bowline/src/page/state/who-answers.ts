@@ -2,7 +2,7 @@
 import type { AgentInfo } from "../../gateway/protocol/protocol.ts";
 import type { PageState } from "./page-state.ts";
 
-/** Undefined before the agents are known, and for one that AGENTS.md has no more. */
+/** Undefined before the agents are known, and for one that the server has no more. */
 export function agentOf({ agents, agentId, session }: PageState): AgentInfo | undefined {
   const wanted = session?.agentId ?? agentId;
   return agents.find(({ id, isDefault }) => (wanted === undefined ? isDefault : id === wanted));
@@ -18,7 +18,7 @@ export function knownModels({ agents, sessions, session, conversation }: PageSta
   return [
     ...new Set([
       ...agents.flatMap(({ model, answeredBy, isPractice }) =>
-        isPractice ? [model] : [model, answeredBy],
+        isPractice ? [model ?? ""] : [model ?? "", answeredBy],
       ),
       ...[...sessions.items, ...(session === undefined ? [] : [session])].flatMap(
         ({ model = [] }) => model,

@@ -44,13 +44,17 @@ export function ChooseDialog({ state, agent, model = "", onClose }: ChooseDialog
     >
       <h2 id="choose-title">Who answers here</h2>
       ${agents.length > 1 && html`<${AgentField} agents=${agents} choice=${choice} />`}
-      <${ModelField} field=${field} choice=${choice} known=${knownModels(state)} />
+      ${!choice.isModelFixed && html`<${ModelField} field=${field} choice=${choice} known=${knownModels(state)} />`}
       <div id="choose-problem" role="alert">
         ${problem !== undefined && html`<p class="problem">${problem}</p>`}
       </div>
       <p id="choose-help">
-        Written as <code>provider/model</code>; empty, the agent’s own. It is asked from the next
-        step on, by a run that goes on too.
+        ${
+          choice.isModelFixed
+            ? "The agent has a model of its own. It answers from the next message on."
+            : html`Written as <code>provider/model</code>; empty, the agent’s own. It is asked from
+                the next step on, by a run that goes on too.`
+        }
       </p>
       <div class="choices">
         <button type="button" onClick=${leave}>Cancel</button>

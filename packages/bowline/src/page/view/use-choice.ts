@@ -19,6 +19,8 @@ export interface Choice {
   readonly model: string;
   /** The model of the agent that is chosen. */
   readonly ownModel: string;
+  /** It is the only one that this agent can have. */
+  readonly isModelFixed: boolean;
   readonly pickAgent: (id: string) => void;
   readonly writeModel: (model: string) => void;
   readonly submit: () => Promise<void>;
@@ -35,14 +37,15 @@ export function useChoice({ agents, agent, model, onDone, onRefused }: ChoiceOpt
   const [written, writeModel] = useState(before.model);
   const [problem, setProblem] = useState<string>();
   const [isAsking, setAsking] = useState(false);
-  const ownModel = (agents.find(({ id }) => id === agentId) ?? agent).answeredBy;
+  const chosen = agents.find(({ id }) => id === agentId) ?? agent;
+  const { answeredBy: ownModel, isModelFixed = false } = chosen;
   const pickAgent = (id: string): void => {
     setAgentId(id);
     writeModel(agents.find((one) => one.id === id)?.answeredBy ?? "");
   };
   const submit = async (): Promise<void> => {
     const wanted = written.trim();
-    const isOwn = wanted === "" || wanted === ownModel;
+    const isOwn = isModelFixed || wanted === "" || wanted === ownModel;
     if (agentId === before.agentId && wanted === before.model) return onDone();
     setAsking(true);
     setProblem(undefined);
@@ -63,6 +66,7 @@ export function useChoice({ agents, agent, model, onDone, onRefused }: ChoiceOpt
     agentId,
     model: written,
     ownModel,
+    isModelFixed,
     pickAgent,
     writeModel,
     submit,

@@ -22,7 +22,7 @@ export function Welcome({ state, isReadOnly }: WelcomeProps): VNode {
   const model =
     session?.model ??
     chosen?.answeredBy ??
-    (welcome && `${welcome.model.provider}/${welcome.model.model}`);
+    (welcome?.model.model ? `${welcome.model.provider}/${welcome.model.model}` : undefined);
   const isPractice = session?.model === undefined && (chosen?.isPractice ?? false);
   return html`<div class="welcome">
     ${knot()}

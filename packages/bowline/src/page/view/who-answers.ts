@@ -17,14 +17,15 @@ export function WhoAnswers({ state, isReadOnly }: WhoAnswersProps): VNode {
   const [isOpen, open] = useState(false);
   const { agents, agentId, session, connection } = state;
   const agent = agentOf(state);
-  const model = session?.model ?? agent?.answeredBy;
+  const model = session?.model ?? (agent?.answeredBy || undefined);
   const name = agent?.id ?? session?.agentId ?? agentId;
   const asked = model === undefined ? undefined : modelText(model);
-  const shown = (agents.length > 1 || agent === undefined ? [name, asked] : [asked]).flatMap(
-    (one) => one ?? [],
-  );
+  const isNamed = agents.length > 1 || agent === undefined || asked === undefined;
+  const shown = (isNamed ? [name, asked] : [asked]).flatMap((one) => one ?? []);
   const text = shown.join(" · ");
-  if (isReadOnly || agent === undefined) return html`<p class="top-agent">${text}</p>`;
+  const hasChoice = agents.length > 1 || agent?.isModelFixed !== true;
+  if (isReadOnly || agent === undefined || !hasChoice)
+    return html`<p class="top-agent">${text}</p>`;
   return html`<button
       type="button"
       class="quiet top-agent"

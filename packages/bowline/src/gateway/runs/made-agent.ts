@@ -1,0 +1,126 @@
+/**
+ * The agent of one run that the application makes: the gateway's clock, limits, rules and approvals
+ * are added to its own settings and hooks.
+ */
+import {
+  BowlineError,
+  createBudget,
+  createCompaction,
+  createProgressGuard,
+  requireApproval,
+  type BeforeToolCallContext,
+} from "@bowline/core";
+import type { Agent } from "@bowline/core/agent";
+import type { User } from "../access/user.ts";
+import { defaultRules, type Verdict } from "../../policy/policy.ts";
+import type { RunLog } from "../log/run-log.ts";
+import type { Host } from "./host.ts";
+import { ABORT_GRACE_MS, denied, runIds } from "./run-agent.ts";
+
+/** How long the application's function may take, in milliseconds. */
+const MAKE_MS = 60_000;
+
+export interface MadeAgentRun {
+  readonly agentId: string;
+  readonly user: User;
+  readonly log: Pick<RunLog, "sessionKey" | "runId">;
+  /** Aborted when the run is, or when the process ends. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Rejects with what the function throws, with `invalid_state` for an agent that is not new, with
+ * `timeout` after a minute and with `aborted` when the signal fires.
+ */
+export async function makeRunAgent(
+  host: Host,
+  { agentId, user, log, signal }: MadeAgentRun,
+): Promise<Agent> {
+  const agent = await inTime(host.makers.make(agentId, log.sessionKey, user), host, signal);
+  agent.clock = host.clock;
+  agent.createId = runIds(log.runId, agent.createId ?? host.createId);
+  agent.steeringMode = "all";
+  agent.abortGraceMs = Math.min(agent.abortGraceMs ?? ABORT_GRACE_MS, ABORT_GRACE_MS);
+  agent.hookTimeoutMs ??= 0;
+  agent.budget = smallerOf(agent.budget, host);
+  agent.beforeToolCall = allowedBy(host, log.sessionKey, agent.beforeToolCall);
+  if (agent.transformContext === undefined) keepShort(agent, host);
+  return agent;
+}
+
+/** A conversation that grows too long, or runs in circles, unless the agent sees to that itself. */
+function keepShort(agent: Agent, { clock }: Host): void {
+  const compaction = createCompaction({ streamOptions: { clock } });
+  const guard = createProgressGuard({ now: () => clock.now() });
+  if (agent.streamFn !== undefined) agent.streamFn = compaction.wrap(agent.streamFn);
+  agent.transformContext = async (messages, signal, run) =>
+    guard(await compaction.transformContext(messages, signal, run));
+}
+
+function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["budget"]> {
+  const { maxTurns, runTimeoutMs: maxTimeMs } = limits;
+  // What others draw on too stays as it is.
+  if (own !== undefined && "used" in own) return createBudget({ maxTurns, maxTimeMs }, own);
+  return {
+    ...own,
+    maxTurns: Math.min(own?.maxTurns ?? Infinity, maxTurns),
+    maxTimeMs: Math.min(own?.maxTimeMs ?? Infinity, maxTimeMs),
+  };
+}
+
+/**
+ * The agent's own `beforeToolCall` between two looks at the rules: the hook may change the
+ * arguments, and what a rule denies is neither run nor asked about.
+ */
+function allowedBy(
+  { rules, isRuled, limits }: Host,
+  sessionKey: string,
+  own: Agent["beforeToolCall"],
+): NonNullable<Agent["beforeToolCall"]> {
+  const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
+  return async (context, signal) => {
+    const tool = context.toolCall.name;
+    const judge = (args: unknown): Verdict => rules.judge({ tool, args, sessionKey });
+    if (judge(context.args).action === "deny") return denied;
+    let approved: string | undefined;
+    const approve = (args: unknown = context.args): void => {
+      approved = JSON.stringify(args);
+      context.approve?.(args);
+    };
+    const verdict = (await own?.({ ...context, approve }, signal)) ?? undefined;
+    if (verdict?.block === true) return verdict;
+    const args = verdict?.args ?? context.args;
+    const { action, rule } = judge(args);
+    if (action === "deny") return denied;
+    const isDefault = defaultRules.some((by) => by === rule);
+    if (approved === JSON.stringify(args)) return verdict;
+    const isAsked = context.needsApproval !== undefined || (isRuled && action === "ask");
+    if (action === "allow" && !isDefault) context.approve?.(args);
+    else if (isAsked) return (await ask(about(context, args), signal)) ?? verdict;
+    return verdict;
+  };
+}
+
+/** The call as a person is asked about it: with the arguments that it would run with. */
+function about(context: BeforeToolCallContext, args: unknown): BeforeToolCallContext {
+  return { ...context, args, approve: (allowed = args) => context.approve?.(allowed) };
+}
+
+async function inTime<T>(work: Promise<T>, { clock }: Host, signal: AbortSignal): Promise<T> {
+  const releases: (() => void)[] = [];
+  const ended = new Promise<never>((_, reject) => {
+    const late = `The agent was not made within ${MAKE_MS / 1000} s.`;
+    const abort = (): void => reject(new BowlineError("aborted", "The run was aborted."));
+    releases.push(
+      clock.setTimer(MAKE_MS, () => reject(new BowlineError("timeout", late))),
+      () => signal.removeEventListener("abort", abort),
+    );
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    for (const release of releases) release();
+  }
+}
