@@ -10,9 +10,10 @@ import { noAgent } from "./session-agent.ts";
  * Makes the agent of one run. Called once a run, also when a run is resumed after a restart; it has
  * a minute.
  *
- * `user` is the person whose message the run answers. For a resumed run it is the same, as kept
- * with the message, else the user who created the session. `user.id` is undefined unless
- * `authorize` names users, and `user.sessions` unless it gives them sessions of their own.
+ * `user` is the person whose message the run answers, not who steered it later. For a resumed run
+ * it is the same, as kept with the message; for a message that an earlier version kept, the user who
+ * created the session. `user.id` is undefined unless `authorize` names users, and `user.sessions`
+ * unless it gives them sessions of their own.
  *
  * The agent must be new, without messages: the gateway gives it those of the session. An error ends
  * the run with `chat.error`: a `BowlineError` with its own code, any other with `hook_failed`.

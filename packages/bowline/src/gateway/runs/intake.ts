@@ -1,6 +1,6 @@
 /** Which messages are taken, once each. */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
-import { ownedBy, type User } from "../access/user.ts";
+import type { User } from "../access/user.ts";
 import { agentOf } from "../agents/session-agent.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { SendParams, SendResult } from "../protocol/protocol.ts";
@@ -84,7 +84,7 @@ export class Intake {
       text,
       timestamp,
       ...(attachments && { attachments }),
-      ...ownedBy(user),
+      ...(user !== undefined && { user }),
     };
     if (isInto && agent !== undefined) {
       if (attachments !== undefined) assertTaken(attachments, await this.#host.modelFor(agent));

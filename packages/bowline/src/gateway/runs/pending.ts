@@ -19,7 +19,7 @@ export interface PendingMessage {
   readonly agentId: string;
   readonly text: string;
   readonly attachments?: readonly Attachment[];
-  /** Whose message it is. Absent: not known, such as of one that an earlier version kept. */
+  /** Whose message it is. Absent: kept by an earlier version, so that it is not known. */
   readonly user?: User;
   /** Its run was told to stop: who takes it up again brings it to its end. */
   readonly isAborted?: true;
