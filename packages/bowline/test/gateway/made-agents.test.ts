@@ -21,7 +21,7 @@ const again = defineTool({
   parameters: { type: "object", properties: { n: { type: "number" } } } as const,
   execute: ({ n }) => `done ${n}`,
 });
-const calls = (count: number) =>
+const rounds = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ content: [scriptedToolCall("again", { n })] }));
 
 describe("a gateway whose agents are made by a function", () => {
@@ -123,7 +123,8 @@ describe("a gateway whose agents are made by a function", () => {
         text: "go",
         timestamp: asked.length,
       });
-    await using _house = await madeHouse(agents, { store, pending, authorize });
+    await using house = await madeHouse(agents, { store, pending, authorize });
+    await house.client("a token").ready();
     await eventually("both have run", async () => (await pending.list()).length === 0);
     assert.deepEqual(asked, [{ id: "ann", sessions: "ann/" }, {}]);
   });
@@ -261,7 +262,7 @@ describe("the limits of an agent that a function makes", () => {
     assert.equal(end.event === "chat.final" && end.data.stopReason, "budget");
     return turns;
   };
-  const endless = (options: object): Agent => scripted(calls(9), { tools: [again], ...options });
+  const endless = (options: object): Agent => scripted(rounds(9), { tools: [again], ...options });
 
   it("are the smaller of its own and the gateway's", async () => {
     assert.equal(await turnsOf(endless({}), 3), 3);

@@ -30,5 +30,5 @@ export function ownerIn(metadata: Readonly<Record<string, unknown>> = {}): User 
   if (typeof user !== "object" || user === null) return undefined;
   const { id, sessions } = user as Readonly<Record<string, unknown>>;
   const isUser = [id, sessions].every((part) => part === undefined || typeof part === "string");
-  return isUser ? (user as User) : undefined;
+  return isUser ? user : undefined;
 }

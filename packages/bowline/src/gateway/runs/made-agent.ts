@@ -101,9 +101,17 @@ function allowedBy(
   };
 }
 
-/** The call as a person is asked about it: with the arguments that it would run with. */
+/**
+ * The call as a person is asked about it: with the arguments that it would run with. The question
+ * has an id of its own, since the agent's hook may have asked another one about the call.
+ */
 function about(context: BeforeToolCallContext, args: unknown): BeforeToolCallContext {
-  return { ...context, args, approve: (allowed = args) => context.approve?.(allowed) };
+  return {
+    ...context,
+    args,
+    idempotencyKey: `${context.idempotencyKey}:gateway`,
+    approve: (allowed = args) => context.approve?.(allowed),
+  };
 }
 
 async function inTime<T>(work: Promise<T>, { clock }: Host, signal: AbortSignal): Promise<T> {

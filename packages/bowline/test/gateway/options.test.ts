@@ -1,0 +1,115 @@
+/** Options of a gateway that cannot work are refused before it listens. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Agent } from "@bowline/core";
+import fc from "fast-check";
+import { createGateway, defaultLimits, startGateway } from "bowline/gateway";
+
+const agents = (): Agent => new Agent();
+const list = () => [{ id: "assistant", model: "provider/model", description: "" }];
+const backendFor = (): never => {
+  throw new Error("nobody asks");
+};
+const systemPrompt = (): string => "";
+const token = "a token";
+
+/** Why both refuse these options. */
+async function refusal(options: object): Promise<string> {
+  const messages: string[] = [];
+  for (const start of [createGateway, startGateway] as readonly ((
+    options: never,
+  ) => Promise<{ close(): Promise<void> }>)[]) {
+    const port = start === startGateway ? { port: 0 } : {};
+    const error: unknown = await start({ ...port, ...options } as never).then(
+      (gateway) => gateway.close(),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof Error, `${JSON.stringify(options)} was taken`);
+    assert.equal((error as { code?: unknown }).code, "invalid_argument");
+    messages.push(error.message);
+  }
+  assert.equal(messages[0], messages[1]);
+  return messages[0] ?? "";
+}
+
+describe("createGateway and startGateway", () => {
+  it("refuse an unknown option and an unknown limit with the nearest name", async () => {
+    assert.equal(
+      await refusal({ token, agents, limit: {} }),
+      'There is no option "limit". Did you mean "limits"?',
+    );
+    assert.equal(
+      await refusal({ token, agents, maxTurns: 3 }).then((why) => why.split(".")[0]),
+      'There is no option "maxTurns"',
+    );
+    assert.equal(
+      await refusal({ token, agents, limits: { maxTurn: 3 } }),
+      'There is no limit "maxTurn". Did you mean "maxTurns"?',
+    );
+  });
+
+  it("take no limit beside limits, whichever it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...Object.keys(defaultLimits)), async (name) => {
+        assert.match(await refusal({ token, agents, [name]: 1 }), /^There is no option/);
+      }),
+    );
+  });
+
+  it("refuse an option of the other", async () => {
+    await assert.rejects(
+      startGateway({ token, agents, path: "/agents" } as never),
+      /There is no option "path"/,
+    );
+    await assert.rejects(
+      createGateway({ token, agents, port: 0 } as never),
+      /There is no option "port"/,
+    );
+  });
+
+  it("refuse what goes with a list of agents beside functions that make them", async () => {
+    for (const [name, value] of Object.entries({
+      backendFor,
+      systemPrompt,
+      tools: () => [],
+      providers: new Map(),
+    }))
+      for (const made of [(_key: string) => agents(), { assistant: agents }])
+        assert.match(
+          await refusal({ token, agents: made, [name]: value }),
+          new RegExp(`^"${name}" goes with agents that are a list`),
+        );
+    assert.match(
+      await refusal({ token, agents: list, systemPrompt }),
+      /give a list and backendFor/,
+    );
+  });
+
+  it("refuse agents that are neither a function nor a record of functions", async () => {
+    for (const wrong of [undefined, {}, [], { assistant: new Agent() }, "assistant"])
+      assert.match(await refusal({ token, agents: wrong }), /^Option "agents" takes a function/);
+  });
+
+  it("refuse both token and tokens, and an empty token", async () => {
+    assert.match(
+      await refusal({ token, tokens: { full: token }, agents }),
+      /^Give token or tokens/,
+    );
+    assert.match(await refusal({ token: "", agents }), /must not be empty/);
+  });
+
+  it("say so when a function beside backendFor gives an agent", async () => {
+    await using gateway = await started({ token, agents, backendFor, systemPrompt });
+    const answer = await fetch(`${gateway.url}/api/chat`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ sessionKey: "s", message: "Hi" }),
+    });
+    assert.match(await answer.text(), /A function that makes agents goes without it/);
+  });
+});
+
+async function started(options: object): Promise<AsyncDisposable & { readonly url: string }> {
+  const gateway = await startGateway({ port: 0, ...options } as never);
+  return { url: gateway.url, [Symbol.asyncDispose]: () => gateway.close() };
+}
