@@ -1,13 +1,13 @@
-// A gateway in a program of your own: your model, tools, tokens and store behind a WebSocket and
-// HTTP, for any number of clients.
+// A gateway in a program of your own: your agents behind a WebSocket and HTTP, for any number of
+// clients.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineTool } from "@bowline/core";
+import { Agent, defineTool } from "@bowline/core";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { GatewayClient } from "bowline/client";
-import { createPendingFolder, loadRules, startGateway } from "bowline/gateway";
+import { createPendingFolder, startGateway } from "bowline/gateway";
 
 const weather = defineTool({
   name: "get_weather",
@@ -24,15 +24,12 @@ const folder = await mkdtemp(join(tmpdir(), "gateway-")); // yours: a folder tha
 const token = "a long secret of yours";
 const gateway = await startGateway({
   port: 0, // any that is free
-  tokens: { full: token },
+  token,
+  // Called for each run. With a real model: { model: getModel(…), getApiKey, … } and no streamFn.
+  agents: () =>
+    new Agent({ model, streamFn, systemPrompt: "You tell the weather.", tools: [weather] }),
   store: createJsonlStore(join(folder, "sessions")), // or one of your own
-  pending: createPendingFolder(join(folder, "pending")), // without it nothing that runs outlives the process
-  rules: await loadRules([{ action: "allow", tool: "get_weather" }], join(folder, "policy.json")), // all else is asked about
-  agents: () => [{ id: "assistant", model: "yours/any", description: "Knows the weather" }],
-  backendFor: () => ({ model, streamFn, isPractice: false }), // with a real model: { model: getModel(…), apiKey, isPractice: false }
-  systemPrompt: () => "You tell the weather.",
-  tools: () => [weather],
-  workspacePath: folder,
+  pending: createPendingFolder(join(folder, "pending")), // a restart resumes what was running
 });
 
 const client = new GatewayClient({ url: gateway.url, token });

@@ -3,12 +3,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createMemoryStore } from "@bowline/core/session";
+import { Agent } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
 import { GatewayClient } from "bowline/client";
 import { createGateway, createPage } from "bowline/gateway";
 
-const { model, streamFn } = createScriptedModel(["Hello, Ann."]);
+const { model, streamFn } = createScriptedModel([
+  ({ systemPrompt }) => `Hello. I was told: ${systemPrompt}`,
+]);
 const users = new Map([["the secret of Ann", "ann"]]); // yours: a database, a signed token, …
 
 const gateway = await createGateway({
@@ -16,13 +18,10 @@ const gateway = await createGateway({
   page: createPage(), // at /agents/
   authorize(token) {
     const user = users.get(token);
-    return user === undefined ? undefined : { scope: "full", sessions: `${user}/` };
+    return user === undefined ? undefined : { scope: "full", sessions: `${user}/`, user };
   },
-  store: createMemoryStore(), // yours: createJsonlStore(folder), or one of your own
-  agents: () => [{ id: "assistant", model: "yours/any", description: "Helps" }],
-  backendFor: () => ({ model, streamFn, isPractice: false }), // with a real model: { model: getModel(…), apiKey, isPractice: false }
-  systemPrompt: (sessionKey) => `You help ${sessionKey.split("/")[0]}.`,
-  workspacePath: process.cwd(),
+  agents: (_sessionKey, user) =>
+    new Agent({ model, streamFn, systemPrompt: `You help ${user.id}.` }),
 });
 
 // What is not below the path is yours: with Express app(request, response), with Fastify the
@@ -52,6 +51,6 @@ server.close();
 /* Prints:
 Your own page
 <!doctype html>
-Hello, Ann.
+Hello. I was told: You help ann.
 The token is for sessions whose keys begin with "ann/".
 */

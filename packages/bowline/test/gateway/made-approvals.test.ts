@@ -175,6 +175,16 @@ describe("a call of an agent that a function makes, with rules", () => {
     assert.deepEqual(results, [denied, denied, "done"]);
   });
 
+  it("is not asked about by the agent's own beforeToolCall when a rule denies it", async () => {
+    const { asked, ran } = await play({
+      calls: ["drop secret", "drop a"],
+      rules: await denying(),
+      options: { beforeToolCall: requireApproval() },
+      answers: ["allow-once"],
+    });
+    assert.deepEqual([asked, ran], [["drop a"], ["drop a"]]);
+  });
+
   it("is denied with arguments that the agent's own beforeToolCall made of allowed ones", async () => {
     for (const beforeToolCall of [
       () => ({ args: { path: "secret" } }),

@@ -52,7 +52,7 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
       runs: count,
     },
   }),
-  "agents.list": defineMethod<"agents.list">("The agents of AGENTS.md", {
+  "agents.list": defineMethod<"agents.list">("The agents that can be asked", {
     access: "read",
     refersTo: {},
     params: nothing,
