@@ -52,10 +52,14 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
     }
     case "compaction":
       return [`${bold("Summary for the model")}  ${place}\n${printable(entry.summary)}`];
-    case "model_change":
-      return [
-        `${dim(`— the model is now ${oneLine(`${entry.provider}/${entry.model}`, 200)}`)}  ${place}`,
-      ];
+    case "model_change": {
+      const { provider, model, agent } = entry;
+      const now =
+        model === "" && agent !== undefined
+          ? `agent is now ${agent}`
+          : `model is now ${provider}/${model}`;
+      return [`${dim(`— the ${oneLine(now, 200)}`)}  ${place}`];
+    }
     case "run_end": {
       if (entry.reason === "done") return [];
       const why = entry.error === undefined ? "" : `: ${oneLine(entry.error.message, 1000)}`;

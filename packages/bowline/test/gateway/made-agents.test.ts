@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, BowlineError, createBudget, defineTool, type AgentOptions } from "@bowline/core";
-import { createMemoryStore } from "@bowline/core/session";
+import { createMemoryStore, openSession, sessionToMarkdown } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createMemoryPending, type Access, type CreateAgent, type User } from "bowline/gateway";
 import { eventually } from "../../../../test/support/within.ts";
@@ -133,8 +133,10 @@ describe("a gateway whose agents are made by a function", () => {
     const agents = {
       writer: () => scripted(["I write."]),
       assistant: () => scripted(["I help."]),
+      poet: () => scripted(["I sing."]),
     };
-    await using house = await madeHouse(agents);
+    const store = createMemoryStore();
+    await using house = await madeHouse(agents, { store });
     const client = house.client();
     const say = async (agentId?: string): Promise<string> => {
       const run = await client.send({
@@ -152,6 +154,13 @@ describe("a gateway whose agents are made by a function", () => {
     assert.deepEqual([session.agentId, session.model], ["writer", "scripted/scripted"]);
     const run = await client.send({ sessionKey: "other", message: "Hi" });
     assert.equal((await run.result()).text, "I write.");
+    // Of an agent that was not made yet no model is told.
+    const unmade = await client.request("sessions.patch", { sessionKey: "other", agentId: "poet" });
+    assert.deepEqual([unmade.session.agentId, unmade.session.model], ["poet", undefined]);
+    const other = await openSession(store, "other", { readOnly: true });
+    assert.match(await sessionToMarkdown(other), /The agent is now poet/);
+    const sung = await client.send({ sessionKey: "other", message: "Hi" });
+    assert.equal((await sung.result()).text, "I sing.");
   });
 
   it("lists its agents, with their models once they were made, and refuses another model", async () => {

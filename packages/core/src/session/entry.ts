@@ -41,7 +41,10 @@ export interface EntryBase {
 /** How a run ended, as the loop's `agent_end` says it; `interrupted` is found on reopening. */
 export type RunEnd = "done" | "length" | "error" | "aborted" | "budget" | "interrupted";
 
-/** The model that is asked. */
+/**
+ * The model that is asked. `provider` and `model` are empty where an agent was chosen whose model
+ * is not known before its first run.
+ */
 export interface SessionModel {
   readonly provider: string;
   readonly model: string;

@@ -60,7 +60,11 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
         text: entry.summary,
       });
     case "model_change":
-      return note(`The model is now ${entry.provider}/${entry.model}`);
+      return note(
+        entry.model === "" && entry.agent !== undefined
+          ? `The agent is now ${entry.agent}`
+          : `The model is now ${entry.provider}/${entry.model}`,
+      );
     case "run_end":
       return entry.reason === "done"
         ? []
