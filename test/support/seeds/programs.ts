@@ -79,7 +79,7 @@ export async function createPrograms(...packages: readonly string[]): Promise<Pr
 /** Puts the packages, as built, and what programs import beside them into `node_modules`. */
 async function install(folder: string, packages: readonly string[]): Promise<void> {
   await mkdir(join(folder, "node_modules"));
-  for (const name of ["@types", "arktype", "typebox", "undici", "valibot", "zod"]) {
+  for (const name of ["@types", "arktype", "hono", "typebox", "undici", "valibot", "zod"]) {
     await symlink(join(root, "node_modules", name), join(folder, "node_modules", name), "dir");
   }
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
