@@ -48,7 +48,7 @@ export async function makeRunAgent(
   return agent;
 }
 
-/** A conversation that grows too long, or runs in circles, unless the agent sees to that itself. */
+/** Compacts long conversations and stops runs that repeat the same tool calls. */
 function keepShort(agent: Agent, { clock }: Host): void {
   const compaction = createCompaction({ streamOptions: { clock } });
   const guard = createProgressGuard({ now: () => clock.now() });
@@ -59,7 +59,7 @@ function keepShort(agent: Agent, { clock }: Host): void {
 
 function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["budget"]> {
   const { maxTurns, runTimeoutMs: maxTimeMs } = limits;
-  // What others draw on too stays as it is.
+  // A shared budget has other users: it is the parent of this run's, and is not changed.
   if (own !== undefined && "used" in own) return createBudget({ maxTurns, maxTimeMs }, own);
   return {
     ...own,
@@ -69,8 +69,8 @@ function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["b
 }
 
 /**
- * The agent's own `beforeToolCall` between two looks at the rules: the hook may change the
- * arguments, and what a rule denies is neither run nor asked about.
+ * Returns the agent's own `beforeToolCall` between two checks of the rules. The first check keeps the
+ * hook from asking a person about a denied call; the second covers arguments that the hook changed.
  */
 function allowedBy(
   { rules, isRuled, limits }: Host,

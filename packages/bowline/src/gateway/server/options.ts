@@ -10,7 +10,7 @@ import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import type { Pending } from "../runs/pending.ts";
 import type { Rules } from "../../policy/rules.ts";
 
-/** What a gateway takes, however its agents come to be. */
+/** Options with either kind of agents. */
 interface SharedOptions extends EntryOptions {
   /** Keeps the sessions. Default: this process's memory. */
   readonly store?: Store;
@@ -49,8 +49,8 @@ interface SharedOptions extends EntryOptions {
 /** Agents that functions of the application make, one for each run. */
 export interface MadeAgents {
   /**
-   * One function, whose agent is called `assistant`, or several by the ids of their agents. Throws
-   * nothing at start: what a function throws ends its run.
+   * Makes the agent of each run. A record has a function for each agent id; a single function makes
+   * the agent `assistant`.
    */
   readonly agents: CreateAgent | Readonly<Record<string, CreateAgent>>;
   /** The agent has its own model, tools and prompt. */
@@ -60,7 +60,7 @@ export interface MadeAgents {
   readonly tools?: undefined;
 }
 
-/** Agents as a list of names with models, of which the gateway makes the agents. */
+/** A list of agents with their models. The gateway makes the agent of each run from it. */
 export interface ListedAgents {
   /** The agents that can be asked. Read anew for each request. */
   readonly agents: () => Promise<readonly AgentEntry[]> | readonly AgentEntry[];
@@ -101,15 +101,18 @@ const names: Readonly<Record<keyof DoorOptions, true>> = {
   workspacePath: true,
 };
 
-/** A list is read by a function without parameters; one that makes agents may have none either. */
+/**
+ * Whether `agents` reads a list. Such a function has no parameters. A function that makes agents may
+ * have none either, so `backendFor` decides.
+ */
 export function isListed(options: DoorOptions): options is SharedOptions & ListedAgents {
   const { agents, backendFor } = options;
   return typeof agents === "function" && agents.length === 0 && backendFor !== undefined;
 }
 
 /**
- * Throws `invalid_argument` for an option or a limit that there is not, and for options of a list
- * of agents beside functions that make agents. `more` are the names that are known besides.
+ * Throws `invalid_argument` for an unknown option or limit, and for an option of a list of agents
+ * beside functions that make agents. `more` are further known option names.
  */
 export function checkOptions(options: DoorOptions, more: readonly string[]): void {
   checkNames(options, [...Object.keys(names), ...more]);
