@@ -154,7 +154,11 @@ describe("examples/programs", () => {
       await eventually("the model's connection is closed", async () => (await server.open()) === 0);
       release();
 
-      const stopped = await send("Again");
+      let stopped = await send("Again");
+      await eventually("the run that was left has ended", async () => {
+        if (stopped.status === 409) stopped = await send("Again");
+        return stopped.status === 200;
+      });
       await eventually("the model is asked", () => server.requests.length === 3);
       const stop = await fetch(`${chat}/run`, { method: "DELETE" });
       assert.equal(stop.status, 204);

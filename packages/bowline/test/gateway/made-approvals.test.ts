@@ -60,7 +60,7 @@ async function play({ calls, options = {}, rules, answers = [] }: Scene): Promis
   client.onEvent(({ event, data }) => {
     if (event === "chat.tool_result") results?.push(data.output);
     if (event !== "exec.approval_request") return;
-    asked?.push(`${data.toolName} ${(data.details as { path: string }).path}`);
+    asked?.push(`${data.toolName} ${(data.arguments as { path: string }).path}`);
     void answer(client, data.approvalId, decisions.shift() ?? "deny");
   });
   for (const message of calls) {
