@@ -1,5 +1,6 @@
 /** `bowline/tools`: read, write, edit, bash, grep and glob, for one working directory. */
 import { BowlineError, type AgentTool } from "@bowline/core";
+import { checkNames } from "@bowline/core/agent";
 import { createBashTool } from "./bash.ts";
 import { createEditTool } from "./edit.ts";
 import { createGlobTool } from "./glob.ts";
@@ -25,12 +26,24 @@ export interface ToolsOptions extends ToolOptions {
   readonly only?: readonly ToolName[];
 }
 
+const optionNames: Readonly<Record<keyof ToolsOptions, true>> = {
+  allowedSecrets: true,
+  confined: true,
+  env: true,
+  hidden: true,
+  limits: true,
+  only: true,
+  outputFolder: true,
+  root: true,
+};
+
 /**
  * Tools for an agent, confined to one working directory; bash starts there and is not confined.
- * Throws `invalid_argument` if the directory cannot be used, for a name that is no tool's, and for
- * a limit that is none.
+ * Throws `invalid_argument` if the directory cannot be used, for an unknown tool, option or limit,
+ * and for a limit out of range.
  */
 export function createTools({ only, ...options }: ToolsOptions): AgentTool[] {
+  checkNames({ only, ...options }, Object.keys(optionNames));
   checkLimits(options.limits ?? {});
   const names = only ?? (Object.keys(factories) as ToolName[]);
   return names.map((name) => {

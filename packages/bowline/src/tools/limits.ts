@@ -1,5 +1,6 @@
 /** What a caller may bound. Each tool has its own default beside it. */
 import { BowlineError } from "@bowline/core";
+import { checkNames } from "@bowline/core/agent";
 
 export interface ToolLimits {
   /**
@@ -23,8 +24,17 @@ export interface ToolLimits {
 const LONGEST_MS = 2 ** 31 - 1;
 const FEWEST_CHARACTERS = 100;
 
-/** Throws `invalid_argument` for a limit that is none. */
-export function checkLimits({ resultCharacters, ...times }: ToolLimits): void {
+const limitNames: Readonly<Record<keyof ToolLimits, true>> = {
+  commandMs: true,
+  maxCommandMs: true,
+  resultCharacters: true,
+  searchMs: true,
+};
+
+/** Throws `invalid_argument` for an unknown limit, and for one out of range. */
+export function checkLimits(limits: ToolLimits): void {
+  checkNames(limits, Object.keys(limitNames), "limit");
+  const { resultCharacters, ...times } = limits;
   for (const [name, ms] of Object.entries(times)) {
     if (ms !== undefined && !(ms > 0 && ms <= LONGEST_MS)) {
       throw new BowlineError(

@@ -80,6 +80,8 @@ export function createWorkspace({
   confined = true,
   hidden = () => [],
 }: ToolOptions): Workspace {
+  if (typeof root !== "string")
+    throw new BowlineError("invalid_argument", "The tools need root, the path of a folder.");
   const name = resolve(root);
   try {
     if (!statSync(name).isDirectory()) throw new Error("it is not a folder");

@@ -31,6 +31,12 @@ const refused = (options: Partial<ToolsOptions>, words: RegExp): void =>
   );
 
 describe("createTools", () => {
+  it("refuses an option or limit that it does not know, and names the nearest", () => {
+    refused({ hiden: () => [] } as object, /no option "hiden".*"hidden"/);
+    refused({ limits: { comandMs: 1 } as object }, /no limit "comandMs".*"commandMs"/);
+    refused({ root: undefined } as object, /need root/);
+  });
+
   it("gives the six tools, of which those that change things need approval", () => {
     const tools = createTools({ root: "." });
     const approvals = tools.map(({ name }) => [name, needsApproval(name)]);
