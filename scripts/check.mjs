@@ -95,6 +95,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "examples as published, TypeScript 5.4, 5.9 and 7",
+    command: ["node", "scripts/published-examples.mjs", ...allPacked],
+    after: ["pack"],
+  },
+  {
     name: "worker as published",
     command: ["node", "scripts/published-worker.mjs", ...allPacked],
     after: ["pack"],

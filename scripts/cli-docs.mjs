@@ -120,6 +120,9 @@ A profile is \`{ version, baseUrl, model, compat, notes }\`; \`compat\` has only
 it with \`bowline run --profile <file>\`, a program as overrides:
 
 \`\`\`ts
+import { readFile } from "node:fs/promises";
+import { Agent, getModel } from "@bowline/core";
+
 const { baseUrl, model, compat } = JSON.parse(await readFile("server.json", "utf8"));
 const agent = new Agent({ model: getModel("custom", model, { baseUrl, compat }) });
 \`\`\`
