@@ -30,15 +30,15 @@ for (const [name, rules] of Object.entries(packages)) {
     const graph = readGraph(join(root, "packages", name, "dist"), "js");
     const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 
-    it("are there", () => assert.ok(graph.size > 0));
+    it("exist", () => assert.ok(graph.size > 0));
 
-    it("keep the direction of imports", () =>
+    it("follow the direction of imports", () =>
       assert.deepEqual(findViolations(graph, rules, dependencies), []));
 
-    it("import each other in no circle", () =>
+    it("contain no import cycle", () =>
       assert.deepEqual(drawHouse(arrowsOfFiles(graph)).circles, []));
 
-    it("import other packages by their entries", () => {
+    it("import other packages through their entries", () => {
       const wrong = [...graph].flatMap(([file, specifiers]) =>
         specifiers
           .filter((specifier) => specifier.startsWith("@bowline/") && !entries.has(specifier))
@@ -65,7 +65,7 @@ describe("the built files of core", () => {
 describe("the built files of bowline", () => {
   const graph = readGraph(join(root, "packages/bowline/dist"), "js");
   for (const entry of ["gateway/client/client.js", "page/main.js"]) {
-    it(`reach nothing of the server from ${entry}`, () => {
+    it(`reach no server code from ${entry}`, () => {
       const files = [...reachable(graph, entry)];
       const ofBrowser = /^(?:gateway\/(?:client|protocol)\/|page\/(?!node\/)|escape\.js$)/;
       assert.deepEqual(
@@ -91,7 +91,7 @@ describe("the layer rules", () => {
   const check = (changes: Record<string, string[]>): string[] =>
     findViolations(new Map(Object.entries({ ...clean, ...changes })), core, ["@scope/declared"]);
 
-  it("pass a clean graph", () => assert.deepEqual(check({}), []));
+  it("accept a clean graph", () => assert.deepEqual(check({}), []));
 
   const breaches: [string, Record<string, string[]>][] = [
     ["agent imports a provider", { "agent/loop.js": ["../providers/openai-chat/index.js"] }],
@@ -123,7 +123,7 @@ describe("the layer rules", () => {
     assert.deepEqual(reachableNodeImports(graph, "index.js"), ["node/b.js: node:fs"]);
   });
 
-  it("read every form of import and no comment", () => {
+  it("read every form of import and ignore comments", () => {
     const code = [
       'import a, { b } from "./a.js";',
       'import "./side-effect.js";',
@@ -137,11 +137,11 @@ describe("the layer rules", () => {
     assert.deepEqual(importsOf(code), ["./a.js", "./side-effect.js", "./b.js", "./c.js", "./d.js"]);
   });
 
-  it("read imports of types alone", () =>
+  it("read type-only imports", () =>
     assert.deepEqual(importsOf('import type { A } from "./a.ts";'), ["./a.ts"]));
 });
 
-describe("the floors of a house", () => {
+describe("the folder order", () => {
   const graph: ImportGraph = new Map([
     ["top.ts", ["./left/a.ts", "./right/b.ts"]],
     ["left/a.ts", ["../right/b.ts", "../left/c.ts"]],
@@ -150,20 +150,20 @@ describe("the floors of a house", () => {
     ["ground.ts", ["node:fs"]],
   ]);
 
-  it("put a room above all that it imports", () =>
+  it("puts a folder above all that it imports", () =>
     assert.deepEqual(drawHouse(arrowsOfRooms(graph, "")), {
       floors: [["ground.ts"], ["right/"], ["left/"], ["top.ts"]],
       circles: [],
     }));
 
-  it("name rooms that import each other through files that do not", () => {
+  it("names folders that import each other through different files", () => {
     const both = new Map([...graph, ["right/d.ts", ["../left/c.ts"]]]);
     assert.deepEqual(drawHouse(arrowsOfFiles(both)).circles, []);
     const [circle = []] = drawHouse(arrowsOfRooms(both, "")).circles;
     assert.deepEqual(circle.toSorted(), ["left/", "right/"]);
   });
 
-  it("name files in a circle of three", () => {
+  it("names the files of a cycle of three", () => {
     const round = new Map([...graph, ["ground.ts", ["./top.ts"]]]);
     const [circle = []] = drawHouse(arrowsOfFiles(round)).circles;
     assert.deepEqual(circle.toSorted(), ["ground.ts", "left/a.ts", "right/b.ts", "top.ts"]);

@@ -54,7 +54,7 @@ describe("findSites", () => {
     ]);
   });
 
-  it("leaves types, texts, directives and super() as they are", () => {
+  it("leaves types, strings, directives and super() unchanged", () => {
     const source = `"use strict";
       type T = A extends B ? 1 : 2;
       class C extends D { constructor() { super(); } }
@@ -64,7 +64,7 @@ describe("findSites", () => {
     assert.deepEqual(changes(source), []);
   });
 
-  it("counts in UTF-16, as JavaScript does", () => {
+  it("counts offsets in UTF-16 code units, as JavaScript does", () => {
     const source = 'const face = "😀"; const x = a < b;';
     const [site] = findSites("a.ts", source);
     assert.ok(site);
@@ -88,13 +88,13 @@ describe("sample", () => {
   const large = Array.from({ length: 100 }, (_, at) => mutant("large/a.ts", at));
   const small = Array.from({ length: 5 }, (_, at) => mutant("small/a.ts", at));
 
-  it("takes as many of each folder until one has no more", () => {
+  it("takes the same number from each folder until a folder runs out", () => {
     const chosen = sample([...large, ...small], 8, 1).map(({ file }) => file);
     assert.equal(chosen.filter((file) => file.startsWith("small/")).length, 4);
     assert.equal(sample([...large, ...small], 50, 1).length, 50);
   });
 
-  it("takes the same by the same seed, also when a folder is asked for alone", () => {
+  it("returns the same sample for the same seed, also for a single folder", () => {
     const both = sample([...large, ...small], 20, 1).filter(({ file }) => file === "large/a.ts");
     assert.deepEqual(sample(large, both.length, 1), both);
     assert.notDeepEqual(sample(large, both.length, 2), both);

@@ -60,7 +60,7 @@ describe("tryAll", () => {
   write("packages/a/test/small.test.ts", test("knows small", "assert.ok(isSmall(9));"));
   write("packages/a/test/sum.test.ts", test("adds", "assert.equal(sum([1, 2]), 3);"));
 
-  it("tells what a test kills, what survives, and what hangs", async () => {
+  it("reports which mutants a test kills, which survive, and which hang", async () => {
     const verdicts = await run();
     const survivor = verdicts.get("1: < → <=");
     assert.deepEqual([survivor?.outcome, survivor?.tried], ["survived", 1]);
@@ -72,7 +72,7 @@ describe("tryAll", () => {
     assert.equal(readFileSync(join(root, "packages/a/src/numbers.ts"), "utf8"), source);
   });
 
-  it("maps again only the test files that changed", async () => {
+  it("rebuilds the map only for test files that changed", async () => {
     const mapOf = (name: string): string => join(root, `cache/packages+a+test+${name}.json`);
     const before = statSync(mapOf("sum.test.ts")).mtimeMs;
     write("packages/a/test/small.test.ts", test("knows ten", "assert.ok(!isSmall(10));"));
@@ -81,14 +81,14 @@ describe("tryAll", () => {
     assert.equal(statSync(mapOf("sum.test.ts")).mtimeMs, before);
   });
 
-  it("asks no test that fails without a mutant", async () => {
+  it("skips tests that fail without a mutant", async () => {
     write("packages/a/test/sum.test.ts", test("adds", "assert.equal(sum([1, 2]), 4);"));
     const verdicts = await run(({ original }) => original === "+");
     const verdict = verdicts.get("4: + → -");
     assert.deepEqual([verdict?.outcome, verdict?.executing], ["survived", 0]);
   });
 
-  it("tells a hang apart", async () => {
+  it("reports a hang separately from a failure", async () => {
     const waits = "while (sum([1]) !== 1) await new Promise((go) => setTimeout(go, 10));";
     const waiting = test("waits", waits).replace("() =>", "async () =>");
     write("packages/a/test/sum.test.ts", waiting);
@@ -97,7 +97,7 @@ describe("tryAll", () => {
     assert.deepEqual([hung?.outcome, hung?.by], ["hung", "packages/a/test/sum.test.ts"]);
   });
 
-  it("tries the other tests when one hangs", async () => {
+  it("runs the remaining tests when one hangs", async () => {
     write("packages/a/test/more.test.ts", test("adds one", "assert.equal(sum([1]), 1);"));
     const verdicts = await run(({ original }) => original === "+");
     const killed = verdicts.get("4: + → -");

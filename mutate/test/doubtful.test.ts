@@ -393,7 +393,7 @@ const all: Record<Wire, Cases> = {
 for (const [wire, cases] of Object.entries(all))
   describe(`the acceptor of ${wire}`, () => {
     for (const [reason, { stream, holds }] of Object.entries(cases))
-      it(`doubts, and reads: ${reason}`, async () => {
+      it(`marks as doubtful, and still reads: ${reason}`, async () => {
         const verdict = accept(wire as Wire, stream);
         assert.ok(verdict.is === "doubtful", JSON.stringify(verdict));
         assert.equal(verdict.reason, reason);

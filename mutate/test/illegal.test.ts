@@ -336,7 +336,7 @@ const all: Record<Wire, Cases> = {
 };
 
 for (const [wire, cases] of Object.entries(all))
-  describe(`a stream of ${wire} that its acceptor refuses`, () => {
+  describe(`the acceptor of ${wire} refuses`, () => {
     for (const [reason, stream] of Object.entries(cases))
       it(reason, async () => {
         const verdict = accept(wire as Wire, stream);

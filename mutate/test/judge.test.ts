@@ -19,19 +19,19 @@ function kindOf(verdict: Verdict, made: Decoded): string | undefined {
 }
 
 describe("the judge", () => {
-  it("finds nothing in an answer taken as it is, nor in an illegal one that failed", () => {
+  it("reports no problem for a legal answer read as sent, or an illegal one that failed", () => {
     assert.equal(kindOf(legal, decoded([run])), undefined);
     assert.equal(kindOf(illegal, decoded([], "error")), undefined);
   });
 
-  it("finds the good end of an illegal stream", () => {
+  it("reports an illegal stream that ended well", () => {
     assert.equal(kindOf(illegal, decoded([run])), "goodEnd");
     assert.equal(kindOf(illegal, decoded([], "stop")), "goodEnd");
     // The calls were all refused, and the model is asked again.
     assert.equal(kindOf(illegal, decoded([])), undefined);
   });
 
-  it("finds a call that runs twice, one of other arguments, and one that nothing holds", () => {
+  it("reports a call that ran twice, with other arguments, or under another name", () => {
     for (const verdict of [legal, illegal]) {
       assert.equal(kindOf(verdict, decoded([run, run])), "wrongRun");
       assert.equal(kindOf(verdict, decoded([{ ...run, arguments: { a: 2 } }])), "wrongRun");
@@ -39,7 +39,7 @@ describe("the judge", () => {
     }
   });
 
-  it("finds a call that a legal answer holds and that did not run", () => {
+  it("reports a call of a legal answer that did not run", () => {
     assert.equal(kindOf(legal, decoded([], "stop")), "lostCall");
     const twice: Held = { ...whole, calls: [call, { ...call, id: "call_1" }] };
     assert.equal(
@@ -48,24 +48,24 @@ describe("the judge", () => {
     );
   });
 
-  it("says whether an illegal stream that ended well lost anything", () => {
+  it("says whether an illegal stream that ended well lost content", () => {
     const textOf = (made: Decoded) => findProblem(illegal, made, whole)?.text;
     assert.equal(textOf(decoded([run])), "ended well (toolUse), with all of the answer");
     assert.equal(textOf(decoded([], "stop")), "ended well (stop), without all of the answer");
   });
 
-  it("finds another text, and a legal answer that was refused", () => {
+  it("reports changed text, and a legal answer that was refused", () => {
     assert.equal(kindOf(legal, { ...decoded([run]), text: "Hel" }), "wrongText");
     assert.equal(kindOf(legal, decoded([], "error")), "refused");
   });
 
-  it("lets a doubtful stream be refused, but not be taken in part", () => {
+  it("lets a doubtful stream be refused, but not read in part", () => {
     const doubtful: Verdict = { is: "doubtful", reason: "two calls of one id", held: whole };
     assert.equal(kindOf(doubtful, decoded([], "error")), undefined);
     assert.equal(kindOf(doubtful, decoded([], "stop")), "lostCall");
   });
 
-  it("lets no call of a failed answer run, and no cut answer end well", () => {
+  it("reports a call of a failed answer that ran, and a cut answer that ended well", () => {
     const failed: Verdict = { is: "legal", held: { ...whole, calls: [], ending: "failed" } };
     const cut: Verdict = { is: "legal", held: { ...whole, ending: "cut" } };
     assert.equal(kindOf(failed, decoded([run])), "wrongRun");
@@ -74,7 +74,7 @@ describe("the judge", () => {
     assert.equal(kindOf(cut, decoded([run], "length")), undefined);
   });
 
-  it("finds a number that lost digits, and lets such a call be refused", () => {
+  it("reports a number that lost digits, and lets the call be refused instead", () => {
     const big: Held = { ...whole, calls: [{ ...call, arguments: '{"a":12345678901234567890}' }] };
     const verdict: Verdict = { is: "legal", held: big };
     const rounded = decoded([{ ...run, arguments: { a: Number("12345678901234567890") } }]);
@@ -82,7 +82,7 @@ describe("the judge", () => {
     assert.equal(findProblem(verdict, decoded([]), big), undefined);
   });
 
-  it("lets arguments that are no JSON run only where a backslash escapes nothing", () => {
+  it("lets a call with invalid JSON run only when the error is a backslash that escapes nothing", () => {
     const of = (args: string): Verdict => ({
       is: "legal",
       held: { ...whole, calls: [{ ...call, arguments: args }] },

@@ -74,7 +74,7 @@ const recordedNames: Record<string, string> = {
 for (const wire of wires)
   describe(`the acceptor of ${wire}`, () => {
     const recorded = recordedAnswers(wire);
-    it("accepts every recording, with its calls", { skip: recorded === undefined }, () => {
+    it("accepts every recording and finds its calls", { skip: recorded === undefined }, () => {
       for (const { name, body: bytes } of recorded ?? []) {
         const { calls } = heldBy(wire, bytes);
         const expected = recordedCalls[name] ?? [];
@@ -119,7 +119,7 @@ const held = (name: string, args: string, id?: string) => ({
 });
 
 describe("an acceptor", () => {
-  it("takes arguments in pieces, from several calls at a time", () => {
+  it("joins argument fragments of several interleaved calls", () => {
     const stream = body(
       chunk(fragment(0, "", "f")),
       chunk(fragment(1, '{"b"', "g")),
@@ -136,19 +136,19 @@ describe("an acceptor", () => {
     assert.deepEqual(accept("openai-chat", stream), verdict);
   });
 
-  it("looks at nothing behind the wire's last event", () => {
+  it("ignores everything after the wire's last event", () => {
     const stream = body(chunk({ content: "Hello" }), chunk({}, "stop"), done, "no event\n\n");
     const said = { text: "Hello", calls: [], ending: "complete" };
     assert.deepEqual(accept("openai-chat", stream), { is: "legal", held: said });
   });
 
-  it("takes an error of the server for an answer that failed", () => {
+  it("reads a server error as a failed answer", () => {
     const stream = body(chunk({ content: "Hel" }), { error: { message: "overloaded" } });
     const said = { text: "Hel", calls: [], ending: "failed" };
     assert.deepEqual(accept("openai-chat", stream), { is: "legal", held: said });
   });
 
-  it("doubts a call that is sent twice, and takes it once", () => {
+  it("marks a call that is sent twice as doubtful, and counts it once", () => {
     const twice = chunk(fragment(0, "{}", "f"));
     const verdict = accept("openai-chat", body(twice, twice, chunk({}, "tool_calls"), done));
     assert.deepEqual(verdict, {
@@ -161,7 +161,7 @@ describe("an acceptor", () => {
     });
   });
 
-  it("doubts a message that ends behind its stop reason", () => {
+  it("marks a message that ends after its stop reason as doubtful", () => {
     const stream = body(
       messageStart,
       toolStart(0),
@@ -176,7 +176,7 @@ describe("an acceptor", () => {
     });
   });
 
-  it("doubts sequence numbers that do not follow, where the copies agree", () => {
+  it("marks gaps in sequence numbers as doubtful when the copies agree", () => {
     const [first = {}, second = {}, , ...others] = numbered(
       created,
       itemAdded(0, callItem("")),
@@ -192,7 +192,7 @@ describe("an acceptor", () => {
     });
   });
 
-  it("puts streamed arguments together by their paths, with all digits of numbers", () => {
+  it("joins streamed arguments by their paths and keeps all digits of numbers", () => {
     const number = '{"jsonPath":"$.list[0].n","numberValue":12345678901234567890}';
     const stream = body(
       generated([functionCall({ name: "f", willContinue: true })]),

@@ -24,7 +24,7 @@ function after(how: string): string {
 }
 
 describe("a mutation", () => {
-  it("is written as a text that makes it again", () => {
+  it("has a text form from which it can be made again", () => {
     for (const how of ["lose:3", "double:1:4", "swap:2:9", "cut:3:17", "error-json:0"])
       assert.equal(formatMutation(parseMutation(how)), how);
     const moved = { kind: "move", at: 2, path: "id", value: '"a=b,c/d"' } as const;
@@ -32,7 +32,7 @@ describe("a mutation", () => {
     assert.throws(() => parseMutation("forget:1"), /No such mutation/);
   });
 
-  it("loses, doubles, swaps and cuts events as bytes", () => {
+  it("drops, duplicates, swaps and cuts events as bytes", () => {
     const [comment = "", hello = ""] = events.map((event) => Buffer.from(event).toString());
     const rest = Buffer.concat(events.slice(2)).toString();
     assert.equal(after("lose:0"), hello + rest);
@@ -41,7 +41,7 @@ describe("a mutation", () => {
     assert.equal(after("cut:1:5"), comment + hello.slice(0, 5));
   });
 
-  it("changes an index or an end word and no other byte", () => {
+  it("changes an index or an end word and leaves every other byte as it was", () => {
     const text = Buffer.from(stream).toString();
     assert.equal(
       after("move:3:choices.0.delta.tool_calls.0.index=0"),
@@ -53,12 +53,12 @@ describe("a mutation", () => {
     );
   });
 
-  it("adds an end that says nothing else", () => {
+  it("adds a second end that contains nothing else", () => {
     const copy = after("end-after:4:choices.0.finish_reason=%22cancelled%22").split("\n\n")[5];
     assert.deepEqual(JSON.parse(copy?.slice("data: ".length) ?? ""), chunk({}, "cancelled"));
   });
 
-  it("adds errors as the wire has them, and as lines", () => {
+  it("adds errors in the form of the wire, and as plain lines", () => {
     assert.match(after("error-object:0"), /^data: \{"error":\{/);
     assert.match(after("error-json:0"), /^\{"error":.*\n: keep-alive/);
     assert.match(after("error-text:0"), /^upstream connect error.*\n\n: keep-alive/);
@@ -69,18 +69,18 @@ describe("a plan", () => {
   const plan = (seed: string) => [...planMutants("openai-chat", events, 300, seed)];
   const ids = (seed: string) => plan(seed).map(({ how }) => how);
 
-  it("is the same again from the same seed, and another from another", () => {
+  it("is the same for the same seed, and differs for another seed", () => {
     assert.deepEqual(ids("1"), ids("1"));
     assert.notDeepEqual(ids("1"), ids("2"));
   });
 
-  it("has no two mutants of the same bytes, and not the stream itself", () => {
+  it("has no two mutants with the same bytes, and none equal to the original stream", () => {
     const bodies = plan("1").map((mutant) => Buffer.concat(mutant.events).toString());
     assert.equal(new Set(bodies).size, 300);
     assert.ok(!bodies.includes(Buffer.from(stream).toString()));
   });
 
-  it("makes every kind of mutation, alone and with another", () => {
+  it("contains every kind of mutation, alone and combined with another", () => {
     const kinds = new Set(plan("1").flatMap(({ mutations }) => mutations.map(({ kind }) => kind)));
     const expected = ["lose", "double", "swap", "move", "end", "end-after", "cut"];
     const errors = ["error-object", "error-json", "error-text"];
@@ -95,7 +95,7 @@ describe("exact JSON", () => {
     return node === undefined ? "no JSON" : canonicalNode(node);
   };
 
-  it("compares numbers by their digits", () => {
+  it("compares numbers digit by digit", () => {
     assert.equal(canonical("1.50e3"), canonical("1500"));
     assert.equal(canonical("-0.0"), canonical("0"));
     assert.equal(canonical("1E-7"), canonicalValue(1e-7));
@@ -111,7 +111,7 @@ describe("exact JSON", () => {
     assert.equal(canonical("{'a':1}"), "no JSON");
   });
 
-  it("says where each value stands", () => {
+  it("reports the path of each value", () => {
     const text = '{"a": [1, {"b": "x\\"y"}]}';
     const node = parseJsonText(text);
     assert.ok(node?.kind === "object");
@@ -127,7 +127,7 @@ describe("a kind of legal mutant", () => {
   const kind = (wire: Wire, held: Partial<Held>, ...how: string[]) =>
     kindOf(wire, whole, { ...whole, ...held }, how.map(parseMutation));
 
-  it("says what changed", () => {
+  it("describes what changed", () => {
     const names = [
       kind("google-generate", {}, "lose:0"),
       kind("google-generate", { text: "Hel" }, "lose:0"),
@@ -148,7 +148,7 @@ describe("a kind of legal mutant", () => {
     ]);
   });
 
-  it("is not listed where the wire notices it, or where no mutation explains it", () => {
+  it("is left out when the wire would notice it, or when no mutation explains it", () => {
     assert.equal(kind("openai-responses", { text: "Hel" }, "lose:0").isListed, false);
     assert.equal(kind("google-generate", { text: "Hel" }, "move:0:index=1").isListed, false);
     assert.equal(kind("openai-chat", { calls: [call, call, other] }, "double:0:0").isListed, false);

@@ -30,7 +30,7 @@ async function mockServer(): Promise<LLMock> {
 
 describe("bowline run with aimock", () => {
   for (const { model, key, path } of wires) {
-    it(`reads a file for ${model} and answers on standard output`, async () => {
+    it(`reads a file with ${model} and answers on standard output`, async () => {
       await using folder = await temporary();
       await writeFile(join(folder.path, "notes.txt"), "bring rope\n");
       const mock = await mockServer();
@@ -63,7 +63,7 @@ describe("bowline run with aimock", () => {
       }
     });
 
-    it(`says in one line that ${model} refused the key`, async () => {
+    it(`reports on one line that ${model} rejected the key`, async () => {
       const mock = await mockServer();
       try {
         const args = [

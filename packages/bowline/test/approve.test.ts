@@ -48,8 +48,8 @@ async function ask(
 
 const bash: [string, object] = ["bash", { command: "rm -r build\necho done" }];
 
-describe("the approval of a tool call", () => {
-  it("shows exactly what will run, and lets it run on a yes only", async () => {
+describe("the approval prompt", () => {
+  it("shows exactly what will run, and runs it only after a yes", async () => {
     const { results, shown } = await ask([bash, bash, bash, bash], ["y\n", "n\n", "\n", "sure\n"]);
     assert.match(shown, /bash wants to run:[\s\S]* {2}\$ rm -r build\n {2}\$ echo done\n/);
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe("the approval of a tool call", () => {
     assert.match(results[1]?.reason ?? "", /said no/);
   });
 
-  it("is given for all later calls of a tool by `always`, and for that tool only", async () => {
+  it('approves later calls of the same tool, and no other, after "always"', async () => {
     const { results, shown } = await ask(
       [bash, bash, ["write", { path: "a", content: "x" }]],
       ["a\n", "n\n"],
@@ -71,7 +71,7 @@ describe("the approval of a tool call", () => {
     assert.equal(shown.split("Allow?").length - 1, 2);
   });
 
-  it("is not asked for tools that only read, nor with --yes", async () => {
+  it("is skipped for read-only tools and with --yes", async () => {
     assert.deepEqual(
       (
         await ask(
@@ -88,7 +88,7 @@ describe("the approval of a tool call", () => {
     assert.deepEqual((await ask([bash], [], { yes: true })).results, [undefined]);
   });
 
-  it("is denied when the input ends, when the run is aborted, and on Ctrl-C, which aborts the run", async () => {
+  it("denies when the input ends, when the run is aborted, and on Ctrl-C, which also aborts the run", async () => {
     assert.equal((await ask([bash], ["\u0004"])).results[0]?.block, true);
     assert.equal(
       (await ask([bash], [], { signal: AbortSignal.timeout(10) })).results[0]?.block,
@@ -98,7 +98,7 @@ describe("the approval of a tool call", () => {
     assert.deepEqual([results[0]?.block, interrupted], [true, 1]);
   });
 
-  it("cannot be spoofed by control characters in what the model wrote", async () => {
+  it("escapes control characters that the model wrote", async () => {
     const { shown } = await ask(
       [["bash", { command: "echo \u001b[2K\u001b[1A harmless\r# " }]],
       ["n\n"],

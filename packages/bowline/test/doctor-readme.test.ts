@@ -83,7 +83,7 @@ async function printed(
   return `<details><summary>${summary}</summary>\n\n${block}\n\n</details>\n`;
 }
 
-it("README.md shows what bowline doctor prints of a mock server and of a proxy with ways of its own", async () => {
+it("README.md shows what bowline doctor prints for a mock server and for an unusual proxy", async () => {
   const mock = await startMock();
   await using local = await chatServer(proxy);
   try {

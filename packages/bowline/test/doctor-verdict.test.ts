@@ -46,7 +46,7 @@ function failure(
 }
 
 describe("the verdict", () => {
-  it("is the worst of what was found", () => {
+  it("is the worst of the findings", () => {
     const blocked: Finding = {
       id: "x",
       area: "tools",
@@ -80,7 +80,7 @@ describe("the verdict", () => {
     });
   });
 
-  it("keeps its doubts", () => {
+  it("mentions a check that saw nothing and one that failed", () => {
     const unseen: Finding = { id: "tool-call", area: "tools", mark: "not seen", says: "no call" };
     const broken: Finding = {
       id: "tool-calls",
@@ -95,7 +95,7 @@ describe("the verdict", () => {
     assert.equal(judge([broken], {}).text, "works with Bowline as it is; but calls run together");
   });
 
-  it("says what can be used", () => {
+  it("lists what can be used", () => {
     const kinds = ["works", "settings", "no-tools", "unusable", "stopped"] as const;
     assert.deepEqual(
       kinds.map((kind) => isUsable({ verdict: { kind, text: "" } })),
@@ -103,7 +103,7 @@ describe("the verdict", () => {
     );
   });
 
-  it("puts what is odd into a profile that can be read back", () => {
+  it("writes deviations into a profile that can be read back", () => {
     const odd: Finding = { id: "usage", area: "answer", mark: "missing", says: "no token counts" };
     const profile = toProfile("http://x/v1", "m", { streamUsage: false, keyHeader: "api-key" }, [
       ok,
@@ -130,14 +130,14 @@ describe("the verdict", () => {
       assert.throws(() => parseProfile(JSON.stringify(value)), said);
   });
 
-  it("reads a profile with a byte order mark, as some editors write one", () => {
+  it("reads a profile with a byte order mark, which some editors write", () => {
     assert.equal(
       parseProfile('\uFEFF{"version":1,"baseUrl":"http://x/v1","model":"m"}').model,
       "m",
     );
   });
 
-  it("is shown so that no name can pass for a command or move the cursor", () => {
+  it("escapes names so that none looks like a command or moves the cursor", () => {
     const profile = toProfile("http://x/v1", "m'; rm -rf ~ \u001b[2J", {}, []);
     const text = reportText(
       {
@@ -157,11 +157,11 @@ describe("the verdict", () => {
   });
 });
 
-describe("the bytes of an answer", () => {
+describe("the raw body of an answer", () => {
   const chunk = (delta: object, finish: string | null = null): string =>
     JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
-  it("are told apart by what they are", () => {
+  it("is recognised as empty, HTML, JSON, JSON lines, text or events", () => {
     const formats = [
       "",
       "<html>",
@@ -176,7 +176,7 @@ describe("the bytes of an answer", () => {
     );
   });
 
-  it("show spaces, line ends, comments and the end", () => {
+  it("shows spaces, line ends, comments and the end marker", () => {
     const { space, lineEnds, comments, done, broken } = readWire(
       "data:{}\r\n\r\n: ping\n\ndata: {}\r\rdata: [DONE] \n\ndata: {oops\n\n",
     );
@@ -186,7 +186,7 @@ describe("the bytes of an answer", () => {
     );
   });
 
-  it("show a finish reason on every piece, and events without blank lines", () => {
+  it("shows a finish reason on every chunk, and events without blank lines", () => {
     const body = `data: ${chunk({ content: "a" }, "stop")}\ndata: ${chunk({ content: "b" }, "stop")}\ndata: [DONE]\n`;
     const { finishOnEvery, finishReasons, text, done } = readWire(body);
     assert.deepEqual(
@@ -195,7 +195,7 @@ describe("the bytes of an answer", () => {
     );
   });
 
-  it("show where tokens are counted and how reasoning is called", () => {
+  it("shows where token usage is reported and which field holds the reasoning", () => {
     const usage = { prompt_tokens: 1 };
     const of = (...values: object[]): string =>
       readWire(values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join("")).usage;
@@ -209,7 +209,7 @@ describe("the bytes of an answer", () => {
     assert.deepEqual(readWire(`data: ${JSON.stringify({ choices })}\n\n`).reasoning, ["reasoning"]);
   });
 
-  it("become findings only where they differ", () => {
+  it("gives findings only where it deviates", () => {
     const usual = reply({}, `data: ${chunk({ content: "a" })}\n\ndata: [DONE]\n\n`);
     assert.deepEqual(
       streamingFindings(usual).map(({ id, mark }) => `${id} ${mark}`),
@@ -221,7 +221,7 @@ describe("the bytes of an answer", () => {
     );
   });
 
-  it("come in one burst only after a wait, and only when there were several", () => {
+  it("counts as one burst only after a wait, and only with several pieces", () => {
     assert.equal(isBurst([900, 901], 30), true);
     assert.equal(isBurst([900, 1500], 30), false);
     assert.equal(isBurst([20, 21], 30), false);
@@ -240,7 +240,7 @@ describe("tool calls", () => {
     },
   });
 
-  it("are described by what their pieces say", () => {
+  it("are described by the shape of their fragments", () => {
     const usual = [
       entry({ index: 0, id: "a" }, "weather", ""),
       entry({ index: 0 }, undefined, '{"a"'),
@@ -293,7 +293,7 @@ describe("tool calls", () => {
     });
   });
 
-  it("are found in text by their usual forms, and prose about a tool is none", () => {
+  it("are found in text by their usual notations, and not in prose about a tool", () => {
     const inText = (text: string): boolean => isCallInText({ text, calls: [] }, names);
     for (const text of [
       '<tool_call>{"name":"weather","arguments":{}}</tool_call>',
@@ -313,7 +313,7 @@ describe("tool calls", () => {
       assert.ok(!inText(text), text);
   });
 
-  it("are refused, missing, broken or not seen", () => {
+  it("are reported as refused, missing, broken or not seen", () => {
     const call = (fields: object): AssistantMessage["content"] => [
       { type: "toolCall", id: "1", name: "weather", arguments: { city: "Oslo" }, ...fields },
     ];
@@ -337,13 +337,13 @@ describe("tool calls", () => {
 });
 
 describe("refusals", () => {
-  it("are tried to be met by what they name first", () => {
+  it("try first to relax what the message names", () => {
     assert.deepEqual(relaxations("extra field stream_options")[0], { streamUsage: false });
     assert.deepEqual(relaxations("role 'system' is not allowed")[0], { systemRole: "developer" });
     assert.equal(relaxations("Bad Request").length, 3);
   });
 
-  it("are good when they have the right status and words", () => {
+  it("are correct when they have the right status and wording", () => {
     const error = failure("invalid_request", "no such model");
     assert.equal(refusal("x", reply(error, "{}", 404)).mark, "ok");
     assert.equal(refusal("x", reply(error, "", 404)).mark, "differs");
@@ -354,7 +354,7 @@ describe("refusals", () => {
     );
   });
 
-  it("name the size of the context in many ways", () => {
+  it("name the context size in many ways", () => {
     assert.equal(
       windowIn("maximum context length is 32768 tokens, however you requested 100000012 tokens"),
       32_768,
@@ -369,7 +369,7 @@ describe("refusals", () => {
     assert.equal(windowIn("port 11434 is closed"), undefined);
   });
 
-  it("of length are told from limits that were ignored", () => {
+  it("for length are distinguished from limits that were ignored", () => {
     const upTo = (last: number): string =>
       Array.from({ length: last }, (_, at) => at + 1).join(" ");
     const body = (text: string): string =>

@@ -308,7 +308,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     });
   }
 
-  it("finds nothing odd about aimock, and the command does a tool turn with it", async () => {
+  it("reports no deviation for aimock, and runs a tool turn with it", async () => {
     const mock = new LLMock({ port: 0 });
     const usage = { prompt_tokens: 9, completion_tokens: 3 };
     const weather = (...cities: string[]) =>
@@ -362,7 +362,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     assert.equal((await doctored(server.baseUrl)).model, "local-1");
   });
 
-  it("asks for the list before the query of an address, and names that as it has to be", async () => {
+  it("requests the model list before the query of the address, and names that base URL correctly", async () => {
     const asked: (string | undefined)[] = [];
     await using server = await loopback((response, { url }) => {
       asked.push(url);
@@ -376,7 +376,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     assert.deepEqual(asked, ["/models?version=1", "/v1/models?version=1"]);
   });
 
-  it("says that nothing answers, or that no model is listed", async () => {
+  it("reports that nothing answers, or that no model is listed", async () => {
     const gone = await chatServer();
     await gone[Symbol.asyncDispose]();
     assert.match(
@@ -390,7 +390,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     );
   });
 
-  it("takes the first model that chats, and its window from the list", async () => {
+  it("takes the first model that can chat, and its context window from the list", async () => {
     const data = [{ id: "text-embed-1" }, { id: "local-1", max_model_len: 8192 }];
     await using server = await chatServer({ models: { status: 200, body: { data } } });
     const { model, findings } = await doctored(server.baseUrl);
@@ -401,7 +401,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     );
   });
 
-  it("gives a silent server its time, not more", async () => {
+  it("waits for a silent server up to its time limit, and no longer", async () => {
     await using silent = await loopback(failing(404, "{}"), () => {});
     const started = Date.now();
     const { verdict } = await doctored(silent.baseUrl, { model: "x", timeoutMs: 300 });
@@ -409,7 +409,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     assert.ok(Date.now() - started < 30_000);
   });
 
-  it("finds the header that takes the key, and never shows the key that a server quotes", async () => {
+  it("finds the header that carries the key, and redacts the key when a server quotes it", async () => {
     const key = "sk-very-secret";
     await using server = await chatServer({
       refuse: ({ model }, { headers }) =>
@@ -440,7 +440,7 @@ async function doToolTurn({ profile }: DoctorResult): Promise<void> {
 }
 
 describe("the doctor command", () => {
-  it("prints a report, writes a profile that run takes, and keeps the key to itself", async () => {
+  it("prints a report, writes a profile that run accepts, and never prints the key", async () => {
     await using folder = await temporary();
     await using server = await chatServer({
       refuse: ({ stream_options: asked }, { headers }) =>
@@ -472,7 +472,7 @@ describe("the doctor command", () => {
     assert.match(other.stderr, /The model openai\/other does not exist/);
   });
 
-  it("prints the whole result as JSON, and exits with 1 when the server cannot be used", async () => {
+  it("prints the whole result as JSON, and exits with 1 when the server is unusable", async () => {
     await using server = await chatServer({ refuse: () => refused(500, "out of memory") });
     const { code, stdout, stderr } = await bowline([
       "doctor",
@@ -486,7 +486,7 @@ describe("the doctor command", () => {
     assert.equal(result.verdict.text, "not usable: HTTP 500: out of memory");
   });
 
-  it("leaves at Ctrl-C with what it found", async () => {
+  it("exits at Ctrl-C with the results so far", async () => {
     await using silent = await chatServer({ write: () => {} });
     const { code, stdout, ms } = await bowline(["doctor", silent.baseUrl], {
       watch: (child) => {
@@ -504,7 +504,7 @@ describe("the doctor command", () => {
     assert.ok(ms < 30_000);
   });
 
-  it("explains wrong usage in one line", async () => {
+  it("explains wrong usage on one line", async () => {
     await using folder = await temporary();
     const bad = join(folder.path, "bad.json");
     await writeFile(

@@ -59,7 +59,7 @@ async function bowline(...args: readonly string[]): Promise<Omit<Ended, "ms">> {
 }
 
 describe("the command, installed globally beside core", () => {
-  it("lists the models of a server, and runs on the first", async () => {
+  it("lists the models of a server, and runs with the first", async () => {
     await using server = await loopback(
       (response) => response.end('{"data":[{"id":"gpt-5-mini"}]}'),
       chatText("Here."),

@@ -27,8 +27,8 @@ async function said(args: readonly string[], env: Record<string, string> = {}): 
   );
 }
 
-describe("a server that refuses for want of a key", () => {
-  it("is explained by the variable that the vendor's key would have been read from", async () => {
+describe("a request that is refused because no key was sent", () => {
+  it("names the variable that holds the vendor's key", async () => {
     await using server = await loopback(noKey);
     for (const json of [[], ["--json"]]) {
       const line = await said([
@@ -47,7 +47,7 @@ describe("a server that refuses for want of a key", () => {
     }
   });
 
-  it("is explained by the option, where nothing says whose server it is", async () => {
+  it("names the option when the vendor is unknown", async () => {
     await using server = await loopback(noKey);
     const line = await said(["run", "--model", "m", "--base-url", server.baseUrl, "hi"]);
     assert.match(
@@ -56,7 +56,7 @@ describe("a server that refuses for want of a key", () => {
     );
   });
 
-  it("is explained when it does not even list its models", async () => {
+  it("is explained also when even the list of models is refused", async () => {
     await using server = await loopback(noKey);
     const line = await said(["run", "--base-url", server.baseUrl, "hi"]);
     assert.match(
@@ -66,8 +66,8 @@ describe("a server that refuses for want of a key", () => {
   });
 });
 
-describe("a key that is refused", () => {
-  it("is named by the variable that it came from, and never said", async () => {
+describe("a rejected key", () => {
+  it("is named by the variable it came from, and never printed", async () => {
     await using server = await loopback(refusing(401, `Incorrect API key provided: ${secret}`));
     const at = ["run", "--base-url", server.baseUrl];
     const ofVendor = await said([...at, "--model", "openai/m", "hi"], { OPENAI_API_KEY: secret });
@@ -86,7 +86,7 @@ describe("a key that is refused", () => {
     );
   });
 
-  it("is known by other words than a 401, too; other failures are about no key", () => {
+  it("is recognised by other wording than a 401, too; other failures do not mention the key", () => {
     const error = (code: string, message: string) => ({ code, message, retryable: false }) as never;
     assert.equal(
       isAboutKey(error("invalid_request", "API key not valid. Please pass a valid API key.")),
@@ -99,7 +99,7 @@ describe("a key that is refused", () => {
 });
 
 describe("bowline doctor", () => {
-  it("names the variable that it took the key from, or says how to give one", async () => {
+  it("names the variable of the key it used, or says how to pass one", async () => {
     await using server = await loopback(noKey);
     assert.match(
       await said(["doctor", server.baseUrl]),
@@ -109,7 +109,7 @@ describe("bowline doctor", () => {
     assert.match(named, /^bowline: The key came from the variable MINE: /);
   });
 
-  it("knows the variable of a vendor by the address", () => {
+  it("finds the vendor's variable by the address", () => {
     const advice = keyAdvice({ isSet: false, baseUrl: "https://api.groq.com/openai/v1/" });
     assert.equal(advice, "No key was sent: give one by --api-key-env GROQ_API_KEY.");
   });

@@ -76,7 +76,7 @@ describe("karl's loop", () => {
     for (const model of models) {
       it(
         // Requirements: K4, K53
-        `has a tool called by ${name}, ${model}, and its result told`,
+        `runs a tool called by ${name}, ${model}, and returns its result`,
         { skip, timeout: 120_000 },
         async () => {
           const word = randomUUID().slice(0, 8);
@@ -108,7 +108,7 @@ describe("karl's loop", () => {
 describe("codelet's runner", () => {
   it(
     // Requirements: C26
-    "has files read and written and a command run by Claude",
+    "lets Claude read and write files and run a command",
     { skip: claude.skip, timeout: 180_000 },
     async () => {
       await using folder = await temporary();

@@ -21,7 +21,7 @@ async function startProxy({ baseUrl }: Loopback): Promise<ConnectProxy> {
 const elsewhere = ["run", "--base-url", "http://model.example/v1", "--model", "m"];
 
 describe("the network of the command", () => {
-  it("is reached by the proxy that the environment names, for a run as for the list of models", async () => {
+  it("uses the proxy of the environment, for a run as for the list of models", async () => {
     await using server = await loopback(chatText("Through."), chatText("Again."));
     await using proxy = await startProxy(server);
     for (const [variable, text] of [
@@ -40,7 +40,7 @@ describe("the network of the command", () => {
     assert.equal(proxy.tunnels.length, 3, listing.stderr);
   });
 
-  it("is this machine without any proxy, and so is what NO_PROXY names", async () => {
+  it("uses no proxy for this machine, and none for hosts in NO_PROXY", async () => {
     await using server = await loopback(chatText("Direct."), chatText("Here."));
     await using proxy = await startProxy(server);
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
@@ -65,7 +65,7 @@ describe("the network of the command", () => {
     other.closeAllConnections();
   });
 
-  it("names the variable that holds no proxy, and not what it holds", async () => {
+  it("names the variable with an invalid proxy, and not its value", async () => {
     for (const command of [
       elsewhere.concat("hi"),
       ["doctor", "http://127.0.0.1:1/v1"],

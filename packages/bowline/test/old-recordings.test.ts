@@ -43,7 +43,7 @@ describe("a recording without a time for retries", () => {
     assert.deepEqual([code, stdout], [0, "Hello.\n"], stderr);
   });
 
-  it("gives up after as many tries as its run made", async () => {
+  it("gives up after as many attempts as the recorded run made", async () => {
     const { code, stderr, asked } = await played(down);
     assert.deepEqual([code, asked], [1, 3]);
     assert.match(stderr, /Retrying\.\n[^]*down/);

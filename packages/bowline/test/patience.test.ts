@@ -57,7 +57,7 @@ function onceRetrying(then: (kill: (signal: NodeJS.Signals) => void) => void): C
 }
 
 describe("a model server that fails", () => {
-  it("is waited for while it is down: the run says so once, and finishes", async () => {
+  it("is retried while it is down: the run says so once, and finishes", async () => {
     const port = await freePort();
     const server = createServer((request, response) => chatText("Back.")(response, request, ""));
     let timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ describe("a model server that fails", () => {
     assert.deepEqual(others, []);
   });
 
-  it("is named with each new reason, and every retry is an event with --json", async () => {
+  it("is reported with each new reason, and every retry is an event with --json", async () => {
     const busy = failing(529, "busy");
     const broken = failing(500, "broken");
     await using server = await loopback(broken, broken, busy, chatText("Hi."));
@@ -103,14 +103,14 @@ describe("a model server that fails", () => {
     );
   });
 
-  it("is asked again when it cut an answer off, of which nothing is left in the output", async () => {
+  it("is retried when it cut an answer off, and the output keeps nothing of that answer", async () => {
     await using server = await loopback(cut, chatText("whole"));
     const { code, stdout, stderr } = await bowline(at(server.baseUrl, "hi"));
     assert.deepEqual([code, stdout], [0, "whole\n"], stderr);
     assert.match(passing(stderr)[0] ?? "", /The answer of 127\.0\.0\.1:\d+ was cut off\. Retrying/);
   });
 
-  it("is left at once on Ctrl-C, and when --timeout is over", async () => {
+  it("is given up at once on Ctrl-C, and when --timeout is over", async () => {
     const port = await freePort();
     let pressed = 0;
     const stopped = await bowline(
@@ -127,7 +127,7 @@ describe("a model server that fails", () => {
   });
 });
 
-describe("a server that is asked for its models", () => {
+describe("a request for the list of models", () => {
   const models: Handler = (response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end('{"data":[{"id":"only"}]}');
@@ -139,7 +139,7 @@ describe("a server that is asked for its models", () => {
     ...more,
   ];
 
-  it("is waited for while it is down, as it is for an answer", async () => {
+  it("is retried while the server is down, like an answer", async () => {
     const port = await freePort();
     const server = createServer((request, response) =>
       (request.url === "/v1/models" ? models : chatText("Back."))(response, request, ""),
@@ -161,7 +161,7 @@ describe("a server that is asked for its models", () => {
     assert.deepEqual(others, []);
   });
 
-  it("is asked again when it is broken or busy, by its own delay, and not for what will stay", async () => {
+  it("is retried after a busy or broken reply, with the server's delay, and not after a permanent error", async () => {
     const broken = failing(502, "broken");
     const busy = failing(429, "busy", { "retry-after": "0" });
     await using server = await loopback(broken, busy, models, chatText("Hi."));
@@ -200,7 +200,7 @@ describe("a server that is asked for its models", () => {
 });
 
 describe("a run that ended by an error", () => {
-  it("is gone on with by --continue and --session, without its task", async () => {
+  it("is continued by --continue and --session without its task", async () => {
     await using folder = await temporary();
     await using server = await loopback(failing(500, "broken"));
     const options = { cwd: folder.path, env: { BOWLINE_HOME: join(folder.path, "home") } };

@@ -87,7 +87,7 @@ const eventsOf = (stdout: string): AgentEvent[] =>
     .map((line) => JSON.parse(line) as AgentEvent);
 
 describe("a recorded run", () => {
-  it("is replayed without the server, the files or the directory: the same answer and the same event log", async () => {
+  it("replays without the server, the files or the directory, with the same answer and event log", async () => {
     const handlers = [
       calls(
         "call",
@@ -114,7 +114,7 @@ describe("a recorded run", () => {
     });
   });
 
-  it("prints the same answer as text, for a run of the practice model too", async () => {
+  it("prints the same answer as text, also for a run of the practice model", async () => {
     await using folder = await temporary();
     await writeFile(join(folder.path, "a.txt"), "one\ntwo\n");
     for (const json of [[], ["--json"]]) {
@@ -130,7 +130,7 @@ describe("a recorded run", () => {
     }
   });
 
-  it("was denied what it was denied", async () => {
+  it("repeats a denied call", async () => {
     const handlers = [
       calls("c", ["write", { path: "b.txt", content: "x" }]),
       chatText("Could not."),
@@ -142,7 +142,7 @@ describe("a recorded run", () => {
     });
   });
 
-  it("failed as it failed: retries with their waits, a broken stream, a key that is quoted", async () => {
+  it("repeats failures: retries without their waits, a broken stream, a redacted key", async () => {
     const broken: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
@@ -185,14 +185,14 @@ describe("a recorded run", () => {
     assert.deepEqual(ended, [0, 1, 1]);
   });
 
-  it("ran out of time where it ran out of time", async () => {
+  it("runs out of time at the same point", async () => {
     await recorded([() => {}], ["--json", "--timeout", "0.5", "wait"], async ({ file, live }) => {
       const again = await bowline(["replay", "--json", file]);
       assert.deepEqual([live.code, again.code, again.stdout], [3, 3, live.stdout]);
     });
   });
 
-  it("is kept when Ctrl-C ends it, and ends in the same place again", async () => {
+  it("is written when Ctrl-C ends the run, and ends at the same point", async () => {
     const hang = calls("c", [
       "bash",
       { command: 'trap "" TERM; echo begun; touch begun; sleep 60; sleep 60' },
@@ -217,7 +217,7 @@ describe("a recorded run", () => {
     await assertPlayed(folder.path, live);
   });
 
-  it("is cut in the middle of an answer where Ctrl-C cut it", async () => {
+  it("ends in the middle of an answer where Ctrl-C ended it", async () => {
     await using folder = await temporary();
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -237,7 +237,7 @@ describe("a recorded run", () => {
     await assertPlayed(folder.path, live);
   });
 
-  it("is kept when its terminal is closed", async () => {
+  it("is written when the terminal closes", async () => {
     await using folder = await temporary();
     await using server = await loopback(half);
     const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "hang"), {
@@ -252,7 +252,7 @@ describe("a recorded run", () => {
     await assertPlayed(folder.path, live);
   });
 
-  it("is kept as far as it came when a second Ctrl-C cuts it off", async () => {
+  it("is written up to the point where a second Ctrl-C ended the run", async () => {
     await using folder = await temporary();
     await using server = await loopback(half);
     const live = await bowline(at(server.baseUrl, "--json", "--record", "run.json", "hang"), {
@@ -271,14 +271,14 @@ describe("a recorded run", () => {
   });
 });
 
-describe("a recording that cannot be replayed", () => {
+describe("an unusual recording", () => {
   const oneLine = async (file: string): Promise<Ended> => {
     const ended = await bowline(["replay", file]);
     assert.equal(ended.stdout, "");
     return ended;
   };
 
-  it("is told in one line: missing, no recording, of another version, damaged", async () => {
+  it("is reported on one line: missing, not a recording, another version, damaged", async () => {
     await using folder = await temporary();
     const file = join(folder.path, "x.json");
     const missing = await oneLine(file);
@@ -299,7 +299,7 @@ describe("a recording that cannot be replayed", () => {
     assert.match((await bowline(["replay"])).stderr, /^bowline: Which recording\?.*\n$/);
   });
 
-  it("because it was changed, says where it parts from the run", async () => {
+  it("that was edited fails at the point where it differs from the run, and names it", async () => {
     const handlers = [calls("c", ["read", { path: "a.txt" }]), chatText("Done.")];
     await recorded(handlers, ["look"], async ({ file }) => {
       const text = await readFile(file, "utf8");
@@ -325,7 +325,7 @@ describe("a recording that cannot be replayed", () => {
     });
   });
 
-  it("(no file to write) is told before a model is asked", async () => {
+  it("fails before a model is asked when its file cannot be written", async () => {
     await using folder = await temporary();
     await using server = await loopback(chatText("no"));
     for (const [file, said] of [
@@ -339,7 +339,7 @@ describe("a recording that cannot be replayed", () => {
     assert.equal(server.requests.length, 0);
   });
 
-  it("(nobody listened) still is a recording", async () => {
+  it("of a run whose server never answered replays the same failure", async () => {
     await using folder = await temporary();
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));

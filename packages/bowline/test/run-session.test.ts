@@ -68,8 +68,8 @@ async function killed(here: Place): Promise<void> {
   process.kill(Number(await readFile(join(path, "pid"), "utf8")));
 }
 
-describe("a run keeps a session", () => {
-  it("in BOWLINE_HOME, for its owner's eyes only, and says at the end how to go on with it", async () => {
+describe("the session of a run", () => {
+  it("is stored in BOWLINE_HOME, readable by its owner only, and the run ends with how to continue it", async () => {
     await using here = await place();
     const ended = await here.run("what is 2 + 3?");
     assert.deepEqual([ended.code, ended.stdout], [0, "2 + 3 = 5\n"]);
@@ -93,7 +93,7 @@ describe("a run keeps a session", () => {
     }
   });
 
-  it("not with --no-session", async () => {
+  it("is not stored with --no-session", async () => {
     await using here = await place();
     const { code, stdout, stderr } = await here.run("--no-session", "--json", "what is 2 + 3?");
     assert.equal(code, 0);
@@ -102,7 +102,7 @@ describe("a run keeps a session", () => {
     assert.equal(existsSync(here.home), false);
   });
 
-  it("or says loudly, before and after, that it cannot; and fails when a session was asked for", async () => {
+  it("causes a warning before and after a run when it cannot be stored, and an error when it was requested", async () => {
     await using here = await place();
     await writeFile(here.home, "no folder");
     const { code, stdout, stderr } = await here.run("what is 2 + 3?");
@@ -114,7 +114,7 @@ describe("a run keeps a session", () => {
     assert.match(asked.stderr, /^bowline: .*ENOTDIR/m);
   });
 
-  it("that --continue goes on with, with the model and the server that it was held with", async () => {
+  it("is continued by --continue or --session, with its model and server", async () => {
     await using here = await place();
     await using server = await loopback(chatText("Forty-two."), chatText("As I said."));
     const first = await here.run("--base-url", server.baseUrl, "--model", "m", "think of a number");
@@ -142,7 +142,7 @@ describe("a run keeps a session", () => {
     assert.equal(idIn(await here.run("-c", "and now?")), idIn(first));
   });
 
-  it("and with that server also when a variable of the environment came or went", async () => {
+  it("keeps its server when a base URL variable is set or unset later", async () => {
     await using here = await place();
     await using server = await loopback(chatText("Forty-two."), chatText("As I said."));
     const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: server.baseUrl };
@@ -170,7 +170,7 @@ describe("a run keeps a session", () => {
     assert.equal(model.baseUrl, "https://api.deepseek.com");
   });
 
-  it("of its own directory: --continue does not take another's", async () => {
+  it("belongs to its directory: --continue ignores those of other directories", async () => {
     await using here = await place();
     await using elsewhere = await temporary();
     await here.run("what is 2 + 3?");
@@ -181,7 +181,7 @@ describe("a run keeps a session", () => {
     );
   });
 
-  it("of the name that --session gives, which is new once", async () => {
+  it("is created by --session with a new name, and continued the next time", async () => {
     await using here = await place();
     const first = await here.run("--session", "my work", "what is 2 + 3?");
     assert.match(first.stderr, /^bowline: session my work is new$/m);
@@ -193,7 +193,7 @@ describe("a run keeps a session", () => {
 });
 
 describe("a run that was killed", () => {
-  it("is finished by --continue: what was done is not done again, and what is unknown is said", async () => {
+  it("is finished by --continue without repeating a call, and unknown results are reported", async () => {
     await using here = await place();
     await killed(here);
     const { code, stdout, stderr } = await here.run("--continue", "--yes");
@@ -212,7 +212,7 @@ describe("a run that was killed", () => {
     );
   });
 
-  it("is finished before a new task is begun, in the same event log", async () => {
+  it("is finished before a new task begins, in the same event log", async () => {
     await using here = await place();
     await killed(here);
     const { code, stdout } = await here.run("--continue", "--yes", "--json", "what is 2 + 3?");
@@ -242,7 +242,7 @@ describe("a run that was killed", () => {
     );
   });
 
-  it("counts against the budget what it had used", async () => {
+  it("counts its earlier turns against the budget", async () => {
     await using here = await place();
     await killed(here);
     const { code, stderr } = await here.run(
@@ -256,7 +256,7 @@ describe("a run that was killed", () => {
     assert.match(stderr, /used its budget of 2 turns[^]*the task was not begun/);
   });
 
-  it("can be recorded as it is finished, and is replayed without any session", async () => {
+  it("can be recorded as it is finished, and replays without a session", async () => {
     await using here = await place();
     await killed(here);
     const live = await here.run(
@@ -287,8 +287,8 @@ describe("a run that was killed", () => {
   });
 });
 
-describe("a disk that fills up", () => {
-  it("ends the run, in one line, at what could not be kept; the run is finished when there is room again", async () => {
+describe("a full disk", () => {
+  it("ends the run with one line about the failed write; --continue finishes it later", async () => {
     await using here = await place();
     await writeFile(join(here.path, "big.txt"), `${"x".repeat(30_000)}\n`);
     const task = ["run", "show the first 5 lines of big.txt"];
@@ -301,8 +301,8 @@ describe("a disk that fills up", () => {
   });
 });
 
-describe("a session that cannot be had", () => {
-  it("(another process writes it) is one line that names who does, and nothing is asked of a model", async () => {
+describe("opening a session", () => {
+  it("fails with one line when another process writes it, names that process, and asks no model", async () => {
     await using here = await place();
     await using server = await loopback(() => {});
     let holder: ChildProcess | undefined;
@@ -330,7 +330,7 @@ describe("a session that cannot be had", () => {
     );
   });
 
-  it("(damaged) is told, and gone on with", async () => {
+  it("reports damage and continues", async () => {
     await using here = await place();
     const id = idIn(await here.run("what is 2 + 3?"));
     const file = join(here.home, "sessions", `${id}.jsonl`);
@@ -361,7 +361,7 @@ describe("a session that cannot be had", () => {
     ],
   };
   for (const [what, [args, said]] of Object.entries(usage)) {
-    it(`(${what}) is one line and exit code 2`, async () => {
+    it(`fails with one line and exit code 2 for wrong usage: ${what}`, async () => {
       const { code, stderr, stdout } = await bowline(["run", ...args]);
       assert.deepEqual([code, stdout, stderr.split("\n").length], [2, "", 2], stderr);
       assert.match(stderr, said);

@@ -10,7 +10,7 @@ const skip = missingTerminal ?? false;
 const task = '"run \\`echo yes > done\\`"';
 
 describe("the approval question at a terminal", { skip }, () => {
-  it("stands there again after Ctrl-Z and fg, with its call, and takes the answer", async () => {
+  it("reappears after Ctrl-Z and fg with its call, and takes the answer", async () => {
     await using folder = await temporary();
     await using shell = openShell(folder.path);
     shell.type(`${shell.bowline} run ${task}\n`);
@@ -27,7 +27,7 @@ describe("the approval question at a terminal", { skip }, () => {
     assert.equal(await readFile(join(folder.path, "done"), "utf8"), "yes\n");
   });
 
-  it("is asked on the terminal when a pipe holds a part of the task", async () => {
+  it("is asked on the terminal when a pipe holds part of the task", async () => {
     await using folder = await temporary();
     await using shell = openShell(folder.path);
     shell.type(`echo | ${shell.bowline} run ${task}\n`);
@@ -41,8 +41,8 @@ describe("the approval question at a terminal", { skip }, () => {
   });
 });
 
-describe("a standard input that stays open", () => {
-  it("is waited for no longer than --timeout, and the command says that it waits", async () => {
+describe("an open standard input", () => {
+  it("is read for no longer than --timeout, and the command says that it waits", async () => {
     const { code, stderr, stdout } = await bowline(["run", "--timeout", "1.5", "hi"], {
       input: "",
       isInputOpen: true,

@@ -45,7 +45,7 @@ const at = (baseUrl: string, ...more: string[]): string[] => [
 ];
 
 describe("bowline run", () => {
-  it("does the README's job with the practice model and prints a right answer", async () => {
+  it("does the README's task with the practice model and prints a right answer", async () => {
     const readme = await readFile(join(root, "README.md"), "utf8");
     const task = /npx bowline run "([^"]+)"/.exec(readme)?.[1] ?? "";
     const { code, stdout, stderr } = await bowline(["run", task], { cwd: root });
@@ -68,7 +68,7 @@ describe("bowline run", () => {
     );
   });
 
-  it("puts only the answer on standard output, and calls, durations and usage on standard error", async () => {
+  it("prints only the answer on standard output; calls, durations and usage go to standard error", async () => {
     await using folder = await temporary();
     await writeFile(join(folder.path, "a.txt"), "secret of the file\n");
     await using server = await loopback(
@@ -84,7 +84,7 @@ describe("bowline run", () => {
     assert.match(server.requests[1]?.body ?? "", /secret of the file/);
   });
 
-  it("prints the event log with --json behind a line that names the session: one object a line, numbered, ended once", async () => {
+  it("prints the event log with --json: a line with the session, then one numbered object per line, with one end", async () => {
     await using server = await loopback(chatText("Hi."));
     const { code, stdout } = await bowline(at(server.baseUrl, "--json", "say hi"));
     const [first, ...events] = stdout
@@ -100,13 +100,13 @@ describe("bowline run", () => {
     assert.deepEqual([events[0]?.type, events.at(-1)?.type], ["agent_start", "agent_end"]);
   });
 
-  it("joins standard input to the task", async () => {
+  it("appends standard input to the task", async () => {
     await using server = await loopback(chatText("ok"));
     await bowline(at(server.baseUrl, "sum this up:"), { input: "a long text" });
     assert.match(server.requests[0]?.body ?? "", /sum this up:\\n\\na long text/);
   });
 
-  it("shows images to the model", async () => {
+  it("sends images to the model", async () => {
     await using folder = await temporary();
     await writeFile(join(folder.path, "a.png"), Buffer.from("89504e470d0a1a0a", "hex"));
     await using server = await loopback(chatText("A picture."));
@@ -153,7 +153,7 @@ describe("approval", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("a run that fails", () => {
   /**
    * All of what a failed command said, but for the lines that name the model and the session and
    * the one with the figures.
@@ -186,7 +186,7 @@ describe("what goes wrong", () => {
     ],
   };
   for (const [what, [handler, said]] of Object.entries(servers)) {
-    it(`(${what}) is one line and exit code 1, without the key`, async () => {
+    it(`because of ${what} prints one line without the key and exits with 1`, async () => {
       await using server = await loopback(handler);
       const { code, stderr, stdout } = await bowline(
         at(server.baseUrl, "--api-key-env", "MY_KEY", "hi"),
@@ -202,7 +202,7 @@ describe("what goes wrong", () => {
     });
   }
 
-  it("(nobody listens there) says so, after retries for as long as --retry-for says", async () => {
+  it("because no server listens says so after retries for the time of --retry-for", async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as { port: number };
@@ -237,31 +237,31 @@ describe("what goes wrong", () => {
       {},
       /variable NOPE is not set/,
     ],
-    "a level of thinking that is none": [
+    "an unknown level of thinking": [
       ["run", "--thinking", "very", "hi"],
       {},
       /--thinking takes one of off,/,
     ],
-    "a limit that is no number": [
+    "a limit that is not a number": [
       ["run", "--max-turns", "many", "hi"],
       {},
       /--max-turns takes a whole number/,
     ],
-    "an address that is none": [
+    "an invalid address": [
       ["run", "--base-url", "localhost:1234", "hi"],
       {},
       /--base-url takes an http or https address/,
     ],
   };
   for (const [what, [args, env, said]] of Object.entries(usage)) {
-    it(`(${what}) is one line and exit code 2`, async () => {
+    it(`because of wrong usage (${what}) prints one line and exits with 2`, async () => {
       const { code, stderr, stdout } = await bowline(args, { env });
       assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [2, "", 1], stderr);
       assert.match(stderr, said);
     });
   }
 
-  it("(the budget) ends with exit code 3 and the best answer so far", async () => {
+  it("because the budget is used up exits with 3 and prints the best answer so far", async () => {
     await using folder = await temporary();
     await using server = await loopback(calls("glob", { pattern: "*" }));
     const turns = await bowline(at(server.baseUrl, "--max-turns", "2", "hi"), { cwd: folder.path });
@@ -273,14 +273,14 @@ describe("what goes wrong", () => {
     assert.equal(tokens.code, 3);
   });
 
-  it("(the time limit) ends a silent server with exit code 3", async () => {
+  it("because of the time limit leaves a silent server and exits with 3", async () => {
     await using server = await loopback(() => {});
     const { code, ms } = await bowline(at(server.baseUrl, "--timeout", "0.3", "hi"));
     assert.equal(code, 3);
     assert.ok(ms < 30_000);
   });
 
-  it("(Ctrl-C) settles though a command ignores it, with exit code 130, a valid transcript, and nothing left running", async () => {
+  it("because of Ctrl-C exits with 130, a valid transcript and no process left, even if a command ignores it", async () => {
     await using folder = await temporary();
     const pidFile = join(folder.path, "pid");
     const command = 'trap "" TERM; echo $$ > pid.new; mv pid.new pid; sleep 60; sleep 60';
@@ -317,7 +317,7 @@ describe("what goes wrong", () => {
 });
 
 describe("the choice of a model", () => {
-  it("takes --model over BOWLINE_MODEL, and that over a key", async () => {
+  it("prefers --model to BOWLINE_MODEL, and that to a key", async () => {
     const keyed = {
       OPENAI_API_KEY: "k",
       ANTHROPIC_API_KEY: "k",
@@ -328,7 +328,7 @@ describe("the choice of a model", () => {
     assert.match(stderr, /practice model.*\(asked for\)/);
   });
 
-  it("asks a server at --base-url which model it has", async () => {
+  it("asks the server at --base-url for its model", async () => {
     const models: Handler = (response) =>
       response.writeHead(200).end(JSON.stringify({ data: [{ id: "only-one" }] }));
     await using server = await loopback(models, chatText("ok"));
@@ -341,7 +341,7 @@ describe("the choice of a model", () => {
     assert.deepEqual([nothing.code, /lists no model/.test(nothing.stderr)], [1, true]);
   });
 
-  it("takes the first that chats, from the list before the query of the address", async () => {
+  it("takes the first model that can chat, from the list before the query of the address", async () => {
     const data = [{ id: "text-embedding-1" }, { id: "chats" }];
     const models: Handler = (response) => response.writeHead(200).end(JSON.stringify({ data }));
     await using server = await loopback(models, chatText("ok"));
@@ -356,7 +356,7 @@ describe("the choice of a model", () => {
     assert.equal(server.requests[0]?.url, "/v1/models?api-version=1");
   });
 
-  it("asks a vendor where the environment says: with its model named, and with its key alone", async () => {
+  it("uses the base URL variable of a vendor, with --model and with a key alone", async () => {
     const models: Handler = (response) =>
       response.writeHead(200).end('{"data":[{"id":"theirs"},{"id":"other"}]}');
     await using server = await loopback(chatText("ok"), models, chatText("ok"));
@@ -385,7 +385,7 @@ describe("the choice of a model", () => {
     );
   });
 
-  it("takes a vendor's usual model from a server elsewhere, where that has it", async () => {
+  it("takes a vendor's default model from another server when that lists it", async () => {
     const models: Handler = (response) =>
       response.writeHead(200).end('{"data":[{"id":"a"},{"id":"gpt-5-mini"}]}');
     await using server = await loopback(models, chatText("ok"));
@@ -397,7 +397,7 @@ describe("the choice of a model", () => {
     assert.equal(server.requests.length, 2);
   });
 
-  it("takes an option over the variable, and names the variable whose value is no address", async () => {
+  it("prefers --base-url to the variable, and names a variable with an invalid address", async () => {
     await using server = await loopback(chatText("ok"));
     const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "no address" };
     assert.equal(
@@ -414,7 +414,7 @@ describe("the choice of a model", () => {
     );
   });
 
-  it("takes ANTHROPIC_BASE_URL as Anthropic's own tools have it, without the version, and with it", async () => {
+  it("accepts ANTHROPIC_BASE_URL with and without the version, as Anthropic's own tools do", async () => {
     await using server = await loopback((response) => response.writeHead(404).end("{}"));
     const { origin } = new URL(server.baseUrl);
     for (const address of [
@@ -439,7 +439,7 @@ describe("the choice of a model", () => {
     );
   });
 
-  it("says what is wrong with a list that is none, and waits for no more of a refusal", async () => {
+  it("explains an invalid list of models, and does not read on after an HTTP error", async () => {
     await using other = await loopback((response) => response.writeHead(200).end('{"data":{}}'));
     const none = await bowline(["run", "--base-url", other.baseUrl, "hi"]);
     assert.deepEqual(
@@ -454,7 +454,7 @@ describe("the choice of a model", () => {
 });
 
 describe("help", () => {
-  it("is on standard output when asked for, and on standard error with exit code 2 when not", async () => {
+  it("is printed on standard output on request, and on standard error with exit code 2 otherwise", async () => {
     const asked = await bowline(["--help"]);
     assert.deepEqual([asked.code, asked.stderr], [0, ""]);
     const run = await bowline(["run", "--help"]);

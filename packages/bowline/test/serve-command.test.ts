@@ -19,7 +19,7 @@ const isGone = async (url: string): Promise<boolean> =>
   );
 
 describe("bowline serve", () => {
-  it("starts on a free port, makes the workspace, says where to go, and answers", async () => {
+  it("starts on a free port, creates the workspace, prints its address, and answers", async () => {
     await using home = await temporary();
     await using server = await started(home.path);
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -41,7 +41,7 @@ describe("bowline serve", () => {
     assert.match(version, /^\d+\.\d+\.\d+/);
   });
 
-  it("never prints a token that was given to it", async () => {
+  it("never prints a token that it was given", async () => {
     await using home = await temporary();
     await using server = await started(home.path, undefined, {
       BOWLINE_TOKEN: "a-secret-of-mine",
@@ -65,7 +65,7 @@ describe("bowline serve", () => {
   });
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    it(`says goodbye to its clients at ${signal}, and ends with 0`, async () => {
+    it(`closes its connections at ${signal} and exits with 0`, async () => {
       await using home = await temporary();
       await using server = await started(home.path, undefined, { BOWLINE_TOKEN: "mysecrettoken" });
       const socket = new WebSocket(server.url.replace("http", "ws"));
@@ -85,7 +85,7 @@ describe("bowline serve", () => {
   }
 
   // Requirements: J2, J34, J35
-  it("takes the port from the environment and the rest from .env, known names only", async () => {
+  it("takes the port from the environment and other settings from .env, known names only", async () => {
     await using home = await temporary();
     await writeFile(
       join(home.path, ".env"),
@@ -101,7 +101,7 @@ describe("bowline serve", () => {
     assert.equal(answer.status, 404);
   });
 
-  it("says for each agent why its model does not answer, and has nobody else answer", async () => {
+  it("says for each agent why its model cannot answer, and uses no other model", async () => {
     await using home = await temporary();
     await mkdir(join(home.path, "data", "workspace"), { recursive: true });
     const agents =
@@ -120,7 +120,7 @@ describe("bowline serve", () => {
     assert.doesNotMatch(server.said(), /ANTHROPIC_API_KEY is set|practice model|sk-ant-0123456789/);
   });
 
-  it("has another model answer in a workspace that nobody has written in, and says which", async () => {
+  it("uses another model in a workspace that nobody has edited, and names it", async () => {
     await using home = await temporary();
     await using server = await started(home.path, ["--port", "0"], {
       OPENAI_API_KEY: "sk-0123456789",
@@ -135,7 +135,7 @@ describe("bowline serve", () => {
 });
 
 describe("bowline serve --json", () => {
-  it("prints one line when it is ready, which says where it is, where its token is, and what a person would be told", async () => {
+  it("prints one line when ready, with its address, the source of its token, and the notices for a person", async () => {
     await using home = await temporary();
     await using server = await started(home.path, ["--port", "0", "--json"]);
     const ready = JSON.parse(server.stdout()) as Record<string, unknown>;
@@ -177,7 +177,7 @@ describe("bowline serve --json", () => {
     assert.match(server.said(), /\nStopping; runs that are open go on with the next start\.\n$/);
   });
 
-  it("names the variable that the token was given in, and never what it holds", async () => {
+  it("names the variable that holds the token, and never its value", async () => {
     await using home = await temporary();
     const env = { BOWLINE_TOKEN: "a-secret-of-mine", BOWLINE_READ_TOKEN: "another-secret" };
     await using server = await started(
@@ -190,7 +190,7 @@ describe("bowline serve --json", () => {
     assert.ok(!/a-secret-of-mine|another-secret/.test(server.said()));
   });
 
-  it("takes the word of the proxy that it is told to trust", async () => {
+  it("trusts the headers of the proxy given by --trust-proxy", async () => {
     await using home = await temporary();
     const env = { BOWLINE_TOKEN: "a-secret-of-mine" };
     const trust = ["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "127.0.0.1"];
@@ -207,18 +207,18 @@ describe("bowline serve --json", () => {
     );
   });
 
-  it("prints no line when it cannot start, but why on standard error", async () => {
+  it("prints no line when it cannot start, and the reason on standard error", async () => {
     const ended = await bowline(["serve", "--json", "--host", "0.0.0.0", "--port", "0"]);
     assert.deepEqual([ended.code, ended.stdout], [1, ""]);
     assert.match(ended.stderr, /^bowline: 0\.0\.0\.0 can be reached by other machines: .*\n$/);
   });
 });
 
-describe("bowline serve that cannot start", () => {
+describe("bowline serve", () => {
   const refusals: readonly [string, readonly string[], number, RegExp, Record<string, string>?][] =
     [
       [
-        "a port in the environment that is none",
+        "an invalid port in the environment",
         [],
         1,
         /^bowline: BOWLINE_PORT takes a number up to 65535, not "70000"\.\n$/,
@@ -231,34 +231,34 @@ describe("bowline serve that cannot start", () => {
         /^bowline: Option '--port' argument is ambiguous\. See .*\n$/,
       ],
       [
-        "a name that is no address",
+        "an unknown host name",
         ["--host", "no-such-host.invalid", "--expose", "--port", "0"],
         1,
         /^bowline: no-such-host\.invalid is no address of this machine \((?:ENOTFOUND|EAI_AGAIN)\): name one with --host\.\n$/,
       ],
       [
-        "beyond this machine, unasked",
+        "a public address without --expose",
         ["--host", "0.0.0.0", "--port", "0"],
         1,
         /^bowline: 0\.0\.0\.0 can be reached by other machines: .*\n$/,
       ],
       [
-        "an address that this machine has not",
+        "an address that this machine does not have",
         ["--host", "192.0.2.1", "--expose", "--port", "0"],
         1,
         /^bowline: .*EADDRNOTAVAIL.*\n$/,
       ],
       [
-        "a port that is none",
+        "an invalid port",
         ["--port", "70000"],
         2,
         /^bowline: --port takes a number up to 65535, not "70000"\..*\n$/,
       ],
-      ["an option that it has not", ["--nothing"], 2, /^bowline: .*--nothing.*\n$/],
-      ["a word too many", ["now"], 2, /^bowline: bowline serve takes no "now"\..*\n$/],
+      ["an unknown option", ["--nothing"], 2, /^bowline: .*--nothing.*\n$/],
+      ["an extra argument", ["now"], 2, /^bowline: bowline serve takes no "now"\..*\n$/],
     ];
   for (const [what, args, code, line, env = {}] of refusals) {
-    it(`says in one line why not: ${what}`, async () => {
+    it(`says on one line why it cannot start: ${what}`, async () => {
       await using home = await temporary();
       const ended = await bowline(["serve", ...args], {
         cwd: home.path,
@@ -269,7 +269,7 @@ describe("bowline serve that cannot start", () => {
     });
   }
 
-  it("says in one line that the port is taken, and leaves who has it alone", async () => {
+  it("says on one line that the port is taken, and leaves the other process running", async () => {
     await using home = await temporary();
     const other = createServer((_request, response) => response.end("other"));
     other.listen(0, "127.0.0.1");

@@ -108,7 +108,7 @@ const conversation: readonly SessionMessage[] = [
 ];
 
 describe("bowline sessions", () => {
-  it("lists the sessions of this directory, the latest first; with --all those of others too, and where", async () => {
+  it("lists the sessions of this directory, latest first; with --all those of every directory", async () => {
     await using here = await place();
     const open: EntryBody[] = [
       { type: "run_start", runId: "r" },
@@ -145,7 +145,7 @@ describe("bowline sessions", () => {
     });
   });
 
-  it("says which process has a session open, and whether a run goes on in it", async () => {
+  it("shows which process has a session open, and whether a run is in progress", async () => {
     await using here = await place();
     const open: EntryBody[] = [
       { type: "run_start", runId: "r" },
@@ -174,14 +174,14 @@ describe("bowline sessions", () => {
     assert.ok((await here.run()).stdout.split("\n")[1]?.endsWith("task of b"));
   });
 
-  it("shows what was queued and waits for a run", async () => {
+  it("shows queued messages that wait for a run", async () => {
     await using here = await place();
     const waits: EntryBody = { type: "queued", queue: "followUp", message: user("and then?") };
     await here.add({ id: "a", more: [waits] });
     assert.match((await here.run("show", "a")).stdout, /task of a\n\n— waits: and then\?\n$/);
   });
 
-  it("says that there is none, and how many there are elsewhere", async () => {
+  it("says that there are none here, and how many there are elsewhere", async () => {
     await using here = await place();
     const none = await here.run();
     assert.deepEqual(
@@ -196,7 +196,7 @@ describe("bowline sessions", () => {
     );
   });
 
-  it("lists a thousand, and reads the ends of those only that it shows", async () => {
+  it("lists a thousand sessions, and reads the end only of those it shows", async () => {
     await using here = await place();
     const seeds = Array.from({ length: 1000 }, (_, at) => ({
       id: `s${String(at).padStart(4, "0")}`,
@@ -225,7 +225,7 @@ describe("bowline sessions", () => {
     assert.equal(new Set(read).size, 20);
   });
 
-  it("shows a session with what was called and what came of it", async () => {
+  it("shows a session with its calls and their results", async () => {
     await using here = await place();
     await here.add({
       id: one,
@@ -261,7 +261,7 @@ It says rope.
     assert.equal(json.entries.length, 5);
   });
 
-  it("searches titles, and with --text the messages too", async () => {
+  it("searches titles, and messages too with --text", async () => {
     await using here = await place();
     await here.add(
       { id: "a", messages: conversation },
@@ -290,7 +290,7 @@ It says rope.
     );
   });
 
-  it("forks at an entry: the new session has what came before, and the old one all", async () => {
+  it("forks at an entry: the new session has the entries before it, and the old one is unchanged", async () => {
     await using here = await place();
     await here.add({ id: "a", messages: conversation });
     const shown = (await here.run("show", "a")).stdout;
@@ -303,7 +303,7 @@ It says rope.
     assert.deepEqual([none.code, none.stderr], [1, 'bowline: --at: no entry has the id "zzz".\n']);
   });
 
-  it("renames, and shows no control character of a title", async () => {
+  it("renames, and escapes control characters of a title", async () => {
     await using here = await place();
     await here.add({ id: "a" });
     const { code, stderr } = await here.run("rename", "a", "an \u001b[2Jevil", "title\u0007");
@@ -311,7 +311,7 @@ It says rope.
     assert.match((await here.run()).stdout, / {2}an ␛\[2Jevil title␇\n$/);
   });
 
-  it("exports for people and programs, to a file for its owner only", async () => {
+  it("exports for people and programs, to a file that only its owner can read", async () => {
     await using here = await place();
     await here.add({ id: "a", messages: conversation });
     assert.match((await here.run("export", "a")).stdout, /^# what is in a\.txt\?\n/);
@@ -340,7 +340,7 @@ It says rope.
     );
   });
 
-  it("deletes with --yes, and not without where nobody can be asked, nor what is being written", async () => {
+  it("deletes with --yes, refuses without it when it cannot ask, and refuses a session being written", async () => {
     await using here = await place();
     await here.add({ id: "a" });
     const refused = await here.run("delete", "a");
@@ -360,7 +360,7 @@ It says rope.
     );
   });
 
-  it("reports what is damaged and goes on with the rest", async () => {
+  it("reports damaged sessions and continues with the rest", async () => {
     await using here = await place();
     await here.add({ id: "a", messages: conversation }, { id: "b" });
     const file = join(here.folder, "a.jsonl");
@@ -410,7 +410,7 @@ It says rope.
     ],
     "no latest": [["show", "latest"], 1, /There is no session of .* yet/],
   };
-  it("(wrong usage) is one line, exit code 2, or 1 for what is not there; never a stack trace", async () => {
+  it("reports wrong usage on one line, with exit code 2, or 1 for a missing session", async () => {
     await using here = await place();
     await here.add({ id: one, cwd: "/else" }, { id: two, cwd: "/else" });
     for (const [what, [args, exit, said]] of Object.entries(wrong)) {
@@ -456,8 +456,8 @@ async function onTerminal(here: Place, args: readonly string[], answer?: string)
   return { code: await sessions(args, host), ...seen(), ms: 0 };
 }
 
-describe("on a terminal", () => {
-  it("a session is deleted when a person says so, and only then", async () => {
+describe("bowline sessions on a terminal", () => {
+  it("deletes a session only after a yes", async () => {
     await using here = await place();
     await here.add({ id: "a" });
     const no = await onTerminal(here, ["delete", "a"], "\n");
@@ -470,7 +470,7 @@ describe("on a terminal", () => {
     assert.deepEqual((await here.store.list()).sessions, []);
   });
 
-  it("there are colours, and an export moves no cursor", async () => {
+  it("uses colours, and exports no cursor control", async () => {
     await using here = await place();
     await here.add({ id: "a", messages: [user("\u001b[2Jhello")] });
     const shown = await onTerminal(here, ["show", "a"]);
@@ -479,7 +479,7 @@ describe("on a terminal", () => {
     assert.doesNotMatch(exported.stdout, /\u001b/);
   });
 
-  it("a search goes on when a session is deleted meanwhile", async () => {
+  it("continues a search when a session is deleted meanwhile", async () => {
     await using here = await place();
     await here.add({ id: "a" }, { id: "b" });
     const { host } = hostOf(here, false);
@@ -492,7 +492,7 @@ describe("on a terminal", () => {
     assert.equal(await searchSessions({ ...here.store, list }, "nowhere", options, host), 0);
   });
 
-  it("a long search says how far it is", async () => {
+  it("shows the progress of a long search", async () => {
     await using here = await place();
     await here.add(...Array.from({ length: 30 }, (_, at) => ({ id: `s${at}` })));
     const { stderr } = await onTerminal(here, ["search", "--text", "task of s29"]);
@@ -500,8 +500,8 @@ describe("on a terminal", () => {
   });
 });
 
-describe("the folder of a user's data", () => {
-  it("is BOWLINE_HOME, else the one of XDG, else the system's", () => {
+describe("the data folder", () => {
+  it("is BOWLINE_HOME, or else the one of XDG, or else the system's", () => {
     const home = (): string => "/home/ada";
     const on = (env: Record<string, string>, platform: NodeJS.Platform): string =>
       dataFolder(env, platform, home);

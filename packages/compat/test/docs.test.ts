@@ -70,9 +70,9 @@ const printed = {
     /^user What's the weather like in Madrid\?\nassistant \[[^]*'toolUse'[^]*Madrid: 20 celsius[^]*'Sunny, 20 °C\.'/,
 };
 
-describe("the page about other shapes", () => {
+describe("the page about the formats of other libraries", () => {
   for (const shape of ["gai", "karl", "codelet", "gateway"] as const) {
-    it(`shows a program of ${shape}'s, which prints what it should`, async () => {
+    it(`shows a program for ${shape} with its output`, async () => {
       const file = `packages/compat/test/examples/${shape}.ts`;
       const blocks = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code);
       assert.ok(blocks.includes(await readFile(join(root, file), "utf8")), `${file} is not shown`);

@@ -40,7 +40,7 @@ describe("pullEvents", () => {
     await events.return();
   });
 
-  it("lets the run go on when the reader asks for the next event", async () => {
+  it("resumes the run when the reader asks for the next event", async () => {
     const { start, log } = rig();
     const events = pullEvents(start);
     assert.deepEqual(await events.next(), { done: false, value: event(1) });
@@ -53,14 +53,14 @@ describe("pullEvents", () => {
     assert.deepEqual(log.slice(3), ["goes on after 2", "is over"]);
   });
 
-  it("aborts the run of a reader that leaves, and lets it end", async () => {
+  it("aborts the run when the reader leaves, and waits for its end", async () => {
     const { start, log } = rig();
     for await (const _ of pullEvents(start)) break;
     await settle();
     assert.deepEqual(log, ["emits 1", "is aborted", "emits 2", "is aborted", "is over"]);
   });
 
-  it("throws what the run rejects with", async () => {
+  it("throws the error that the run rejects with", async () => {
     const { start } = rig(() => Promise.reject(new Error("no")));
     const read = async (): Promise<void> => {
       for await (const _ of pullEvents(start));
@@ -68,14 +68,14 @@ describe("pullEvents", () => {
     await assert.rejects(read(), { message: "no" });
   });
 
-  it("leaves no unhandled rejection when the run fails after the reader has left", async () => {
+  it("leaves no unhandled rejection when the run fails after the reader left", async () => {
     const { start, log } = rig(() => Promise.reject(new Error("no")));
     for await (const _ of pullEvents(start)) break;
     await settle(); // the test runner fails a test for an unhandled rejection
     assert.equal(log.at(-1), "is aborted");
   });
 
-  it("passes the caller's abort and its reason on, also one before the start", async () => {
+  it("passes on the caller's abort and its reason, also before the start", async () => {
     const abort = new AbortController();
     const reasons: unknown[] = [];
     const start: StartRun = async (emit, signal) => {
@@ -87,7 +87,7 @@ describe("pullEvents", () => {
     assert.deepEqual(reasons, ["late", "early"]);
   });
 
-  it("yields every event of a run that no longer waits after an abort", async () => {
+  it("yields the remaining events of a run that does not stop on abort", async () => {
     const abort = new AbortController();
     const start: StartRun = async (emit) => {
       await emit(event(1));

@@ -71,7 +71,7 @@ describe("karl's loop on recorded answers", () => {
   ] as const) {
     it(
       // Requirements: K4, K53
-      `of ${service}: the text, calls and failures that the wire reads`,
+      `yields the text, calls and failures that the wire reads from ${service}`,
       { skip },
       async () => {
         const wire = wires[apiFormat];
@@ -126,7 +126,7 @@ describe("karl's loop on recorded answers", () => {
 
 describe("codelet's provider on recorded answers of Anthropic", () => {
   // Requirements: C26
-  it("gives the blocks that the wire reads", { skip }, async () => {
+  it("returns the blocks that the wire reads", { skip }, async () => {
     const recordings = loadRecordings("anthropic-messages");
     assert.ok(recordings.length > 10);
     for (const recording of recordings) {
@@ -152,7 +152,7 @@ describe("codelet's provider on recorded answers of Anthropic", () => {
 
 describe("codelet's runner with Claude on loopback", () => {
   // Requirements: C26
-  it("reads, writes and runs what the model asks for, with real tools", async () => {
+  it("reads files, writes files and runs commands for the model, with real tools", async () => {
     const folder = await mkdtemp(join(tmpdir(), "bowline-compat-"));
     try {
       await writeFile(join(folder, "a.txt"), "knot");

@@ -141,7 +141,7 @@ const wrote = (argumentsText: string): AssistantContent =>
   ({ ...(call("add", {}) as object), argumentsText }) as AssistantContent;
 const said = (text: string): AssistantContent => ({ type: "text", text });
 
-describe("four shapes over one loop, with the same scripted model, have the same transcript for", () => {
+describe("four formats over one loop, with the same scripted model, have the same transcript for", () => {
   // Requirements: K17, C18, G27
   it("a text", () =>
     same({ script: ["Hello."] }, { transcript: ["user: Go", "assistant: Hello."], modelCalls: 1 }));
@@ -162,7 +162,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
     ));
 
   // Requirements: K27, K54, C19, G28
-  it("three calls in one answer, in their order", async () => {
+  it("three calls in one answer, in order", async () => {
     const order: number[] = [];
     const slow: Work = async ({ a }) => {
       await new Promise((resolve) => setTimeout(resolve, a === 1 ? 10 : 0));
@@ -201,7 +201,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
   });
 
   // Requirements: K25, K59
-  it("text beside a call, which is kept", () =>
+  it("text beside a call, which stays in the transcript", () =>
     same(
       {
         script: [{ content: [said("I add."), call("add", { a: 1, b: 2 })] }, "3."],
@@ -235,7 +235,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
     ));
 
   // Requirements: K36, G9
-  it("a tool that gives an error as its result", () =>
+  it("a tool that returns an error", () =>
     failing(
       {
         script: [{ content: [call("f", {})] }, "Sorry."],
@@ -251,7 +251,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
     ));
 
   // Requirements: K28, G28
-  it("an unknown tool, which no shape runs", () => {
+  it("an unknown tool, which is never run", () => {
     const text = 'Tool "ad" not found. Did you mean add? Available: add.';
     return failing(
       { script: [{ content: [call("ad", {})] }, "Sorry."], tools: { add } },
@@ -266,7 +266,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
   });
 
   // Requirements: K29, G7
-  it("arguments that are no JSON, which name the defect and run nothing", () =>
+  it("invalid JSON arguments, which are explained and not run", () =>
     failing(
       { script: [{ content: [wrote('{"a": 1,')] }, "Sorry."], tools: { add } },
       "add#call_add!",
@@ -279,7 +279,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
     ));
 
   // Requirements: G5, G7
-  it("arguments that do not fit the schema, which run nothing", () =>
+  it("arguments that do not fit the schema, which are not run", () =>
     failing(
       { script: [{ content: [call("add", { a: 1 })] }, "Sorry."], tools: { add } },
       'add#call_add{"a":1}',
@@ -292,7 +292,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
     ));
 
   // Requirements: K29
-  it("empty arguments, which are none", () =>
+  it("empty arguments, which count as {}", () =>
     same(
       {
         script: [
@@ -313,7 +313,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
     ));
 
   // Requirements: K18, C16, G29
-  it("a model that fails after a round: the code reaches every shape", () => {
+  it("a model that fails after a round, with the same error code", () => {
     const error = new BowlineError("overloaded", "Overloaded", { status: 529, retryable: true });
     return same(
       {
@@ -329,7 +329,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
   });
 
   // Requirements: C9, C23
-  it("an answer that a limit cut in a call: it is answered, not run, and asked for again", () => {
+  it("a call cut by the token limit, which is answered, not run, and requested again", () => {
     const cut = { content: [said("I add."), wrote('{"a": 1')], stopReason: "length" } as const;
     const text = "Not run: the token limit cut the answer. Call add again with less at once.";
     return same({ script: [cut, "Sorry."], tools: { add } }, (shape) => ({
@@ -344,7 +344,7 @@ describe("four shapes over one loop, with the same scripted model, have the same
   });
 
   // Requirements: K37
-  it("an abort while a tool runs: no further model call in any shape", async () => {
+  it("an abort while a tool runs, after which no model is called", async () => {
     for (const shape of Object.keys(shapes) as Shape[]) {
       const abort = new AbortController();
       const stop: Work = () => {

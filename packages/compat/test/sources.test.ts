@@ -25,9 +25,9 @@ const publicNames = new Set(
 );
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
-describe("the shapes", () => {
+describe("the sources of the formats", () => {
   // Requirements: K5
-  it("run in under 300 lines each, and what they share does, too", () => {
+  it("have under 300 executable lines each, and so does their shared code", () => {
     const folders = { karl: 0, codelet: 0, gai: 0, ".": 0 };
     for (const file of files) {
       // karl's runner is a thing beside the loop (seed 000, K6), with files of its own in the seed,
@@ -54,8 +54,8 @@ describe("the shapes", () => {
   });
 });
 
-describe("the rules for the shapes", () => {
-  it("count every line of a statement but imports, lists of exports and types", () => {
+describe("the rules for these sources", () => {
+  it("count every line of a statement except imports, export lists and types", () => {
     const code = `/** A file. */
 import {
   a,
@@ -83,7 +83,7 @@ export function e(
     assert.equal(linesThatRun(code), 5);
   });
 
-  it("refuse a name that its entry does not export, files of core, a package and every form that hides names", () => {
+  it("reject a name that its entry does not export, files of core, a package and imports that hide names", () => {
     const code = `import { isRecord, type JsonSchema } from "@bowline/core/json-value";
 import type { Message, NotThere } from "@bowline/core";
 import * as core from "@bowline/core";

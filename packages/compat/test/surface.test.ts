@@ -11,7 +11,7 @@ import * as main from "@bowline/core";
 const names = (entry: object): string[] => Object.keys(entry).toSorted();
 
 describe("the public surface", () => {
-  it("has these values in the shapes of other libraries", () => {
+  it("exports these values for each format", () => {
     for (const entry of [karl, karlOnChat, karlOnMessages])
       assert.deepEqual(names(entry), ["AgentLoopError", "adaptTool", "agentLoop", "runTask"]);
     assert.deepEqual(names(codelet), [
@@ -46,9 +46,9 @@ describe("the public surface", () => {
   });
 });
 
-describe("a name that seeds share", () => {
+describe("a name used by several formats", () => {
   // Requirements: X31
-  it("is in the main entry what seed 002 means by it, and each face's own in the face's entry", () => {
+  it("is core's in the main entry, and each format's in the format's entry", () => {
     const shared = ["Agent", "agentLoop", "agentLoopContinue", "getModel", "streamProxy"];
     assert.deepEqual(
       shared.filter((name) => !Object.keys(main).includes(name)),

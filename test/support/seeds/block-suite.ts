@@ -80,7 +80,7 @@ export function testBlocks({
     });
     after(() => programs?.[Symbol.asyncDispose]());
 
-    it("is all of it run, or left out for a reason", () => {
+    it("is run completely, or a part is left out for a stated reason", () => {
       const known = [
         ...table.flatMap((program) => program.blocks),
         ...Object.keys(leftOut).map(Number),

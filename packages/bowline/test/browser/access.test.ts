@@ -7,8 +7,8 @@ import { pageGateway, said, skip, useBrowser, write } from "./browser.ts";
 
 const openTab = useBrowser();
 
-describe("the token", { skip }, () => {
-  it("is taken out of the address, kept for the tab only, and found again after a reload", async () => {
+describe("the page's token", { skip }, () => {
+  it("is removed from the address, stored for the tab only, and reused after a reload", async () => {
     await using server = await pageGateway(["Hello."]);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -31,7 +31,7 @@ describe("the token", { skip }, () => {
     assert.ok(!(await page.evaluate(() => JSON.stringify(sessionStorage))).includes(token));
   });
 
-  it("is asked for where there is none; a wrong one is said to be wrong, and a link may be pasted", async () => {
+  it("is asked for when missing; a wrong one is reported, and a whole link may be pasted", async () => {
     await using server = await pageGateway(["Hello."]);
     await using tab = await openTab(server.gateway.url, { hash: "" });
     const { page } = tab;
@@ -49,7 +49,7 @@ describe("the token", { skip }, () => {
     await other.getByText("What shall we do?").waitFor();
   });
 
-  it("works in Base64, in a link as it is and in one that is pasted as a program encodes it", async () => {
+  it("may be Base64, both raw in a link and URL-encoded in a pasted link", async () => {
     const full = "ab+/cd==ab+/cd==";
     await using server = await pageGateway([], { tokens: { full } });
     await using tab = await openTab(server.gateway.url, { hash: `token=${full}` });
@@ -61,7 +61,7 @@ describe("the token", { skip }, () => {
     await other.page.getByText("What shall we do?").waitFor();
   });
 
-  it("that worked is kept when a link has a wrong one, in the same tab and after a reload", async () => {
+  it("stays in use when a later link has a wrong token, also after a reload", async () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -80,14 +80,14 @@ describe("the token", { skip }, () => {
     );
   });
 
-  it("that is wrong in the link is said to be wrong, and not kept", async () => {
+  it("is reported as wrong and not stored when the link has a wrong one", async () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { hash: "token=wrong" });
     await tab.page.getByRole("alert").getByText("The token is wrong.").waitFor();
     assert.ok(!(await tab.page.evaluate(() => JSON.stringify(sessionStorage))).includes("wrong"));
   });
 
-  it("is asked for again when the server comes back with another", async () => {
+  it("is asked for again when the server restarts with another token", async () => {
     const first = await pageGateway([]);
     await using tab = await openTab(first.gateway.url);
     await tab.page.getByText("What shall we do?").waitFor();
@@ -102,7 +102,7 @@ describe("the token", { skip }, () => {
     await tab.page.getByText("What shall we do?").waitFor();
   });
 
-  it("for reading shows everything, and nothing that writes", async () => {
+  it("with read scope shows everything and no control that writes", async () => {
     const bash = defineTool({
       name: "bash",
       description: "Runs.",
@@ -144,8 +144,8 @@ describe("the token", { skip }, () => {
   });
 });
 
-describe("what answers", { skip }, () => {
-  it("is said to be the practice model, above the conversation", async () => {
+describe("the notice about the model", { skip }, () => {
+  it("says above the conversation that the practice model answers", async () => {
     const message = "The practice model answers: there is no key for scripted/scripted.";
     await using server = await pageGateway(["Hello."], {
       backendFor: () => ({ ...practice(server), notice: { code: "practice_model", message } }),

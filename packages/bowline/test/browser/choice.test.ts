@@ -12,8 +12,8 @@ const answers = (page: Page, text: string): Promise<void> =>
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.id ?? "");
 
-describe("who answers", { skip }, () => {
-  it("is chosen in the top bar before the first message, by keyboard; what cannot be asked is refused there", async () => {
+describe("the choice of agent and model", { skip }, () => {
+  it("is made by keyboard in the top bar before the first message; invalid models are refused in the dialog", async () => {
     const { asked, options } = house(["One.", "Two.", "Three."]);
     await using server = await pageGateway([], options);
     await using tab = await openTab(server.gateway.url);
@@ -81,7 +81,7 @@ describe("who answers", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("is followed by other tabs, also where the list is narrowed; a token for reading sees it as text", async () => {
+  it("reaches other tabs, also with a filtered list; a read-only token sees it as text", async () => {
     const { asked, options } = house(["One."]);
     await using server = await pageGateway([], options);
     const client = await server.client();

@@ -51,7 +51,7 @@ const answer: ScriptedStep = {
 };
 
 describe("a conversation in the page", { skip }, () => {
-  it("shows an answer of more than 20,000 characters whole after a reload and in another tab, and copies it", async () => {
+  it("shows, reloads and copies an answer of more than 20,000 characters whole", async () => {
     const whole = `It begins. ${"word ".repeat(12_000)}And this is its end.`;
     await using server = await pageGateway([whole], { pace: { deltaLength: 20_000 } });
     const client = await server.client();
@@ -73,7 +73,7 @@ describe("a conversation in the page", { skip }, () => {
   });
 
   // Requirements: X27
-  it("streams markdown, folds thinking, asks before a tool runs, and shows what it came to and cost", async () => {
+  it("streams markdown, folds thinking, asks before a tool runs, and shows its result and cost", async () => {
     const ran: string[] = [];
     await using server = await pageGateway(
       [call("ls"), answer, call("rm -rf build"), "Then I will not."],
@@ -132,7 +132,7 @@ describe("a conversation in the page", { skip }, () => {
     assertStayed(tab.requests, server.gateway.url);
   });
 
-  it("remembers an allowance for its pattern, which it shows", async () => {
+  it("remembers an approval for its pattern and shows the pattern", async () => {
     const ran: string[] = [];
     await using server = await pageGateway([call("git status"), call("git status"), answer], {
       tools: () => [bash(ran)],
@@ -145,7 +145,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(ran, ["git status", "git status"]);
   });
 
-  it("asks with everything that would be done: texts as they are, and nothing in them that cannot be seen", async () => {
+  it("asks with all arguments: texts unchanged, invisible characters escaped", async () => {
     const writing: AgentTool = defineTool({
       name: "write",
       description: "Writes.",
@@ -182,7 +182,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("copies code and nothing but the code", async () => {
+  it("copies code and nothing else", async () => {
     await using server = await pageGateway([answer]);
     await using tab = await openTab(server.gateway.url, {
       permissions: ["clipboard-read", "clipboard-write"],
@@ -193,7 +193,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.equal(await tab.page.evaluate(() => navigator.clipboard.readText()), "ls -la");
   });
 
-  it("stops by its button and by Escape, keeps what was said, and offers to ask again", async () => {
+  it("stops with its button and with Escape, keeps the partial answer, and offers a retry", async () => {
     await using server = await pageGateway([endless, endless, "Now whole."], slow);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -218,7 +218,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.equal(server.model.calls.length, 2);
   });
 
-  it("is drawn also when the frame that was asked for does not come, as in a tab that is left", async () => {
+  it("is drawn also when no animation frame comes, as in a background tab", async () => {
     await using server = await pageGateway(["Here."]);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -231,7 +231,7 @@ describe("a conversation in the page", { skip }, () => {
   });
 
   // Requirements: X24
-  it("steers a run that goes on, and queues behind it; what waits is shown and can be taken back", async () => {
+  it("steers a running run or queues a message; waiting messages are shown and can be withdrawn", async () => {
     const ran: string[] = [];
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -266,7 +266,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(told, [1, 2, 3]);
   });
 
-  it("keeps what was steered into a run that is stopped for the next message", async () => {
+  it("keeps a steering message for the next message when the run is stopped", async () => {
     const ran: string[] = [];
     await using server = await pageGateway([call("sleep"), "Heard both."], {
       tools: () => [bash(ran, new Promise(() => {}))],
@@ -292,7 +292,7 @@ describe("a conversation in the page", { skip }, () => {
     ]);
   });
 
-  it("says what failed, and tries again when it is asked to", async () => {
+  it("shows what failed, and retries on request", async () => {
     const failure = {
       error: new BowlineError("overloaded", "The model has too much to do.", { retryable: false }),
     };
@@ -306,7 +306,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.equal(await tab.page.getByRole("button", { name: "Try again" }).count(), 0);
   });
 
-  it("is the same after a reload in the middle of an answer, whose rest comes", async () => {
+  it("is the same after a reload in the middle of an answer, and shows the rest", async () => {
     await using server = await pageGateway([long], slow);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -356,7 +356,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.deepEqual(ran, ["ls"]);
   });
 
-  it("stays at the end while an answer grows, unless the reader went up", async () => {
+  it("scrolls with a growing answer unless the reader scrolled up", async () => {
     const paragraphs = Array.from({ length: 80 }, (_, index) => `Paragraph ${index}.`).join("\n\n");
     await using server = await pageGateway([paragraphs], { pace: { delayMs: 6, deltaLength: 10 } });
     await using tab = await openTab(server.gateway.url);

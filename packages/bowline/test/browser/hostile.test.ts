@@ -114,7 +114,7 @@ async function assertHarmless(
 }
 
 describe("hostile text", { skip }, () => {
-  it("in answers neither runs nor sends, whole or in pieces, while it comes and after a reload", async () => {
+  it("in answers neither runs nor sends requests: whole, in pieces, while streaming or after a reload", async () => {
     await using evil = await evilServer();
     const texts = payloads(evil.url);
     assert.ok(texts.length >= 40);
@@ -145,7 +145,7 @@ describe("hostile text", { skip }, () => {
     await check();
   });
 
-  it("in thinking, tool names, arguments, results, questions and titles is text", async () => {
+  it("in thinking, tool names, arguments, results, questions and titles is shown as text", async () => {
     await using evil = await evilServer();
     const texts = payloads(evil.url);
     const bash = defineTool({
@@ -203,7 +203,7 @@ describe("hostile text", { skip }, () => {
     assert.ok((await page.locator(".thought").textContent())?.includes(texts[0] as string));
   });
 
-  it("as HTML, which answers never hand over, is made harmless by the sanitizer alone", async () => {
+  it("as HTML, which the markdown reader never produces, is made harmless by the sanitizer alone", async () => {
     await using evil = await evilServer();
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url);
@@ -232,7 +232,7 @@ describe("hostile text", { skip }, () => {
     assert.deepEqual(await badLinks(page), []);
   });
 
-  it("that got past the sanitizer would be stopped by the policy", async () => {
+  it("that bypasses the sanitizer is stopped by the content security policy", async () => {
     await using evil = await evilServer();
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url);
@@ -298,7 +298,7 @@ describe("hostile text", { skip }, () => {
     assert.deepEqual(evil.hits, []);
   });
 
-  it("has no link back to this server, which might bring another token", async () => {
+  it("cannot link back to this server with another token", async () => {
     await using server = await pageGateway([]);
     const own = `${server.gateway.url}/#token=stolen`;
     server.model.push(`[back](${own}) <${own}> and [on](https://example.com/)`);
@@ -311,7 +311,7 @@ describe("hostile text", { skip }, () => {
     assert.deepEqual(links, ["https://example.com/"]);
   });
 
-  it("does run and does send in a page without these guards: the test would see it", async () => {
+  it("runs and sends requests in a page without these guards, so the other tests would notice", async () => {
     await using evil = await evilServer();
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { hash: "" });

@@ -45,7 +45,7 @@ async function give(
 }
 
 describe("images with a message", { skip }, () => {
-  it("are chosen, pasted or dropped, shown small, taken out again, sent, and said to have been sent", async () => {
+  it("can be chosen, pasted or dropped, previewed, removed and sent, and are listed as sent", async () => {
     const { seen, options } = house(["Seen.", "Again."]);
     await using server = await pageGateway([], options);
     await using tab = await openTab(server.gateway.url);
@@ -108,7 +108,7 @@ describe("images with a message", { skip }, () => {
     assertStayed(tab.requests, server.gateway.url);
   });
 
-  it("are held to the server's limits before they are sent: large ones are made smaller, others left out, with the reason", async () => {
+  it("are checked against the server's limits before sending: large ones shrink, others are left out with a reason", async () => {
     const limits = { maxAttachments: 3, maxAttachmentBytes: 120_000 };
     const { seen, options } = house(["Seen."]);
     await using server = await pageGateway([], { ...options, limits });
@@ -163,7 +163,7 @@ describe("images with a message", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("that the model does not take come back with the text, and why is said; with another model they go", async () => {
+  it("come back with the text and the reason when the model takes none; another model takes them", async () => {
     const { asked, seen, options } = house(["Seen."]);
     await using server = await pageGateway([], options);
     const client = await server.client();

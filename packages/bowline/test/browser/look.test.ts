@@ -55,7 +55,7 @@ async function findings(page: Page): Promise<string[]> {
 
 describe("the page, for everyone", { skip }, () => {
   for (const [name, options] of Object.entries({ "a desktop": {}, "a phone": phone }))
-    it(`has no serious fault for axe-core, empty and full, in light and in dark, on ${name}`, async () => {
+    it(`has no serious axe-core violation, empty and full, in light and in dark, on ${name}`, async () => {
       const failure = {
         error: new BowlineError("overloaded", "Too much to do.", { retryable: false }),
       };
@@ -109,7 +109,7 @@ describe("the page, for everyone", { skip }, () => {
       assert.deepEqual(await findings(page), []);
     });
 
-  it("finds a fault where there is one: the check itself", async () => {
+  it("fails this check when it has a violation", async () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { hash: "" });
     await tab.page.getByRole("button", { name: "Connect" }).waitFor();
@@ -152,7 +152,7 @@ describe("the page, for everyone", { skip }, () => {
     await page.getByText("What shall we do?").waitFor();
   });
 
-  it("is light or dark as the system is, or as it is told", async () => {
+  it("is light or dark as the system or the user's setting says", async () => {
     await using server = await pageGateway([]);
     await using tab = await openTab(server.gateway.url, { colorScheme: "dark" });
     const { page } = tab;
@@ -179,7 +179,7 @@ describe("the page by keyboard alone", { skip }, () => {
       return one?.id || one?.className || (one?.tagName ?? "");
     });
 
-  it("answers questions, which never take the focus by themselves, and gives it back", async () => {
+  it("answers questions, which never take the focus themselves, and returns the focus", async () => {
     await using server = await pageGateway([call("one"), call("two"), call("three"), "Done."], {
       tools: () => [bash],
     });
@@ -228,7 +228,7 @@ describe("the page by keyboard alone", { skip }, () => {
     assert.match((await page.locator("[data-said=answers]").textContent()) ?? "", /^Done\.$/);
   });
 
-  it("goes from the first Tab past the list to the message, through the list's actions, and out of the dialog", async () => {
+  it("moves from the first Tab past the list to the message, through the list's actions, and out of the dialog", async () => {
     await using server = await pageGateway(["Hello."]);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -260,7 +260,7 @@ describe("the page by keyboard alone", { skip }, () => {
     assert.equal(await focused(page), "message");
   });
 
-  it("sends nothing while a word is being composed, and announces an answer once it is whole", async () => {
+  it("sends nothing while an input method is composing, and announces an answer once it is complete", async () => {
     const answer = "An answer in several pieces.";
     await using server = await pageGateway([answer, answer], { pace: { delayMs: 30 } });
     await using tab = await openTab(server.gateway.url);

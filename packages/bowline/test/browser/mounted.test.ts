@@ -51,8 +51,8 @@ async function proxyTo(
   };
 }
 
-describe("the page on a server of the program's own", { skip }, () => {
-  it("is below its path, with all that it names, and asks the program for nothing", async () => {
+describe("the page mounted in another HTTP server", { skip }, () => {
+  it("is served below its path with all its files, and sends no request to the program's other paths", async () => {
     await using server = await mounted(["Hello from below."], { page });
     await using tab = await openTab(server.url);
     await write(tab.page, "Hi");
@@ -67,7 +67,7 @@ describe("the page on a server of the program's own", { skip }, () => {
     assertStayed(tab.requests, server.origin);
   });
 
-  it("works behind a proxy that has the program under a path of its own, which it takes away", async () => {
+  it("works behind a proxy that strips a path prefix", async () => {
     await using server = await mounted(["Hello from behind."], { page });
     await using proxy = await proxyTo(Number(new URL(server.origin).port), "/program");
     await using tab = await openTab(`${proxy.url}/agents`);
@@ -78,8 +78,8 @@ describe("the page on a server of the program's own", { skip }, () => {
   });
 });
 
-describe("the page of a user with sessions of their own", { skip }, () => {
-  it("shows these and begins such, also by a link to another's", async () => {
+describe("the page for a user with a session prefix", { skip }, () => {
+  it("lists and creates only sessions with that prefix, also after a link to another user's session", async () => {
     const touch = defineTool({
       name: "touch",
       description: "Touches a file.",

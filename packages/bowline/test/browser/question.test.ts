@@ -24,8 +24,8 @@ function bash(ran: string[]): AgentTool {
   });
 }
 
-describe("a question in the page", { skip }, () => {
-  it("is not answered by the second click of two that were meant for the one before it", async () => {
+describe("an approval question in the page", { skip }, () => {
+  it("is not answered by the second click of a double click on the previous question", async () => {
     const ran: string[] = [];
     const calls = ["ls", "rm -rf /"].map((command) =>
       scriptedToolCall("bash", { command }, command),
@@ -63,7 +63,7 @@ describe("a question in the page", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("says of a text that does not fit in its box how long it is", async () => {
+  it("says how long a text is that does not fit in its box", async () => {
     const calls = [
       scriptedToolCall("bash", { command: `echo fine${"\n".repeat(300)}rm -rf /` }, "long"),
       scriptedToolCall("bash", { command: "ls" }, "short"),
@@ -83,7 +83,7 @@ describe("a question in the page", { skip }, () => {
     assert.equal(await page.locator(".question").getByText("This is long").count(), 0);
   });
 
-  it("is announced above other conversations, with a link to it", async () => {
+  it("is announced in other conversations, with a link", async () => {
     const calls = { content: [scriptedToolCall("bash", { command: "ls" }, "a")] };
     await using server = await pageGateway([calls, "All is done."], { tools: () => [bash([])] });
     await using tab = await openTab(server.gateway.url);
@@ -98,7 +98,7 @@ describe("a question in the page", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("comes also behind an answer that cannot be read", async () => {
+  it("appears also after an answer that is too deeply nested to be rendered", async () => {
     const calls = { content: [scriptedToolCall("bash", { command: "ls" }, "a")] };
     await using server = await pageGateway([">".repeat(20_000), calls, "All is done."], {
       tools: () => [bash([])],

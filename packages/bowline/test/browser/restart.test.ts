@@ -7,7 +7,7 @@ import { said, skip, useBrowser, write } from "./browser.ts";
 const openTab = useBrowser();
 
 describe("a server that is killed in the middle of an answer", { skip }, () => {
-  it("is waited for, and when it is back the page shows the run to its end, once", async () => {
+  it("is reconnected to, and the page then shows the run to its end, once", async () => {
     await using home = await temporary();
     const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
     await using first = await serveProcess(env);

@@ -23,7 +23,7 @@ async function withSessions(
 }
 
 describe("the list of conversations", { skip }, () => {
-  it("opens one, finds by title, and begins a new one", async () => {
+  it("opens a conversation, searches by title, and begins a new one", async () => {
     await using server = await withSessions(["Apples", "Pears", "Plums"], ["About cherries."]);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;
@@ -51,7 +51,7 @@ describe("the list of conversations", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("renames, forks and deletes, which it asks about first", async () => {
+  it("renames, forks and deletes, and asks before it deletes", async () => {
     await using server = await withSessions(["Apples"], ["In the fork."]);
     await using tab = await openTab(server.gateway.url, {
       hash: "token=the-token-of-this-test&session=key%20of%20Apples",
@@ -96,7 +96,7 @@ describe("the list of conversations", { skip }, () => {
     assert.deepEqual(tab.faults, []);
   });
 
-  it("follows what others do: new titles, deletions, and a question somewhere else", async () => {
+  it("follows other clients: new titles, deletions, and questions in other sessions", async () => {
     await using server = await withSessions(["Apples", "Pears"]);
     await using tab = await openTab(server.gateway.url, {
       hash: "token=the-token-of-this-test&session=key%20of%20Apples",
@@ -111,7 +111,7 @@ describe("the list of conversations", { skip }, () => {
     await said(page, "About Apples.").waitFor({ state: "detached" });
   });
 
-  it("shows the earlier part of a long conversation when it is asked for", async () => {
+  it("loads the earlier part of a long conversation on request", async () => {
     await using server = await pageGateway(
       Array.from({ length: 60 }, (_, index) => `Answer ${index}.`),
     );
@@ -159,7 +159,7 @@ describe("the list of conversations", { skip }, () => {
     assert.equal(await tab.page.getByRole("button", { name: "Show earlier messages" }).count(), 0);
   });
 
-  it("lets a new conversation be with another agent", async () => {
+  it("offers another agent for a new conversation", async () => {
     const other = {
       id: "reviewer",
       model: "scripted/scripted",

@@ -9,8 +9,8 @@ import { png } from "./pictures.ts";
 const openTab = useBrowser();
 const hash = "token=the-token-of-this-test&session=s";
 
-describe("what one tab sends, in another", { skip }, () => {
-  it("is there at once: texts that wait, how they wait, what is taken back, and images", async () => {
+describe("a message sent in one tab", { skip }, () => {
+  it("appears in the other at once: queued texts, their mode, withdrawals, and images", async () => {
     const { tool, release } = heldTool();
     const call = { content: [scriptedToolCall("wait", {}, "w")] };
     await using server = await pageGateway([call, "Heard.", "Seen."], {
@@ -67,7 +67,7 @@ describe("what one tab sends, in another", { skip }, () => {
 });
 
 describe("a fork from the middle", { skip }, () => {
-  it("begins as the conversation did up to that answer, by keyboard, and leaves it as it is", async () => {
+  it("starts with the conversation up to that answer, by keyboard, and leaves the original unchanged", async () => {
     await using server = await pageGateway(["About apples.", "About pears.", "Another way."]);
     await using tab = await openTab(server.gateway.url, { hash });
     const { page } = tab;

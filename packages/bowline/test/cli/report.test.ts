@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import type { AgentEvent } from "@bowline/core";
 import { TextReport } from "../../src/cli/report.ts";
 
-describe("while the model is waited for", () => {
-  it("a terminal counts the seconds, from the task on, over a retry, until there is something to read", (t) => {
+describe("while the command waits for the model", () => {
+  it("a terminal counts the seconds since the task began, across a retry, until text arrives", (t) => {
     t.mock.timers.enable({ apis: ["setInterval", "Date"] });
     let shown = "";
     const write = (text: string): void => void (shown += text);
@@ -58,7 +58,7 @@ describe("while a tool runs", () => {
   };
   const awaited = { server: "host:1", answerMs: 1, retryMs: 1 };
 
-  it("a terminal shows the last lines of its output, which go when it ends", () => {
+  it("a terminal shows the last lines of its output, and clears them when it ends", () => {
     let shown = "";
     const output = { isTTY: true, write: (text: string): void => void (shown += text) };
     events(new TextReport(output, output, { NO_COLOR: "1" }, awaited));
@@ -67,7 +67,7 @@ describe("while a tool runs", () => {
     assert.equal(shown, `→ bash\n\r\u001b[2K${rows}\r\u001b[2K${up}✓ bash (7 ms)\n`);
   });
 
-  it("a pipe gets none of its output", () => {
+  it("a pipe receives none of its output", () => {
     let shown = "";
     const output = { write: (text: string): void => void (shown += text) };
     events(new TextReport(output, output, {}, awaited));

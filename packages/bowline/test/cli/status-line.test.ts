@@ -18,20 +18,20 @@ function written(
 
 const clear = "\r\u001b[2K";
 
-describe("a line that tells how it goes", () => {
-  it("takes the place of the one before, and goes once", () => {
+describe("the status line", () => {
+  it("replaces the previous one, and is cleared once", () => {
     assert.deepEqual(written({ isTTY: true, columns: 80 }), [
       `${clear}… waiting for the model, 12 s`,
       clear,
     ]);
   });
 
-  it("has one row on a narrow terminal: what is in a second one would stay", () => {
+  it("takes one row on a narrow terminal, because a second row would not be cleared", () => {
     assert.deepEqual(written({ isTTY: true, columns: 20 }), [`${clear}… waiting for the …`, clear]);
     assert.equal(written({ isTTY: true, columns: 0 }).length, 2);
   });
 
-  it("has as many rows as lines, all of which go, and letters of two columns do not wrap", () => {
+  it("takes one row per line, clears them all, and does not wrap at double-width characters", () => {
     const texts: string[] = [];
     const line = new StatusLine(
       { isTTY: true, columns: 20, write: (text) => texts.push(text) },
@@ -48,7 +48,7 @@ describe("a line that tells how it goes", () => {
     ]);
   });
 
-  it("is not there without a terminal, nor on one that cannot go back", () => {
+  it("is not shown without a terminal, or on one that cannot move the cursor back", () => {
     assert.deepEqual(written({ isTTY: false }), []);
     assert.deepEqual(written({ isTTY: true }, { TERM: "dumb" }), []);
   });

@@ -39,7 +39,7 @@ async function asked(
 }
 
 describe("a question at the terminal", () => {
-  it("shows a path on one line, whatever is in it: no line of it can pass for the content", async () => {
+  it("shows a path on one line, so that no part of it looks like the content", async () => {
     const path = "notes.txt\n  + see /../.git/hooks/pre-commit";
     const shown = await asked("write", { path, content: "hello" });
     assert.equal(
@@ -48,7 +48,7 @@ describe("a question at the terminal", () => {
     );
   });
 
-  it("writes out what cannot be seen, and keeps lines and tabs", async () => {
+  it("escapes invisible characters, and keeps lines and tabs", async () => {
     const shown = await asked("bash", {
       command: "a\u200bb\u3164c\ufe0fd\u{e0041}\u2800e\u202e\r\n\tf",
       timeout: 3,
@@ -59,7 +59,7 @@ describe("a question at the terminal", () => {
     );
   });
 
-  it("says of a long call how long it is, for its beginning may be out of sight", async () => {
+  it("states the length of a long call, because its beginning may have scrolled away", async () => {
     const note = /^These are (\d+) lines: look at the first ones too\.$/m;
     const command = `rm -rf ~${"\n".repeat(50)}echo done`;
     assert.equal(note.exec(await asked("bash", { command }))?.[1], "51");
@@ -67,7 +67,7 @@ describe("a question at the terminal", () => {
     assert.doesNotMatch(await asked("bash", { command: "ls\nls" }), note);
   });
 
-  it("knows a terminal smaller than that, and letters as wide as two", async () => {
+  it("measures small terminals and double-width characters", async () => {
     const note = /look at the first ones too/;
     const command = "ls\n".repeat(11);
     assert.doesNotMatch(await asked("bash", { command }), note);
@@ -79,7 +79,7 @@ describe("a question at the terminal", () => {
     assert.match(await asked("bash", { command: "\u6f22".repeat(1000) }), note);
   });
 
-  it("is not answered by what was typed before it was there", async () => {
+  it("ignores input typed before the question appeared", async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     output.setEncoding("utf8").on("data", (text: string) => {
       if (text.includes("Sure?")) input.write("no\n");
@@ -88,15 +88,15 @@ describe("a question at the terminal", () => {
     assert.equal(await ask("Sure? ", { input, output }, () => {}), "no");
   });
 
-  it("is answered by nobody when the input ended before it was there", async () => {
+  it("gets an empty answer when the input ended before the question appeared", async () => {
     const input = new PassThrough();
     input.end("y\n");
     assert.equal(await ask("Sure? ", { input, output: new PassThrough() }, () => {}), "");
   });
 });
 
-describe("what a server says", () => {
-  it("steers no terminal in the line of an error", async () => {
+describe("text from a server", () => {
+  it("cannot control the terminal through an error message", async () => {
     await using server = await loopback((response) => response.end(hostile));
     const { code, stderr } = await bowline(["run", "--base-url", server.baseUrl, "hi"]);
     assert.equal(code, 1);
@@ -104,7 +104,7 @@ describe("what a server says", () => {
     assert.doesNotMatch(stderr.slice(0, -1), steers);
   });
 
-  it("steers none in an event log either, and means the same", async () => {
+  it("cannot control the terminal through the event log, which keeps its meaning", async () => {
     await using server = await loopback(chatText(`Hi.${hostile}`));
     const { stdout } = await bowline([
       "run",

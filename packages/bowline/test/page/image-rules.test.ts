@@ -46,7 +46,7 @@ const kept = {
 } as const satisfies PageAction;
 const first = ({ conversation }: PageState): RunView => runsOf(conversation)[0] as RunView;
 
-describe("the room that images have together", () => {
+describe("the size limit shared by the images of a message", () => {
   const sizes = fc.array(
     fc.record({ bytes: fc.integer({ min: 1, max: 1000 }), isFixed: fc.boolean() }),
     {
@@ -55,7 +55,7 @@ describe("the room that images have together", () => {
     },
   );
 
-  it("is never more than there is, changes none that fits, and gives large ones alike", () => {
+  it("is never exceeded, changes no set of images that fits, and cuts large ones to equal sizes", () => {
     fc.assert(
       fc.property(sizes, fc.nat({ max: 3000 }), (images, max) => {
         const rooms = allot(images, max, 1);
@@ -77,15 +77,15 @@ describe("the room that images have together", () => {
     );
   });
 
-  it("is too little when what cannot shrink is too large, or too little would be left", () => {
+  it("fails when a fixed image is too large, or when too little would be left", () => {
     assert.equal(allot([{ bytes: 11, isFixed: true }], 10, 1), undefined);
     assert.equal(allot([{ bytes: 11, isFixed: false }], 10, 11), undefined);
     assert.deepEqual(allot([{ bytes: 5, isFixed: false }], 10, 8), [5]);
   });
 });
 
-describe("the kind of an image", () => {
-  it("is what its first bytes say, and of everything else there is none", () => {
+describe("the type of an image", () => {
+  it("is read from its first bytes, and is undefined for every other file", () => {
     const webp = Buffer.from("RIFF\x10\x00\x00\x00WEBPVP8 ", "latin1");
     const starts = [
       png("a", 1, 1).buffer,
@@ -112,8 +112,8 @@ describe("the kind of an image", () => {
   });
 });
 
-describe("images of a message that was sent", () => {
-  it("stay with it when its run begins, and after a snapshot, which tells of their types and sizes only", () => {
+describe("images of a sent message", () => {
+  it("stay with it when its run begins, and after a snapshot that has only types and sizes", () => {
     const begun = after(sending, heard("chat.user", { text: "look" }));
     const block = { type: "user", text: "look", images: [image] };
     assert.deepEqual(first(begun).blocks, [block]);
@@ -126,7 +126,7 @@ describe("images of a message that was sent", () => {
     assert.equal(canRetry(first(again)), true);
   });
 
-  it("are their type and size in another tab, as events and the transcript have them; they cannot be sent again", () => {
+  it("are shown by type and size in another tab, where they cannot be sent again", () => {
     const block = { type: "user", text: "look", images: [told] };
     assert.deepEqual(first(after(kept)).blocks, [block]);
     const followed = after(kept, heard("chat.user", { text: "look", images: [told] }));

@@ -43,8 +43,8 @@ const block = fc.constantFrom(
   "",
 );
 
-describe("a text that grows", () => {
-  it("comes to the same blocks as when it is read at once, however it is cut", () => {
+describe("a growing text", () => {
+  it("gives the same blocks however it is split into chunks", () => {
     const texts = fc.tuple(
       fc.array(block, { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
@@ -65,7 +65,7 @@ describe("a text that grows", () => {
     );
   });
 
-  it("is read again only at its end: a long answer costs about its length", () => {
+  it("is parsed again only at its end, so a long answer takes linear time", () => {
     let characters = 0;
     const counting: MarkdownReader = {
       tokens: (text) => {
@@ -83,18 +83,18 @@ describe("a text that grows", () => {
     assert.ok(characters < 5 * paragraphs.join("").length, `${characters} characters were read`);
   });
 
-  it("keeps what is done as the same objects, so that it is not drawn again", () => {
+  it("keeps finished blocks as the same objects, so that they are not drawn again", () => {
     const first = grown(["One.\n\n", "Two.\n\n", "Three.\n\n"]);
     const second = readMore(first, `${first.text}More`, reader);
     assert.equal(second.all[0], first.all[0]);
   });
 
-  it("begins anew when it is another text", () => {
+  it("is parsed from the start when the text is a different one", () => {
     const first = grown(["One.\n\n", "Two.\n\n", "Three.\n\n", "Four."]);
     assert.deepEqual(readMore(first, "Else.", reader).all, readAll("Else.", reader).all);
   });
 
-  it("is shown as it was written where it is too deep to be read, and what follows as ever", () => {
+  it("is shown as source when it is too deeply nested, without affecting later text", () => {
     for (const text of [
       ">".repeat(50_000),
       `${"- ".repeat(20_000)}x`,
@@ -114,7 +114,7 @@ describe("a text that grows", () => {
     assert.equal(htmlOf("*fine*").trim(), "<p><em>fine</em></p>");
   });
 
-  it("has nothing looked for in a paragraph that is too long for that, nor emphasis over much of one", () => {
+  it("skips inline parsing of an overlong paragraph, and emphasis over a long stretch", () => {
     const long = "_a* &".repeat(2001);
     assert.equal(
       htmlOf(`${long}\n\n_b_`),
@@ -131,7 +131,7 @@ describe("a text that grows", () => {
     }
   });
 
-  it("is read as ever where it is short: what bounds a long one changes nothing", () => {
+  it("is parsed as by plain marked when short, whatever limits apply to long texts", () => {
     const plain = new Marked({ gfm: true });
     const piece = fc.constantFrom(
       ..."_ * ** *** ~ ~~ ` [ ]( ) ![ < > & \\ a é 1 . ! | - \n www. http://b.c <b>".split(" "),
@@ -146,7 +146,7 @@ describe("a text that grows", () => {
     );
   });
 
-  it("knows a link that is defined behind its use when it is whole", () => {
+  it("resolves a link defined after its use once the text is complete", () => {
     assert.match(
       htmlOf("See [this].\n\nMore.\n\n[this]: https://example.com/a"),
       /href="https:\/\/example\.com\/a"/,
@@ -155,7 +155,7 @@ describe("a text that grows", () => {
 });
 
 describe("markdown of a model", () => {
-  it("has images as links, and no image", () => {
+  it("turns images into links", () => {
     const html = htmlOf(
       '![a <b> "c"](https://example.com/x.png) ![](https://example.com/y.png) ![no](data:image/png;base64,AA)',
     );
@@ -168,14 +168,14 @@ describe("markdown of a model", () => {
     assert.match(html, /\[image: no\]/);
   });
 
-  it("has headings below those of the page, and tasks as text", () => {
+  it("puts headings below those of the page, and shows tasks as text", () => {
     assert.equal(htmlOf("# One"), "<h3>One</h3>");
     assert.equal(htmlOf("###### Six"), "<h6>Six</h6>");
     assert.match(htmlOf("- [x] done"), /☑/);
     assert.doesNotMatch(htmlOf("- [x] done"), /<input/);
   });
 
-  it("has the model's HTML as the text that it is, but for tags of words", () => {
+  it("shows the model's HTML as text, except for harmless inline tags", () => {
     assert.equal(htmlOf("<div onclick=x>a</div>"), "<p>&#60;div onclick=x&#62;a&#60;/div&#62;</p>");
     assert.equal(htmlOf("a <img src=x> b"), "<p>a &#60;img src=x&#62; b</p>\n");
     assert.equal(
@@ -184,14 +184,14 @@ describe("markdown of a model", () => {
     );
   });
 
-  it("has code as text with its language, if that is a word", () => {
+  it("shows code as text with its language, if that is one word", () => {
     assert.equal(htmlOf("```ts title=x\n<b>\n```"), "<code:ts><b>");
     assert.equal(htmlOf('```"><img/src=x>\nx\n```'), "<code:>x");
   });
 });
 
 describe("a link", () => {
-  it("leads to the web or to a mailbox", () => {
+  it("may lead to the web or to a mailbox", () => {
     assert.equal(safeLink("https://example.com/a?b#c"), "https://example.com/a?b#c");
     assert.equal(safeLink("HTTP://Example.com"), "http://example.com/");
     assert.equal(safeLink("mailto:a@example.com"), "mailto:a@example.com");
@@ -217,5 +217,5 @@ describe("a link", () => {
     "https://",
     "https://bank.example@evil.example/",
   ])
-    it(`is not ${JSON.stringify(href)}`, () => assert.equal(safeLink(href), undefined));
+    it(`may not be ${JSON.stringify(href)}`, () => assert.equal(safeLink(href), undefined));
 });

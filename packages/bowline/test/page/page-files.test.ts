@@ -14,7 +14,7 @@ const get = (path: string, init: RequestInit = {}): Promise<Response> =>
   page(new Request(`http://127.0.0.1:18789${path}`, init));
 
 describe("the page's files", () => {
-  it("are a document, and the modules, libraries and styles that it names, each with its type", async () => {
+  it("are a document and the modules, libraries and styles it names, each with its type", async () => {
     const text = await (await get("/")).text();
     const files = [...pageFiles().keys()];
     // Seen from where the document is: a proxy may have it under a path of its own.
@@ -39,7 +39,7 @@ describe("the page's files", () => {
     }
   });
 
-  it("are all that the main module leads to, and nothing else", async () => {
+  it("are exactly those reachable from the main module", async () => {
     const reached = new Set([mainAddress]);
     for (const path of reached) {
       const code = await (await get(path)).text();
@@ -80,9 +80,9 @@ describe("the page's files", () => {
     "/constructor",
     "/__proto__",
   ])
-    it(`are not ${path}`, async () => assert.equal((await get(path)).status, 404));
+    it(`do not include ${path}`, async () => assert.equal((await get(path)).status, 404));
 
-  it("are only to be read", async () => {
+  it("accept GET and HEAD only", async () => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
       const response = await get("/", { method });
       assert.deepEqual(
@@ -94,7 +94,7 @@ describe("the page's files", () => {
     assert.equal(await (await get("/", { method: "HEAD" })).text(), "");
   });
 
-  it("are asked for again, and answered shortly when they are the same", async () => {
+  it("are revalidated by their ETag, with 304 when unchanged", async () => {
     const first = await get(mainAddress);
     const tag = first.headers.get("etag") ?? "";
     assert.match(tag, /^"[\w-]{20,}"$/);
@@ -119,7 +119,7 @@ describe("the page's files", () => {
 });
 
 describe("the page's policy", () => {
-  it("lets only the server's own scripts run, and the import map by its hash", async () => {
+  it("allows only the server's own scripts, and the import map by its hash", async () => {
     const response = await get("/");
     const policy = response.headers.get("content-security-policy") ?? "";
     const directives = new Map(
@@ -141,7 +141,7 @@ describe("the page's policy", () => {
     });
   });
 
-  it("stands on every answer, also on one that finds nothing", async () => {
+  it("is sent with every response, also with a 404", async () => {
     for (const path of ["/", mainAddress, "/nothing"]) {
       const { headers } = await get(path);
       for (const [name, value] of [
@@ -155,7 +155,7 @@ describe("the page's policy", () => {
     }
   });
 
-  it("is sent by a gateway that serves the page, which answers pages of other names nothing", async () => {
+  it("is sent by a gateway that serves the page, and that refuses other origins", async () => {
     await using server = await gatewayWith([], { page });
     const response = await fetch(`${server.gateway.url}/`);
     assert.match(response.headers.get("content-security-policy") ?? "", /script-src 'self'/);

@@ -102,7 +102,7 @@ const asked = {
 };
 
 describe("a transcript", () => {
-  it("becomes runs with their blocks, turns and end", () => {
+  it("is folded into runs with their blocks, turns and end", () => {
     const [run, ...others] = runsOfHistory(told);
     assert.deepEqual(others, []);
     assert.deepEqual(
@@ -118,7 +118,7 @@ describe("a transcript", () => {
     assert.equal(run?.state, "final");
   });
 
-  it("without runs is cut at each message of the user", () => {
+  it("without run ids is split at each user message", () => {
     const loose = told.map(({ id, message: own }) => ({ id, message: own }));
     assert.equal(
       runsOfHistory([...loose, ...loose.map((one) => ({ ...one, id: `${one.id}b` }))]).length,
@@ -126,7 +126,7 @@ describe("a transcript", () => {
     );
   });
 
-  it("joins earlier messages in front, also in the middle of a run, and keeps them when it is loaded anew", () => {
+  it("gets earlier messages in front, also inside a run, and keeps them after a reload of the history", () => {
     const state = after(
       history(told.slice(2), undefined, true),
       history(told.slice(0, 2), "3"),
@@ -136,7 +136,7 @@ describe("a transcript", () => {
     assert.equal(state.conversation.hasMore, false);
   });
 
-  it("has earlier messages once, however often they were asked for, and none where they do not join", () => {
+  it("adds earlier messages once, and drops them when they do not connect", () => {
     const loaded = after(
       history(told.slice(2), undefined, true),
       history(told.slice(1, 2), "3", true),
@@ -152,7 +152,7 @@ describe("a transcript", () => {
     assert.equal(reduce(anew, history(told.slice(0, 1), "2")).conversation, anew.conversation);
   });
 
-  it("gives way to a run that is followed, which keeps its place and what its turns cost", () => {
+  it("is replaced by a followed run, which keeps its place and the usage of its turns", () => {
     const state = after(
       history([...told, entry("5", "r", { role: "user", content: "And?" })]),
       heard("chat.snapshot", {
@@ -175,7 +175,7 @@ describe("a transcript", () => {
     assert.equal(currentRun(state.conversation)?.runId, "r");
   });
 
-  it("is not touched by another session's events and answers", () => {
+  it("ignores events and answers of another session", () => {
     const state = after(history(told));
     const other = { ...history([]), sessionKey: "other" } as PageAction;
     assert.equal(reduce(state, other).conversation, state.conversation);
@@ -184,14 +184,14 @@ describe("a transcript", () => {
   });
 });
 
-describe("a message on its way", () => {
-  it("is there until its run has it", () => {
+describe("an outgoing message", () => {
+  it("is listed until its run reports it", () => {
     const waiting = after(message("m"), sent("m", "queued"));
     assert.equal(waiting.outgoing[0]?.state, "waiting");
     assert.deepEqual(reduce(waiting, heard("chat.user", { runId: "m", text: "any" })).outgoing, []);
   });
 
-  it("that steers waits until the run has taken it in, one for one", () => {
+  it("that steers is listed until the run has taken it, one for one", () => {
     const steered = { mode: "steer", text: "same" } as const;
     const two = after(
       message("a", steered),
@@ -211,7 +211,7 @@ describe("a message on its way", () => {
     assert.deepEqual(reduce(one, snapshot).outgoing, []);
   });
 
-  it("that steers is told by its id, also where the server shows it in other words", () => {
+  it("that steers is matched by its id, also when the server redacts its text", () => {
     const steering = after(
       message("a", { mode: "steer", text: "the key is sk-1" }),
       sent("a", "steered"),
@@ -228,18 +228,18 @@ describe("a message on its way", () => {
     );
   });
 
-  it("that came too late to steer is a run of its own", () => {
+  it("that came too late to steer becomes a new run", () => {
     const late = after(message("a", { mode: "steer" }), sent("a", "started"));
     assert.deepEqual([late.outgoing[0]?.mode, late.outgoing[0]?.state], ["send", "taken"]);
   });
 
-  it("that is refused says why, and can be dropped", () => {
+  it("that is refused shows the reason, and can be dismissed", () => {
     const refused = after(message("a"), { type: "not_sent", id: "a", problem: "Too much waits." });
     assert.equal(refused.outgoing[0]?.problem, "Too much waits.");
     assert.deepEqual(reduce(refused, { type: "dismissed", id: "a" }).outgoing, []);
   });
 
-  it("is forgotten with a run that was cancelled before it began", () => {
+  it("is removed with a run that was cancelled before it began", () => {
     const cancelled = after(
       message("a"),
       sent("a", "queued"),
@@ -248,13 +248,13 @@ describe("a message on its way", () => {
     assert.deepEqual(cancelled.outgoing, []);
   });
 
-  describe("of others", () => {
+  describe("from another client", () => {
     const queued = (messageId: string, runId: string, kind: string): PageAction =>
       heard("chat.queued", { messageId, runId, kind, text: `text of ${messageId}`, images: [] });
     const idsOf = ({ conversation }: PageState): string[] =>
       conversation.waiting.map(({ messageId }) => messageId);
 
-    it("waits, too, as it is told or as the transcript says, until its run says something or it is in", () => {
+    it("waits as an event or the history says, until its run reports something or has taken it", () => {
       const late = { messageId: "b", kind: "send", text: "text of b" } as const;
       const waiting = after(
         history([], undefined, false, [late]),
@@ -300,8 +300,8 @@ describe("a message on its way", () => {
   });
 });
 
-describe("a question", () => {
-  it("is open until it is answered, and the call remembers how", () => {
+describe("an approval question", () => {
+  it("is open until it is answered, and the call keeps the decision", () => {
     const open = after(
       heard("chat.tool_call", { toolCallId: "c", name: "bash", arguments: {} }),
       heard("exec.approval_request", asked),
@@ -319,12 +319,12 @@ describe("a question", () => {
     );
   });
 
-  it("is gone with its run", () => {
+  it("is removed with its run", () => {
     const open = after(heard("exec.approval_request", asked));
     assert.deepEqual(reduce(open, heard("chat.aborted", { usage: {} })).approvals, []);
   });
 
-  it("that came with the list is known as well when it is answered", () => {
+  it("from the list of pending approvals is recognised when it is answered", () => {
     const open = after(
       { type: "approvals", approvals: [asked] },
       heard("exec.approval_resolved", { approvalId: "q", decision: "allow" }),
@@ -346,13 +346,13 @@ describe("the list of sessions", () => {
     after: from,
   });
 
-  it("takes no answer to what is not looked for any more", () => {
+  it("ignores the answer to a search that is no longer wanted", () => {
     const state = after({ type: "search", search: "new" });
     assert.equal(reduce(state, page("old")), state);
     assert.equal(reduce(state, page("new")).sessions.isLoaded, true);
   });
 
-  it("has more of it once, however often it was asked for", () => {
+  it("adds each further page once, however often it was requested", () => {
     const state = after(listed("a", "1"), listed("b", "2", "1"));
     assert.deepEqual(
       state.sessions.items.map(({ sessionKey }) => sessionKey),
@@ -362,7 +362,7 @@ describe("the list of sessions", () => {
   });
 });
 
-describe("a message that the history has cut", () => {
+describe("a message that the history truncates", () => {
   const text = (state: PageState): unknown =>
     runsOf(state.conversation).flatMap(({ blocks }) =>
       blocks.map((block) => block.type === "text" && block.text),
@@ -374,7 +374,7 @@ describe("a message that the history has cut", () => {
   } as typeof beginning;
   const loaded: PageAction = { type: "message", sessionKey: "s", id: "1", message: whole };
 
-  it("is shown whole when all of it has come, and when the history is loaded again", () => {
+  it("is shown whole once it is loaded, also after a reload of the history", () => {
     const before = after(history([cut("1")]));
     assert.deepEqual(text(before), ["beginning"]);
     const then = reduce(before, loaded);
@@ -383,7 +383,7 @@ describe("a message that the history has cut", () => {
     assert.equal(then.conversation.entries[0]?.truncated, undefined);
   });
 
-  it("changes nothing in another session, or when it is not shown any more", () => {
+  it("changes nothing in another session, or when it is no longer shown", () => {
     const state = after(history([cut("2")]));
     assert.equal(reduce(state, { ...loaded, sessionKey: "other" }), state);
     assert.deepEqual(text(reduce(state, loaded)), ["beginning"]);

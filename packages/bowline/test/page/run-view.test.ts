@@ -79,7 +79,7 @@ const fold = (frames: readonly EventFrame[]): RunView =>
   frames.reduce((run, frame) => foldRun(run, frame as RunEvent), newRun("r"));
 
 describe("a run's events, folded", () => {
-  it("give the same blocks and end to who saw all and to who came in the middle", () => {
+  it("give the same blocks and end to a client that saw all and to one that joined midway", () => {
     const runs = fc.record({
       body: fc.array(said, { maxLength: 40 }),
       end: ends,
@@ -100,7 +100,7 @@ describe("a run's events, folded", () => {
     );
   });
 
-  it("are what the server holds of the run", () => {
+  it("match what the server holds of the run", () => {
     fc.assert(
       fc.property(fc.array(said, { minLength: 1, maxLength: 40 }), (all) => {
         const { frames } = publish(all, all.length);
@@ -119,7 +119,7 @@ describe("a run's events, folded", () => {
     );
   });
 
-  it("show one card for a call that was begun again after a restart, and another for an id that comes again", () => {
+  it("show one card for a call restarted after a restart, and another when its id is used again", () => {
     const call: Said = {
       event: "chat.tool_call",
       body: { toolCallId: "one", name: "read", arguments: {} },
@@ -133,7 +133,7 @@ describe("a run's events, folded", () => {
     assert.deepEqual(states, ["done", "running"]);
   });
 
-  it("change nothing of what was, and leave untouched blocks the same objects", () => {
+  it("leave the previous state unchanged, and reuse untouched blocks", () => {
     const call: Said = {
       event: "chat.tool_call",
       body: { toolCallId: "one", name: "bash", arguments: {} },

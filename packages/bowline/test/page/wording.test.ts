@@ -5,7 +5,7 @@ import { formatAddress, parseAddress } from "../../src/page/address.ts";
 import { duration } from "../../src/page/text/wording.ts";
 
 describe("a duration in words", () => {
-  it("has no sixtieth second", () => {
+  it("rounds up to a minute instead of showing 60 seconds", () => {
     assert.deepEqual([0, 949, 950, 9949, 9950, 59_499, 59_500, 119_600, 3_600_000].map(duration), [
       "1 ms",
       "949 ms",
@@ -21,13 +21,13 @@ describe("a duration in words", () => {
 });
 
 describe("the address of the page", () => {
-  it("has a token as it is written, also one in Base64, and as a program would encode it", () => {
+  it("reads the token raw, in Base64, and URL-encoded", () => {
     const token = "ab+/cd==";
     assert.equal(parseAddress(`#token=${token}`).token, token);
     assert.equal(parseAddress(`#token=${encodeURIComponent(token)}`).token, token);
   });
 
-  it("has the session that was put into it", () => {
+  it("reads the session that was written into it", () => {
     const keys = fc.string({ unit: "grapheme", minLength: 1, maxLength: 100 });
     fc.assert(
       fc.property(keys, (sessionKey) =>

@@ -11,7 +11,7 @@ function valueOf(expression: string): string {
 }
 
 describe("arithmetic", () => {
-  it("binds as JavaScript does", () => {
+  it("has the operator precedence of JavaScript", () => {
     const number = fc
       .tuple(fc.nat(9999), fc.constantFrom(1, 10, 100))
       .map(([top, bottom]) => String(top / bottom));
@@ -51,7 +51,7 @@ describe("arithmetic", () => {
       assert.equal(valueOf(expression), value, expression);
   });
 
-  it("says what is wrong with what it cannot calculate", () => {
+  it("explains why it cannot calculate an expression", () => {
     const cases: Record<string, RegExp> = {
       "1/0": /no result/,
       "5 % (2-2)": /no result/,

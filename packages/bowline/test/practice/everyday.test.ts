@@ -80,7 +80,7 @@ const ABOUT =
   "README.md says of itself: Teapot shop: Reads prices of teapots and prints the cheapest.";
 
 describe("everyday questions", () => {
-  it("about files are answered with the figure", () =>
+  it("about files are answered with the value", () =>
     expectAnswers([
       ["Which file here is the largest?", LARGEST],
       ["largest file?", LARGEST],
@@ -118,19 +118,19 @@ describe("everyday questions", () => {
       ["How large is list.txt?", `list.txt has ${FILES["list.txt"].length} bytes.`],
     ]));
 
-  it("about files of one second name some, and do not claim that these are all", async () => {
+  it("about files changed in the same second name some, and do not claim to be complete", async () => {
     const names = Array.from({ length: 25 }, (_, index) => `f${index}.md`);
     const files = Object.fromEntries(names.map((name) => [name, ""]));
     const { text } = await ask("which file is the oldest?", files);
     assert.match(text, / and 8 more and perhaps more were changed first/);
   });
 
-  it("about a folder that is not there are not answered for another", async () => {
+  it("about a missing folder are not answered for another folder", async () => {
     const { text } = await ask("which file in src and nowhere is the newest?");
     assert.match(text, /^I could not look at the times: find: .*nowhere/);
   });
 
-  it("about texts are answered with the figure", () =>
+  it("about texts are answered with the value", () =>
     expectAnswers([
       ["How many lines has list.txt?", LINES],
       ["Can you tell me how many lines list.txt has?", LINES],
@@ -170,7 +170,7 @@ describe("everyday questions", () => {
       ["Does list.txt contain kiwi?", "`kiwi` does not occur in list.txt"],
     ]));
 
-  it("about the machine are asked of the machine", async () => {
+  it("about the machine are answered from the machine", async () => {
     await expectAnswers([
       ["What day is it?", new RegExp(`^It is .*${new Date().getFullYear()}`)],
       ["Which folder am I in?", /^This is \/.*practice-/],
@@ -178,7 +178,7 @@ describe("everyday questions", () => {
     ]);
   });
 
-  it("that were not understood call no tool, and get two lines", async () => {
+  it("that are not understood call no tool, and get two lines", async () => {
     for (const wording of [
       "What is the capital of France?",
       "What's the time in Tokyo?",
@@ -209,7 +209,7 @@ describe("everyday questions", () => {
     }
   });
 
-  it("that ask for judgement or for a text of its own are refused with the reason", async () => {
+  it("that ask for judgement or for invented text are refused with the reason", async () => {
     const cases: Record<string, RegExp> = {
       "find bugs in src/price.ts": /^I search for a text, and judge nothing/,
       "Write a poem about cats to poem.txt":
@@ -232,7 +232,7 @@ describe("everyday questions", () => {
 
 describe("everyday changes", () => {
   const list = FILES["list.txt"];
-  it("leave what was asked for in the files, and nothing else", async () => {
+  it("write exactly what was asked for to the files", async () => {
     const cases: [string, string, string | undefined][] = [
       ['Create a file hello.txt with the text "Hello, world"', "hello.txt", "Hello, world"],
       ["make a file called todo.md that says 'buy the milk'", "todo.md", "buy the milk"],
@@ -260,7 +260,7 @@ describe("everyday changes", () => {
     }
   });
 
-  it("do not replace a file that is in the way", async () => {
+  it("do not overwrite an existing file", async () => {
     for (const wording of [
       'create a file called list.txt with "x"',
       "create a file list.txt",
@@ -274,13 +274,13 @@ describe("everyday changes", () => {
     }
   });
 
-  it("say why when a new file cannot be there", async () => {
+  it("explain why a new file cannot be created", async () => {
     assert.match((await ask('create a file called src with "x"')).text, /^src exists already/);
     const { text } = await ask('create a file called ../x.txt with "x"');
     assert.match(text, /^I could not read ..\/x.txt: .* is outside the working directory/);
   });
 
-  it("append to whatever a file ends with", async () => {
+  it("append to a file whatever its last line ends with", async () => {
     const cases: Record<string, string> = {
       a: "a\nz",
       "a\n\n": "a\n\nz\n",

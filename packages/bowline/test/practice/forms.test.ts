@@ -51,7 +51,7 @@ function answers(wordings: readonly string[], ...parts: readonly (string | RegEx
 }
 
 describe("the task forms", () => {
-  it("have examples that are read as the form they are an example of", () => {
+  it("have examples that are parsed as their own form", () => {
     for (const { name, example } of taskForms) {
       const tasks = parseTask(example);
       if (name === "combine") assert.equal(tasks.length, 2);
@@ -64,7 +64,7 @@ describe("the task forms", () => {
     assert.ok(taskForms.length >= 15);
   });
 
-  it("read the usual tasks", () => {
+  it("recognise the usual tasks", () => {
     const cases: Record<string, string[]> = {
       "which file in packages/core/src is the largest, and what is it for?": [
         "largest or smallest file",
@@ -89,7 +89,7 @@ describe("the task forms", () => {
     }
   });
 
-  it("are listed, with the way to a real model, for help", () => {
+  it("are listed by help, with the way to a real model", () => {
     for (const wording of ["help", "What can you do?", "help!", "how do I use this?"]) {
       const text = open().say(wording);
       for (const { name, example } of taskForms)
@@ -98,7 +98,7 @@ describe("the task forms", () => {
     }
   });
 
-  it("answer what is none of them in two lines, and with what was understood", () => {
+  it("reject any other task in two lines, which say what was understood", () => {
     const cases: Record<string, RegExp> = {
       "tell me a joke": /^I do not understand “tell me a joke”\.\n/,
       "zzz and help": /^I do not understand “zzz and help”\.\n/,
@@ -118,7 +118,7 @@ describe("the task forms", () => {
       assert.match(open().say(wording), /^I am the practice model[^\n]*not an LLM[^\n]*$/, wording);
   });
 
-  it("are the ones that docs/practice.md shows, with the same examples", () => {
+  it("match the list in docs/practice.md", () => {
     const page = readFileSync(new URL("../../../../docs/practice.md", import.meta.url), "utf8");
     const block = /```text\n([^]*?)```/.exec(page)?.[1] ?? "";
     const shown = block.trimEnd().split("\n");
@@ -128,7 +128,7 @@ describe("the task forms", () => {
     );
   });
 
-  it("read through politeness, case, articles, quotes and punctuation", () => {
+  it("ignore politeness, case, articles, quotes and punctuation", () => {
     const wordings = [
       "read notes.txt",
       "Please read notes.txt.",
@@ -147,7 +147,7 @@ describe("the task forms", () => {
 });
 
 describe("list files", () => {
-  it("shows what is directly in a folder, folders marked", () => {
+  it("shows the entries of a folder and marks folders", () => {
     answers(
       [
         "list the files in src",
@@ -164,7 +164,7 @@ describe("list files", () => {
     );
   });
 
-  it("finds files of an extension at any depth", () => {
+  it("finds files with an extension at any depth", () => {
     answers(
       [
         "list the .ts files in src",
@@ -188,7 +188,7 @@ describe("list files", () => {
     );
   });
 
-  it("says how many a long list leaves out", () => {
+  it("says how many entries of a long list it omits", () => {
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.txt`, ""]));
     const text = createTalk(createTools(createFolder(many))).say("list the files");
     assert.match(text, /^60 items in this folder:\n[^]*\n- and 10 more$/);
@@ -197,7 +197,7 @@ describe("list files", () => {
 });
 
 describe("find files", () => {
-  it("goes by glob or by a part of the name", () => {
+  it("finds by glob or by a part of the name", () => {
     answers(
       [
         "find tie.ts",
@@ -214,7 +214,7 @@ describe("find files", () => {
 });
 
 describe("read a file", () => {
-  it("shows first lines, last lines and ranges with their numbers", () => {
+  it("shows first lines, last lines and ranges with line numbers", () => {
     answers(
       ["show the first 2 lines of notes.txt", "what are the first 2 lines of notes.txt?"],
       "notes.txt, lines 1 to 2 of 3:\n\n```\nalpha\nbeta\n```",
@@ -232,7 +232,7 @@ describe("read a file", () => {
     answers(["show the last 9 lines of notes.txt"], "lines 1 to 3 of 3");
   });
 
-  it("shows the heads of several files in one turn", () => {
+  it("shows the beginnings of several files in one turn", () => {
     const talk = open();
     assert.match(
       talk.say("show the first 1 lines of notes.txt and README.md"),
@@ -244,7 +244,7 @@ describe("read a file", () => {
     );
   });
 
-  it("takes names with spaces in quotes", () => {
+  it("accepts names with spaces in quotes", () => {
     const talk = open();
     const text = talk.say('read "my notes.txt", empty.txt and notes.txt');
     assert.match(
@@ -254,7 +254,7 @@ describe("read a file", () => {
     assert.equal(talk.turns.length, 1);
   });
 
-  it("finds the end of a file that the tool cuts, and never takes a part for the whole", () => {
+  it("finds the end of a file that the tool truncates, and never takes a part for the whole", () => {
     const talk = open({ lines: 2 });
     assert.match(
       talk.say("show the last line of notes.txt"),
@@ -265,14 +265,14 @@ describe("read a file", () => {
     assert.match(talk.say("write it to copy.txt"), /I do not know what “it” is/);
   });
 
-  it("keeps the fence of its block longer than any in the file", () => {
+  it("uses a code fence longer than any in the file", () => {
     const talk = createTalk(createTools(createFolder({ "a.md": "```\ncode\n```\n" })));
     assert.match(talk.say("read a.md"), /````\n```\ncode\n```\n````$/);
   });
 });
 
 describe("search and count", () => {
-  it("reports where a text is, with numbers that add up", () => {
+  it("reports where a text occurs, with numbers that add up", () => {
     answers(
       ["search for TODO in src", 'grep "TODO" in the src folder', "find TODO in src"],
       "`TODO` occurs 3 times in src: on 2 lines of 2 files",
@@ -283,7 +283,7 @@ describe("search and count", () => {
     answers(["search for omega"], "`omega` does not occur in this folder, spelled just so.");
   });
 
-  it("takes the text literally", () => {
+  it("searches for the literal text", () => {
     answers(['search for "(): void {"'], "`(): void {` occurs 1 time");
   });
 
@@ -298,7 +298,7 @@ describe("search and count", () => {
     );
   });
 
-  it("counts lines, of several files in one turn", () => {
+  it("counts lines of several files in one turn", () => {
     answers(
       [
         "how many lines does notes.txt have?",
@@ -327,7 +327,7 @@ describe("search and count", () => {
 });
 
 describe("sizes", () => {
-  it("names the largest and the smallest with their bytes", () => {
+  it("names the largest and the smallest file with its bytes", () => {
     answers(
       [
         "which file in src is the largest?",
@@ -343,14 +343,14 @@ describe("sizes", () => {
     answers(["what is the smallest .md file?"], "docs/guide.md is the smallest, with 19 bytes.");
   });
 
-  it("sees all of a folder, also when its list is long", () => {
+  it("reads a whole folder even when its list is long", () => {
     assert.match(
       open({ paths: 1 }).say("what is the largest file in src?"),
       /Of the 4 files in src, src\/loop.ts/,
     );
   });
 
-  it("names all that are equal", () => {
+  it("names all files of equal size", () => {
     const talk = createTalk(createTools(createFolder({ "a.txt": "x", "b.txt": "y" })));
     assert.match(
       talk.say("which file is the largest?"),
@@ -359,7 +359,7 @@ describe("sizes", () => {
     assert.match(talk.say("compare a.txt and b.txt"), /The largest are a.txt and b.txt\./);
   });
 
-  it("measures files and whole folders in one turn, and compares", () => {
+  it("measures and compares files and whole folders in one turn", () => {
     answers(
       ["how big is notes.txt?", "what is the size of notes.txt"],
       `notes.txt has ${FILES["notes.txt"].length} bytes.`,
@@ -380,7 +380,7 @@ describe("sizes", () => {
 });
 
 describe("explain", () => {
-  it("answers from headline, description, header comment or docstring", () => {
+  it("answers from a headline, description, header comment or docstring", () => {
     answers(
       ["what is README.md for?", "explain README.md", "what is README.md about"],
       "README.md says of itself: Knots: A small guide to knots and hitches.",
@@ -394,12 +394,12 @@ describe("explain", () => {
     answers(["explain src/deep/tool.py"], "says of itself: Splices two ropes.");
   });
 
-  it("falls back on how the file begins", () => {
+  it("falls back to the first lines of the file", () => {
     answers(["explain notes.txt"], "does not say what it is for. It begins with: alpha beta");
     answers(["explain empty.txt"], "empty.txt is empty.");
   });
 
-  it("explains a folder and the project from its readme, else from its package.json", () => {
+  it("explains a folder or the project from its readme, or else from its package.json", () => {
     answers(
       ["what is this project about?", "explain this project", "describe the repo"],
       "Knots: A small guide",
@@ -417,7 +417,7 @@ describe("explain", () => {
 });
 
 describe("commands and changes", () => {
-  it("runs what is quoted, and what is not", () => {
+  it("runs a quoted command, and an unquoted one", () => {
     answers(
       ["run `echo hi`", "run echo hi", "Please run the command echo hi", 'execute "echo hi"'],
       "`echo hi` printed:\n\n```\nhi\n```",
@@ -426,7 +426,7 @@ describe("commands and changes", () => {
     answers(["run `echo no; exit 3`"], "failed", "no\n[exit code 3]");
   });
 
-  it("does not run words that were meant for it, nor what is in backticks as a part", () => {
+  it("does not run words addressed to the model, nor backticks inside a sentence", () => {
     for (const wording of ["run npm install and go home", "run `ls` in src"]) {
       const talk = open();
       assert.match(talk.say(wording), /all of the command in backticks/);
@@ -434,7 +434,7 @@ describe("commands and changes", () => {
     }
   });
 
-  it("writes exactly the text", () => {
+  it("writes the exact text", () => {
     const wordings = [
       'write "hello there" to out/a.txt',
       'Write the text "hello there" to the file out/a.txt',
@@ -452,7 +452,7 @@ describe("commands and changes", () => {
     assert.match(talk.say('write "new" to notes.txt'), /Replaced notes.txt \(3 bytes\)/);
   });
 
-  it("replaces text, all occurrences", () => {
+  it("replaces all occurrences of a text", () => {
     for (const wording of [
       "replace alpha with omega in notes.txt",
       'change "alpha" to "omega" in notes.txt',

@@ -76,7 +76,7 @@ describe("the practice server", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 
-  it("is on loopback, and streams what plan() replies", async () => {
+  it("listens on loopback and streams the replies of plan()", async () => {
     assert.match(server.baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     for (const content of [
       "what can you do?",
@@ -110,7 +110,7 @@ describe("the practice server", () => {
     }
   });
 
-  it("streams parallel calls under their own index and id", async () => {
+  it("streams parallel calls with separate indexes and ids", async () => {
     const response = await post({
       messages: user("read a.txt, b.txt and c.txt"),
       tools,
@@ -124,7 +124,7 @@ describe("the practice server", () => {
     assert.equal(new Set(toolCalls.map(({ id }) => id)).size, 3);
   });
 
-  it("adds usage as a last chunk without choices, if asked to", async () => {
+  it("adds usage as a last chunk without choices on request", async () => {
     const response = await post({
       messages: user("2 + 2"),
       stream: true,
@@ -140,7 +140,7 @@ describe("the practice server", () => {
     assert.ok(prompt > 0 && completion > 0 && total === prompt + completion);
   });
 
-  it("answers without a stream as one JSON body", async () => {
+  it("answers a request without a stream as one JSON body", async () => {
     const body = (await (await post({ messages: user("read a.txt"), tools })).json()) as {
       object: string;
       choices: {
@@ -160,7 +160,7 @@ describe("the practice server", () => {
     assert.ok("prompt_tokens" in body.usage);
   });
 
-  it("calls no tool if tool_choice is none", async () => {
+  it("calls no tool when tool_choice is none", async () => {
     const response = await post({
       messages: user("read a.txt"),
       tools,
@@ -182,7 +182,7 @@ describe("the practice server", () => {
     );
   });
 
-  it("refuses with a JSON error that says why", async () => {
+  it("refuses an invalid request with a JSON error that gives the reason", async () => {
     const cases: [Promise<Response>, number, RegExp][] = [
       [post({}, "/embeddings"), 404, /nothing at \/v1\/embeddings/],
       [fetch(`${server.baseUrl}/chat/completions`), 405, /takes POST only/],
@@ -207,7 +207,7 @@ describe("the practice server", () => {
     }
   });
 
-  it("survives a body as large as it may be", async () => {
+  it("accepts a body of the maximum size", async () => {
     const content = `read ${"x".repeat(31 * 1024 * 1024)}`;
     assert.match(
       await (await post({ messages: user(content), tools })).text(),
@@ -246,7 +246,7 @@ describe("the stream of the practice server", () => {
     await server.close();
   });
 
-  it("takes about three seconds at most by default", async () => {
+  it("takes at most about three seconds by default", async () => {
     let total = 0;
     const wait = (ms: number): Promise<void> => {
       total += ms;
@@ -270,7 +270,7 @@ describe("the stream of the practice server", () => {
     await server.close();
   });
 
-  it("ends with the server: close() cuts open streams, frees the port, and may be called twice", async () => {
+  it("ends with the server: close() cuts open streams, frees the port, and can be called twice", async () => {
     const server = await startPracticeServer({ paceMs: 60_000 });
     const body = JSON.stringify({ messages: user("help"), stream: true });
     const response = await fetch(`${server.baseUrl}/chat/completions`, { method: "POST", body });

@@ -36,7 +36,7 @@ function deny(reason: string): Tool {
 }
 
 describe("a task of several steps", () => {
-  it("passes the file that a step found on to the next as it", () => {
+  it('passes the file that a step found to the next as "it"', () => {
     const talk = open();
     const text = talk.say("Which file in src is the largest and what is it for?");
     assert.match(text, /src\/large.ts is the largest, with 65 bytes/);
@@ -49,7 +49,7 @@ describe("a task of several steps", () => {
     assert.equal(talk.replies[1]?.text, "Let me read src/large.ts.");
   });
 
-  it("passes several files on as them, and reads them in one turn", () => {
+  it('passes several files as "them", and reads them in one turn', () => {
     const talk = open();
     assert.match(
       talk.say("list the .ts files in src and explain them"),
@@ -62,7 +62,7 @@ describe("a task of several steps", () => {
     assert.match(talk.say("write x to them"), /one file at a time/);
   });
 
-  it("passes values on: numbers to calculations, texts to files", () => {
+  it("passes values to later steps: numbers to calculations, texts to files", () => {
     const talk = open();
     const text = talk.say("what is 6 * 7; write the result to out.txt, then read that file");
     assert.equal(
@@ -75,7 +75,7 @@ describe("a task of several steps", () => {
     assert.equal(readFileSync(join(talk.folder, "seven.txt"), "utf8"), "7\n");
   });
 
-  it("is joined by and, then, semicolons, commas, full stops and new lines", () => {
+  it("may be joined by and, then, semicolons, commas, full stops and new lines", () => {
     for (const joiner of [
       " and ",
       " and then ",
@@ -92,7 +92,7 @@ describe("a task of several steps", () => {
     }
   });
 
-  it("does not cut where only the whole makes sense", () => {
+  it("is not split where only the whole makes sense", () => {
     const talk = open();
     assert.match(talk.say("run echo salt, pepper; echo sugar"), /salt, pepper\nsugar/);
     talk.say('write "milk and then read it" to list.txt and read it');
@@ -100,7 +100,7 @@ describe("a task of several steps", () => {
     assert.equal(talk.turns.length, 2);
   });
 
-  it("ends at the step that fails, and names what was not done", () => {
+  it("stops at the step that fails, and names the steps not done", () => {
     const text = open().say(
       "read notes.txt, then read nope.txt and then write done to log.txt; list the files",
     );
@@ -111,7 +111,7 @@ describe("a task of several steps", () => {
 });
 
 describe("a conversation", () => {
-  it("lets pronouns refer to the answer before", () => {
+  it("resolves pronouns to the previous answer", () => {
     const talk = open();
     talk.say("which file in src is the smallest?");
     assert.match(talk.say("What is it for?"), /src\/small.ts says of itself: Unties./);
@@ -121,12 +121,12 @@ describe("a conversation", () => {
     assert.match(talk.say("read it"), /src\/small.ts, lines 1 to 1 of 1/);
   });
 
-  it("says that a pronoun refers to nothing", () => {
+  it("reports a pronoun that refers to nothing", () => {
     assert.match(open().say("read it"), /I do not know which file you mean/);
     assert.match(open().say("write the result to a.txt"), /I do not know what “the result” is/);
   });
 
-  it("is planned from the messages alone: every reply is the same when planned again", () => {
+  it("is planned from its messages alone, so planning again gives the same replies", () => {
     const talk = open();
     talk.say("which file in src is the largest and what is it for?");
     talk.say("read it and count its lines");
@@ -145,7 +145,7 @@ describe("a conversation", () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it("passes over turns of another model, and takes content in parts", () => {
+  it("ignores turns of another model, and accepts content in parts", () => {
     const messages: PracticeMessage[] = [
       { role: "user", content: "fix the bug" },
       { role: "assistant", content: null, tool_calls: [{ id: "x", function: { name: "read" } }] },
@@ -169,8 +169,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  it("takes a missing file from the one other place where it is", () => {
+describe("a step that fails", () => {
+  it("uses a file of the same name when there is exactly one elsewhere", () => {
     const talk = open();
     assert.match(talk.say("read large.ts"), /^src\/large.ts, lines 1 to 2 of 2/);
     assert.deepEqual(talk.turns.flat(), [
@@ -185,7 +185,7 @@ describe("what goes wrong", () => {
     assert.match(talk.say("search for only in util"), /in src\/util: on 1 line/);
   });
 
-  it("stops when there are several such places or none", () => {
+  it("ends the task when there are several such files or none", () => {
     assert.match(
       open().say("read twice.txt"),
       /^I could not read twice.txt: No such file: twice.txt\.$/,
@@ -200,7 +200,7 @@ describe("what goes wrong", () => {
     assert.match(talk.say("read src"), /src is a folder/);
   });
 
-  it("says that a path is outside, and does not look for it elsewhere", () => {
+  it("reports that a path is outside, and does not look for it elsewhere", () => {
     const outside: Tool = ({ path }) => {
       throw new Error(`${String(path)} is outside the working directory /work`);
     };
@@ -212,7 +212,7 @@ describe("what goes wrong", () => {
     assert.equal(talk.turns.length, 1);
   });
 
-  it("says who denied what and why, and tries nothing else", () => {
+  it("reports who denied a call and why, and tries nothing else", () => {
     const talk = open({ bash: deny("not in this folder"), read: deny("no") });
     const text = talk.say("run `rm -rf src` and then list the files");
     assert.match(
@@ -223,7 +223,7 @@ describe("what goes wrong", () => {
     assert.equal(talk.turns.length, 1);
   });
 
-  it("says that a tool is not on offer", () => {
+  it("reports that a tool is not offered", () => {
     const talk = createTalk(createTools(createFolder(FILES)), ["read"]);
     assert.match(
       talk.say("run `ls`"),
@@ -233,7 +233,7 @@ describe("what goes wrong", () => {
     assert.deepEqual(plan({ messages: [{ role: "user", content: "list files" }] }).toolCalls, []);
   });
 
-  it("stops after twelve turns", () => {
+  it("ends the task after twelve turns", () => {
     const talk = open();
     const text = talk.say(Array.from({ length: 13 }, () => "read notes.txt").join("; "));
     assert.equal(talk.replies.length, 12);
@@ -243,7 +243,7 @@ describe("what goes wrong", () => {
     );
   });
 
-  it("says so when a call has no result, as after a crash", () => {
+  it("reports a call without a result, as after a crash", () => {
     const messages = [
       { role: "user", content: "read notes.txt" },
       {
@@ -257,7 +257,7 @@ describe("what goes wrong", () => {
   });
 });
 
-describe("whatever the tools return", () => {
+describe("for any output of the tools", () => {
   const line = fc.constantFrom(
     "a.ts",
     "src/",
@@ -332,7 +332,7 @@ describe("whatever the tools return", () => {
     );
   });
 
-  it("plan neither throws nor stalls on any message", () => {
+  it("plan neither throws nor hangs on any message", () => {
     const word = fc.constantFrom(
       "and",
       "then",
@@ -397,7 +397,7 @@ describe("whatever the tools return", () => {
     }
   });
 
-  it("plan takes messages that are no messages", () => {
+  it("plan accepts malformed messages", () => {
     const junk = [
       { role: "assistant", tool_calls: [null] },
       { role: "tool" },

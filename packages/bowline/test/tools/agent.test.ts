@@ -79,7 +79,7 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     assert.match(diff, /\n-echo \$\(\(a - b\)\)\n\+echo \$\(\(a \+ b\)\)\n/);
   });
 
-  it("answers a path that leads out with an error, and goes on", async (t) => {
+  it("reports a path outside the folder as an error, and continues", async (t) => {
     const paths = ["../outside/secret.txt", "/etc/passwd", "link/secret.txt"];
     const { folder, agent, results } = createRig(t, [
       { content: paths.map((path, index) => scriptedToolCall("read", { path }, `call-${index}`)) },
@@ -99,7 +99,7 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     );
   });
 
-  it("shows of long output the head and the tail, and streams it while it comes", async (t) => {
+  it("shows head and tail of long output, and streams it while it arrives", async (t) => {
     const { folder, agent, events, results } = createRig(
       t,
       [
@@ -124,7 +124,7 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     assert.match(texts.at(-1) ?? "", /^1\n2\n[^]*\n1000\nend\n$/);
   });
 
-  it("ends the process group of a command when it is aborted, and keeps what was printed", async (t) => {
+  it("ends the process group of an aborted command, and keeps the output so far", async (t) => {
     const command = "trap '' TERM; sleep 60 & echo $$ $!; wait; while :; do sleep 1; done";
     const { agent, results } = createRig(t, [
       { content: [scriptedToolCall("bash", { command })] },

@@ -17,7 +17,7 @@ import { createFolder, type Folder, type Outcome } from "./folder.ts";
 import { endsWithin, isLinux, isRunning, pidIn } from "./processes.ts";
 
 describe("bash", () => {
-  it("runs in the working directory and gives what was printed", async (t) => {
+  it("runs in the working directory and returns the output", async (t) => {
     const folder = createFolder(t);
     const { text, isError, details } = await folder.call("bash", {
       command: "pwd; [[ -n $BASH_VERSION ]] && echo bash",
@@ -34,7 +34,7 @@ describe("bash", () => {
     );
   });
 
-  it("says that it is not confined to the working directory", async (t) => {
+  it("says in its description that it is not confined to the working directory", async (t) => {
     const folder = createFolder(t);
     assert.equal((await folder.call("bash", { command: "cd ..; ls" })).text, "outside\nroot\n");
   });
@@ -50,7 +50,7 @@ describe("bash", () => {
     );
   });
 
-  it("says when nothing was printed", async (t) => {
+  it("says when there was no output", async (t) => {
     const folder = createFolder(t);
     assert.equal((await folder.call("bash", { command: "true" })).text, "[no output]");
   });
@@ -74,7 +74,7 @@ describe("bash", () => {
     assert.deepEqual((await say("-x"))[3], 127);
   });
 
-  it("gives the command no standard input", async (t) => {
+  it("gives the command an empty standard input", async (t) => {
     const folder = createFolder(t);
     assert.equal(
       (await folder.call("bash", { command: "cat; read line || echo none" })).text,
@@ -82,7 +82,7 @@ describe("bash", () => {
     );
   });
 
-  it("streams what it has printed so far, a few times a second", async (t) => {
+  it("streams the output so far a few times a second", async (t) => {
     const folder = createFolder(t);
     const updates: string[] = [];
     const onUpdate = (update: string): void => {
@@ -103,7 +103,7 @@ describe("bash", () => {
     );
   });
 
-  it("streams what could be mistaken as the result shows it: no half characters, and control characters escaped", async (t) => {
+  it("streams output without half characters, and with control characters escaped", async (t) => {
     const folder = createFolder(t);
     const updates: string[] = [];
     // 8,402 characters, of which the last 4,000 begin in the middle of one.
@@ -116,7 +116,7 @@ describe("bash", () => {
     assert.deepEqual(updates, [`[…]\n${"🎉".repeat(1999)}\\x00`]);
   });
 
-  it("keeps head and tail of long output, and all of it in a private file", async (t) => {
+  it("keeps head and tail of long output, and stores all of it in a private file", async (t) => {
     const folder = createFolder(t);
     const { text, details } = await folder.call("bash", { command: "seq 1 100000" });
     const path = details["fullOutputPath"] as string;
@@ -130,7 +130,7 @@ describe("bash", () => {
     assert.equal(text, `${head}${head.endsWith("\n") ? "" : "\n"}${gap}\n${full.slice(-15_000)}`);
   });
 
-  it("gives output of just the limit whole, without a file", async (t) => {
+  it("returns output of exactly the limit whole, without a file", async (t) => {
     const folder = createFolder(t);
     const { text, details } = await folder.call("bash", {
       command: "head -c 30000 /dev/zero | tr '\\0' x",
@@ -139,7 +139,7 @@ describe("bash", () => {
     assert.equal(details["fullOutputPath"], undefined);
   });
 
-  it("stays small under a flood", async (t) => {
+  it("uses little memory under a flood of output", async (t) => {
     const folder = createFolder(t);
     const before = process.memoryUsage().rss;
     const { details, text } = await folder.call("bash", { command: "yes | head -c 200000000" });
@@ -151,7 +151,7 @@ describe("bash", () => {
     assert.ok(grown < 150 * 2 ** 20, `grew by ${grown} bytes`);
   });
 
-  it("decodes characters that are split between two writes", async (t) => {
+  it("decodes characters split between two writes", async (t) => {
     const folder = createFolder(t);
     const command = String.raw`printf '\xc3'; sleep 0.05; printf '\xa9\xff'`;
     assert.equal((await folder.call("bash", { command })).text, "é\uFFFD");
@@ -168,7 +168,7 @@ describe("bash", () => {
     assert.equal(existsSync(folder.at("a")), false);
   });
 
-  it("takes what the background prints just after the command has ended", async (t) => {
+  it("reads what a background process prints just after the command has ended", async (t) => {
     const folder = createFolder(t);
     assert.equal(
       (await folder.call("bash", { command: "(sleep 0.05; echo late) & echo first" })).text,
@@ -236,7 +236,7 @@ describe("bash", () => {
     for (const name of [...Object.keys(secret), "GONE"]) assert.ok(!names.includes(name), name);
   });
 
-  it("knows a proxy, without the name and the password for it", async (t) => {
+  it("passes a proxy without its user name and password", async (t) => {
     const env = {
       https_proxy: "http://ann:hunter22@proxy:3128/",
       ALL_PROXY: "socks5://:hunter22@proxy:1080",
@@ -248,7 +248,7 @@ describe("bash", () => {
   });
 
   it(
-    "cannot keep a command from looking up the environment of this process",
+    "cannot stop a command from reading the environment of this process",
     { skip: !isLinux && "no /proc" },
     async (t) => {
       const folder = createFolder(t, { env: { PATH: process.env["PATH"] } });
@@ -262,7 +262,7 @@ describe("bash", () => {
     },
   );
 
-  it("runs no bash that lies in the working directory", async (t) => {
+  it("runs no bash from the working directory", async (t) => {
     const env: Record<string, string> = {};
     const folder = createFolder(t, { env });
     symlinkSync(folder.root, `${folder.outside}/alias`);
@@ -285,7 +285,7 @@ describe("bash", () => {
     }
   });
 
-  it("refuses commands that cannot be started", async (t) => {
+  it("reports commands that cannot be started", async (t) => {
     const folder = createFolder(t);
     assert.match(
       (await folder.call("bash", { command: "a\0b" })).text,
@@ -300,7 +300,7 @@ describe("bash", () => {
     assert.equal((await folder.call("bash", { command: "ls" })).text, gone);
   });
 
-  it("leaves no listener on the process behind", async (t) => {
+  it("leaves no listeners on the process", async (t) => {
     const folder = createFolder(t);
     const count = (): number =>
       ["exit", "SIGINT", "SIGTERM"].reduce((sum, name) => sum + process.listenerCount(name), 0);
@@ -315,7 +315,7 @@ describe(
   "the very end of a command",
   { skip: !isLinux && "only Linux shows what has ended unseen" },
   () => {
-    it("is in time when the command has ended, though its output is open and nobody has seen it end", async (t) => {
+    it("counts as in time when the command has exited, even if its output is open and the exit is not yet seen", async (t) => {
       const folder = createFolder(t);
       const command = {
         shell: "/bin/sh",
@@ -355,7 +355,7 @@ async function untilItPrints(folder: Folder, command: string): Promise<Outcome> 
 }
 
 describe("the end of a command", { concurrency: 5 }, () => {
-  it("ends a command that takes too long, with all it started", async (t) => {
+  it("kills a command that exceeds its time limit, with everything it started", async (t) => {
     const folder = createFolder(t);
     const { text, isError } = await untilItPrints(folder, "sleep 60 & echo $!; wait");
     assert.match(text, /^\d+\n\[timed out after [\d.]+ s\]$/);
@@ -363,7 +363,7 @@ describe("the end of a command", { concurrency: 5 }, () => {
     assert.ok(await endsWithin(pidIn(text), 20_000));
   });
 
-  it("kills what ignores SIGTERM 2 seconds after the time limit", async (t) => {
+  it("kills a process that ignores SIGTERM 2 seconds after the time limit", async (t) => {
     const folder = createFolder(t);
     const started = Date.now();
     const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
@@ -403,7 +403,7 @@ describe("the end of a command", { concurrency: 5 }, () => {
     }
   });
 
-  it("does not wait for what a command leaves in the background, and ends it", async (t) => {
+  it("does not wait for background processes of a command, and ends them", async (t) => {
     const folder = createFolder(t);
     for (const background of [
       "sleep 60 &",
@@ -418,7 +418,7 @@ describe("the end of a command", { concurrency: 5 }, () => {
     }
   });
 
-  it("leaves no command behind when its own process ends", async (t) => {
+  it("leaves no command running when its own process ends", async (t) => {
     const folder = createFolder(t);
     const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
     for (const end of [

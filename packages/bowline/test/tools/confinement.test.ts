@@ -79,7 +79,7 @@ function waysOut(folder: Folder): string[] {
 }
 
 describe("confinement of the file tools", () => {
-  it("is tried with every tool that takes a path", () => {
+  it("is tested with every tool that takes a path", () => {
     const takesPath = createTools({ root: "." }).filter(({ parameters }) =>
       Object.hasOwn((parameters as JsonSchema).properties ?? {}, "path"),
     );
@@ -89,7 +89,7 @@ describe("confinement of the file tools", () => {
     );
   });
 
-  it("refuses every way out with one fixed line, and changes nothing", async (t) => {
+  it("refuses every path that leads out with one fixed line, and changes nothing", async (t) => {
     const folder = createFolder(t);
     for (const path of waysOut(folder)) {
       for (const [tool, args] of calls(path)) {
@@ -101,7 +101,7 @@ describe("confinement of the file tools", () => {
     assert.deepEqual(readdirSync(folder.outside), ["secret.txt"]);
   });
 
-  it("refuses patterns that lead out, or finds nothing by them", async (t) => {
+  it("refuses patterns that lead out, or finds nothing with them", async (t) => {
     const folder = createFolder(t);
     waysOut(folder);
     for (const pattern of ["../*", "sub/../../outside/*", "/etc/*", `${folder.outside}/*`, ".."]) {
@@ -127,7 +127,7 @@ describe("confinement of the file tools", () => {
     await Promise.all([...quiet, ...links].map(search));
   });
 
-  it("shows no names through links that lead out", async (t) => {
+  it("lists no names behind links that lead out", async (t) => {
     const folder = createFolder(t);
     waysOut(folder);
     assert.equal((await folder.call("glob", { pattern: "**/*", kind: "any" })).text, "sub/");
@@ -159,7 +159,7 @@ describe("confinement of the file tools", () => {
     assert.equal(globbed.text, "src/a.ts");
   });
 
-  it("refuses paths that are none", async (t) => {
+  it("refuses invalid paths", async (t) => {
     const folder = createFolder(t);
     const long = "x".repeat(300);
     const cases: readonly (readonly [string, string])[] = [
@@ -175,13 +175,13 @@ describe("confinement of the file tools", () => {
     }
   });
 
-  it("shows control characters in names escaped", async (t) => {
+  it("escapes control characters in names", async (t) => {
     const folder = createFolder(t);
     const { text } = await folder.call("read", { path: "a\u001b[2Jb\nc\u202e" });
     assert.equal(text, String.raw`Error: No such file: a\x1b[2Jb\nc\u{202e}`);
   });
 
-  it("says in one line what stands in the way", async (t) => {
+  it("says on one line what blocks a path", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "");
     symlinkSync("loop", folder.at("loop"));
@@ -197,7 +197,7 @@ describe("confinement of the file tools", () => {
     assert.equal(await say("grep", "missing"), "Error: No such file or folder: missing");
   });
 
-  it("refuses what may not be read", async (t) => {
+  it("refuses files without read permission", async (t) => {
     const folder = createFolder(t);
     folder.put("closed/a.txt", "secret");
     chmodSync(folder.put("private.txt", "secret"), 0o000);
@@ -242,7 +242,7 @@ describe("confinement of the file tools", () => {
   });
 
   it(
-    "never writes or reads outside while a folder is swapped for a link under way",
+    "never writes or reads outside while a folder is being swapped for a link",
     { timeout: 60_000 },
     async (t) => {
       const folder = createFolder(t);
@@ -353,7 +353,7 @@ describe("confinement of the file tools", () => {
     ]);
   });
 
-  it("keeps out of /proc, /dev and /sys also when they are below the working directory", async (t) => {
+  it("refuses /proc, /dev and /sys also when they are inside the working directory", async (t) => {
     const folder = createFolder(t);
     symlinkSync("/proc/self", folder.at("self"));
     const tools = new Map(createTools({ root: "/" }).map((tool) => [tool.name, tool]));
@@ -377,7 +377,7 @@ describe("confinement of the file tools", () => {
     assert.deepEqual(glob?.content, [{ type: "text", text: "[no matches]" }]);
   });
 
-  it("takes no folder for the working directory whose name differs only in case", async (t) => {
+  it("distinguishes the working directory from a folder whose name differs only in case", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "lower");
     const upper = join(folder.root, "../ROOT");
@@ -392,14 +392,14 @@ describe("confinement of the file tools", () => {
     assert.equal((await folder.call("read", { path: "A.TXT" })).text, "Error: No such file: A.TXT");
   });
 
-  it("reads a hard link to a file outside, which no path tells from a file", async (t) => {
+  it("reads a hard link to an outside file, because its path looks like any other", async (t) => {
     const folder = createFolder(t);
     writeFileSync(join(folder.outside, "other-name.txt"), "shared");
     linkSync(join(folder.outside, "other-name.txt"), folder.at("a.txt"));
     assert.equal((await folder.call("read", { path: "a.txt" })).text, "shared");
   });
 
-  it("needs a working directory that is one", (t) => {
+  it("requires a working directory that exists and is a folder", (t) => {
     const folder = createFolder(t);
     folder.put("file", "");
     for (const root of [folder.at("missing"), folder.at("file")]) {

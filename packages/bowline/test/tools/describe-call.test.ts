@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describeCall } from "../../src/tools/index.ts";
 
 describe("describeCall", () => {
-  it("says in one line what a call will touch", () => {
+  it("names on one line what a call will affect", () => {
     const cases: readonly (readonly [string, unknown, string])[] = [
       ["read", { path: "src/a.ts" }, "read src/a.ts"],
       ["read", { path: "src/a.ts", offset: 10, limit: 31 }, "read src/a.ts (lines 10-40)"],
@@ -30,7 +30,7 @@ describe("describeCall", () => {
     for (const [name, args, expected] of cases) assert.equal(describeCall(name, args), expected);
   });
 
-  it("quotes a path that could pass for the words around it", () => {
+  it("quotes a path that would look like part of the sentence", () => {
     assert.equal(describeCall("read", { path: "a (lines 1-2)" }), 'read "a (lines 1-2)"');
     assert.equal(
       describeCall("write", { path: 'a" "b', content: "" }),
@@ -39,7 +39,7 @@ describe("describeCall", () => {
     assert.equal(describeCall("read", { path: "" }), 'read ""');
   });
 
-  it("escapes everything that could move a cursor, break the line or hide", () => {
+  it("escapes characters that move the cursor, break the line or hide text", () => {
     assert.equal(
       describeCall("bash", { command: "ls\u001b[2K\rrm -rf ~\n" }),
       String.raw`bash: ls\x1b[2K\rrm -rf ~\n`,
@@ -55,7 +55,7 @@ describe("describeCall", () => {
     assert.equal(describeCall("x\u001b]0;t\u0007", {}), String.raw`x\x1b]0;t\x07 {}`);
   });
 
-  it("shows a command whole, or how much more of it there is", () => {
+  it("shows a command whole, or how much of it is cut", () => {
     const command = `${"x".repeat(1500)}; rm -rf ~`;
     assert.equal(describeCall("bash", { command }), `bash: ${command}`);
     assert.match(
@@ -64,7 +64,7 @@ describe("describeCall", () => {
     );
   });
 
-  it("takes arguments that are none of the tool's", () => {
+  it("accepts arguments that do not fit the tool", () => {
     assert.equal(describeCall("read", { path: 7 }), 'read {"path":7}');
     assert.equal(describeCall("bash", null), "bash null");
     assert.equal(describeCall("other", { a: "\u0000" }), String.raw`other {"a":"\u0000"}`);
@@ -73,7 +73,7 @@ describe("describeCall", () => {
     assert.equal(describeCall("other", circle), "other (arguments that cannot be shown)");
   });
 
-  it("gives one printable line for anything", () => {
+  it("returns one printable line for any value", () => {
     const name = fc.oneof(
       fc.constantFrom("read", "write", "edit", "bash", "grep", "glob"),
       fc.string({ unit: "binary" }),

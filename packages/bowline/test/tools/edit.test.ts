@@ -7,7 +7,7 @@ import { createFolder } from "./folder.ts";
 import { isLinux } from "./processes.ts";
 
 describe("edit", () => {
-  it("replaces a text that occurs once, with a diff in its details", async (t) => {
+  it("replaces a text that occurs once, and returns a diff in its details", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n");
     const { text, details } = await folder.call("edit", {
@@ -22,7 +22,7 @@ describe("edit", () => {
     assert.deepEqual(details, { path: "a.txt", diff });
   });
 
-  it("replaces every occurrence when asked to", async (t) => {
+  it("replaces every occurrence on request", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\ny\nx\nx x\n");
     const args = { path: "a.txt", oldText: "x", newText: "xx", replaceAll: true };
@@ -33,7 +33,7 @@ describe("edit", () => {
     assert.equal(folder.get("a.txt"), "xx\ny\nxx\nxx xx\n");
   });
 
-  it("makes one hunk of near changes and two of far ones", async (t) => {
+  it("makes one hunk of near changes and two of distant ones", async (t) => {
     const folder = createFolder(t);
     const body = Array.from({ length: 30 }, (_, index) => (index % 14 === 1 ? "x" : `${index}`));
     folder.put("a.txt", `${body.join("\n")}\n`);
@@ -74,7 +74,7 @@ describe("edit", () => {
     assert.equal(folder.get("a.txt"), "x\ny\nx\n");
   });
 
-  it("shows the nearest lines of a text that does not occur, and names the difference", async (t) => {
+  it("shows the nearest lines for a text that does not occur, and names the difference", async (t) => {
     const folder = createFolder(t);
     const cases: readonly (readonly [string, string, RegExp])[] = [
       [
@@ -105,7 +105,7 @@ describe("edit", () => {
     }
   });
 
-  it("can be aborted while it looks for what is like the text", async (t) => {
+  it("can be aborted while it searches for similar lines", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "const value = 1;\n".repeat(500_000));
     const controller = new AbortController();
@@ -115,7 +115,7 @@ describe("edit", () => {
     assert.equal((await said).text, "Error: Stopped: enough");
   });
 
-  it("names the first line that differs when several are looked for", async (t) => {
+  it("names the first line that differs when the text has several lines", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "first\nif (ready) {\n  start(engine, fuel);\n}\n");
     const oldText = "if (ready) {\n  start(engine, steam);\n}";
@@ -126,7 +126,7 @@ describe("edit", () => {
     assert.equal(text, `Error: oldText does not occur in a.txt. ${why}\n${lines}`);
   });
 
-  it("finds plain line feeds in a file with CRLF and keeps its endings", async (t) => {
+  it("matches plain line feeds in a file with CRLF and keeps its line endings", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "\uFEFFone\r\ntwo\r\nthree\r\n");
     const args = { path: "a.txt", oldText: "one\ntwo\n", newText: "1\n2\n2b\n" };
@@ -139,7 +139,7 @@ describe("edit", () => {
     assert.equal(folder.get("a.txt"), "\uFEFF1\r\n2\r\n2b\r\n3\r\n4\r\n");
   });
 
-  it("leaves the lines it does not touch as they are in a file of mixed endings", async (t) => {
+  it("leaves untouched lines as they are in a file with mixed line endings", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "a\r\nb\nc\r\nd\n");
     await folder.call("edit", { path: "a.txt", oldText: "b\n", newText: "B\nB\n" });
@@ -213,7 +213,7 @@ describe("edit", () => {
     assert.deepEqual(readdirSync(folder.root), ["a.txt"]);
   });
 
-  it("does not give back rights that were taken away before it is replaced", async (t) => {
+  it("does not restore permissions that were removed during the edit", async (t) => {
     const folder = createFolder(t);
     const path = folder.put("a.txt", "aa--");
     chmodSync(path, 0o644);
@@ -224,7 +224,7 @@ describe("edit", () => {
     assert.equal(folder.get("a.txt"), "aa--");
   });
 
-  it("does not bring back a folder that was removed with the file", async (t) => {
+  it("does not recreate a folder that was removed during the edit", async (t) => {
     const folder = createFolder(t);
     folder.put("src/deep/a.txt", "aa--");
     // The last thing that is asked of the file that was read.
@@ -243,7 +243,7 @@ describe("edit", () => {
     assert.deepEqual(readdirSync(folder.root), []);
   });
 
-  it("refuses more replacements than it can hold", async (t) => {
+  it("refuses more replacements than the limit", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "a".repeat(100_001));
     const edit = async (): Promise<string> =>
@@ -255,7 +255,7 @@ describe("edit", () => {
     assert.equal(folder.get("a.txt"), "bb\n".repeat(100_000));
   });
 
-  it("keeps the diff small, however large the change", async (t) => {
+  it("limits the size of the diff for any change", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", `${"x".repeat(1e6)}\n`.repeat(5) + "x\n".repeat(1000));
     const call = { path: "a.txt", oldText: "x\n", newText: "y\n", replaceAll: true };
@@ -264,7 +264,7 @@ describe("edit", () => {
     assert.match(diff, /\n-x{499}…\n[^]*\n\[the rest of the diff is left out\]\n$/);
   });
 
-  it("gives the expected text for any file, with LF or CRLF, with a byte order mark or without", async (t) => {
+  it("produces the expected text for any file, with LF or CRLF, with or without a byte order mark", async (t) => {
     const folder = createFolder(t);
     const line = fc.string({
       unit: fc.constantFrom("a", "b", " ", "\t", "é", "🎉", "{", "$&"),

@@ -54,7 +54,7 @@ const skip = !isLinux && "only Linux shows whose a process is";
 
 // Most of the time they wait.
 describe("escapes from bash", { skip, concurrency: 4 }, () => {
-  it("ends a background process that the command left in its group, and says so", async (t) => {
+  it("ends a background process left in the command's group, and reports it", async (t) => {
     const folder = createFolder(t);
     const { text, details, isError } = await folder.call("bash", {
       command: `sleep 60 > /dev/null & ${untilAsleep("$!")}; echo $!`,
@@ -66,7 +66,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.ok(await endsWithin(pid, 20_000));
   });
 
-  it("finds and ends a grandchild that left the group by setsid, by the mark in its environment", async (t) => {
+  it("finds a grandchild that left the group by setsid by its environment mark, and ends it", async (t) => {
     const folder = createFolder(t);
     // Its parent is gone, its output goes elsewhere, and it has closed what it inherited.
     const command = `(setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`;
@@ -76,7 +76,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.ok(await endsWithin(pid, 20_000));
   });
 
-  it("finds and ends a grandchild that also wiped its environment, by the descriptor it inherited", async (t) => {
+  it("finds a grandchild that also cleared its environment by an inherited descriptor, and ends it", async (t) => {
     const folder = createFolder(t);
     const { text } = await folder.call("bash", {
       command: `(env -i setsid sleep 60 > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`,
@@ -86,7 +86,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.ok(await endsWithin(pid, 20_000));
   });
 
-  it("does not find what left the group, wiped its environment and closed every descriptor", async (t) => {
+  it("does not find a process that left the group, cleared its environment and closed every descriptor", async (t) => {
     const folder = createFolder(t);
     const command = `(env -i setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`;
     const { text } = await folder.call("bash", { command });
@@ -99,7 +99,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     process.kill(pid, "SIGKILL");
   });
 
-  it("kills grandchildren in groups of their own on abort, also what ignores SIGTERM", async (t) => {
+  it("kills grandchildren in other groups on abort, also when they ignore SIGTERM", async (t) => {
     const folder = createFolder(t);
     const controller = new AbortController();
     const deaf = `setsid bash -c 'trap "" TERM; echo $$ > deaf; while :; do sleep 0.1; done' > /dev/null 2>&1 &`;
@@ -114,7 +114,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     for (const pid of pids) assert.ok(await endsWithin(pid, 20_000), `${pid}`);
   });
 
-  it("stops a loop of forks in the group", async (t) => {
+  it("stops a fork loop inside the group", async (t) => {
     const folder = createFolder(t);
     // 127 shells, each waiting for two more, then for a while.
     const command =
@@ -132,7 +132,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     for (const pid of pids()) assert.ok(await endsWithin(Number(pid), 20_000), pid);
   });
 
-  it("stops a chain of forks that leaves its group with every step", async (t) => {
+  it("stops a fork chain that leaves its group at every step", async (t) => {
     const script =
       'if [ $N -gt 0 ]; then export N=$((N-1)); echo $N >> steps; setsid bash -c "$SCRIPT" > /dev/null 2>&1 & fi';
     const folder = createFolder(t, { env: { PATH: process.env["PATH"], SCRIPT: script } });
@@ -153,7 +153,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     );
   });
 
-  it("reports, on systems that do not show whose a process is, that something was left running", async (t) => {
+  it("reports that something was left running on systems that do not show process ownership", async (t) => {
     const folder = createFolder(t);
     const run = (command: string): Promise<CommandEnd> =>
       runCommand({
@@ -179,7 +179,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     process.kill(pidIn(folder.get("pid")), "SIGKILL");
   });
 
-  it("asks a process once to end before it is killed", async (t) => {
+  it("sends SIGTERM once before a process is killed", async (t) => {
     const folder = createFolder(t);
     const command =
       "trap 'echo asked >> asked' TERM; echo $$ > pid; for i in $(seq 20); do sleep 0.1; done";
@@ -191,7 +191,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     assert.equal(folder.get("asked"), "asked\n");
   });
 
-  it("leaves nothing behind when its own process is ended by SIGINT or SIGKILL, groups of their own included", async (t) => {
+  it("leaves no process in any group when its own process ends by SIGINT or SIGKILL", async (t) => {
     const folder = createFolder(t);
     // Each can be known by one thing only: its mark, its descriptor, its group.
     folder.put("stay.sh", "trap '' TERM INT; echo $$ > $1; sleep 60; :");
@@ -208,7 +208,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
     }
   });
 
-  it("takes no mark and no process that could stand for those of others", () => {
+  it("rejects marks and process ids that could match processes of others", () => {
     const mark = randomUUID();
     for (const other of [
       "",
@@ -225,7 +225,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
       assert.throws(() => toTree(pid, mark, "linux"), /its own/);
   });
 
-  it("marks what a command starts with the marks of all commands around it", async (t) => {
+  it("passes on the marks of all enclosing commands", async (t) => {
     const folder = createFolder(t, {
       env: { PATH: process.env["PATH"], BOWLINE_COMMAND: "outer" },
     });
@@ -238,7 +238,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
 // These look at, or change, the whole process.
 describe("escapes from bash, one by one", { skip }, () => {
-  it("reports what may not be ended", async (t) => {
+  it("reports processes that it has no permission to end", async (t) => {
     if (process.getuid?.() !== 0) return t.skip("only root can start a process as somebody else");
     const folder = createFolder(t);
     // This process gives up root, so that what the command runs as user 1 is out of its reach.
@@ -250,7 +250,7 @@ describe("escapes from bash, one by one", { skip }, () => {
     process.kill(pid, "SIGKILL");
   });
 
-  it("keeps no guard when its command is over", async (t) => {
+  it("ends its guard process with the command", async (t) => {
     const folder = createFolder(t);
     const over = async (): Promise<void> => {
       for (let tries = 0; tries < 1000 && guards().length > 0; tries++) await sleep(20);

@@ -49,7 +49,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "src"), ["[no matches]"]);
   });
 
-  it("searches below a folder and gives paths from the working directory", async (t) => {
+  it("searches a subfolder and returns paths relative to the working directory", async (t) => {
     const folder = createFolder(t);
     folder.put("src/a.ts", "");
     folder.put("src/deep/b.ts", "");
@@ -61,7 +61,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "../../*.ts", { path: "src" }), [outside]);
   });
 
-  it("puts sizes before a tab, 0 for folders", async (t) => {
+  it("prints sizes before a tab, 0 for folders", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "12345");
     folder.put("src/b.txt", "é");
@@ -69,7 +69,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(lines, ["5\ta.txt", "0\tsrc/", "2\tsrc/b.txt"]);
   });
 
-  it("says how many there are when it lists fewer", async (t) => {
+  it("says how many matches there are when it lists fewer", async (t) => {
     const folder = createFolder(t);
     for (let index = 0; index < 12; index++) folder.put(`${index + 10}.txt`, "");
     const lines = await glob(folder, "*", { limit: 3 });
@@ -77,7 +77,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.equal((await glob(folder, "*", { limit: 12 })).length, 12);
   });
 
-  it("skips .git, node_modules and what .gitignore files ignore, nested ones too", async (t) => {
+  it("skips .git, node_modules and files ignored by .gitignore, nested ones too", async (t) => {
     const folder = createFolder(t);
     const paths = [
       "a.log",
@@ -118,7 +118,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "*.tmp", { path: "src" }), ["[no matches]"]);
   });
 
-  it("lists what is in a folder that one .gitignore ignores and one further down takes back", async (t) => {
+  it("lists a folder that one .gitignore ignores and a deeper one includes again", async (t) => {
     const folder = createFolder(t);
     for (const path of [
       "lib/a.ts",
@@ -141,14 +141,14 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "**/*"), [".gitignore", "a.ts"]);
   });
 
-  it("lists names of dots alone", async (t) => {
+  it("lists names that consist only of dots", async (t) => {
     const folder = createFolder(t);
     for (const path of ["...", "src/.../a.ts", "src/...."]) folder.put(path, "");
     const all = ["...", "src/", "src/....", "src/.../", "src/.../a.ts"];
     assert.deepEqual(await glob(folder, "**/*", { kind: "any" }), all);
   });
 
-  it("takes a name that begins with two dots for a name, not for a way up", async (t) => {
+  it("treats a name that starts with two dots as a name, not as the parent folder", async (t) => {
     const folder = createFolder(t);
     for (const path of ["...", "..a", "..b/c", "src/..."]) folder.put(path, "");
     const found = {
@@ -168,7 +168,7 @@ describe("glob", { concurrency: 2 }, () => {
     );
   });
 
-  it("says when the folder to search is gone by the time it is its turn, instead of no matches", async (t) => {
+  it("reports a folder that was removed before the search started", async (t) => {
     const folder = createFolder(t);
     const place = {
       root: folder.root,
@@ -197,7 +197,7 @@ describe("glob", { concurrency: 2 }, () => {
       });
   });
 
-  it("searches an ignored folder that path names", async (t) => {
+  it("searches an ignored folder that the path names", async (t) => {
     const folder = createFolder(t);
     folder.put("node_modules/p/i.js", "");
     folder.put("node_modules/p/node_modules/q/i.js", "");
@@ -209,7 +209,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "**/*", { path: "dist" }), ["dist/a.js"]);
   });
 
-  it("lists links to files inside, and follows no link to a folder that it meets", async (t) => {
+  it("lists links to files inside, and does not follow links to folders", async (t) => {
     const folder = createFolder(t);
     folder.put("src/a.ts", "12");
     symlinkSync("src/a.ts", folder.at("link.ts"));
@@ -219,7 +219,7 @@ describe("glob", { concurrency: 2 }, () => {
     assert.deepEqual(await glob(folder, "*", { path: "folder" }), ["folder/a.ts"]);
   });
 
-  it("matches names with special characters when they are escaped, and shows line breaks escaped", async (t) => {
+  it("matches escaped special characters in names, and shows line breaks escaped", async (t) => {
     const folder = createFolder(t);
     for (const name of ["[id].ts", "(x)!.ts", "a\nb.ts"]) folder.put(name, "");
     assert.deepEqual(await glob(folder, String.raw`\[id\].ts`), ["[id].ts"]);
@@ -248,8 +248,8 @@ describe("glob", { concurrency: 2 }, () => {
   });
 });
 
-describe("what searches pass by", () => {
-  it("lists the names in a folder whose files may not be looked at, without their sizes", async (t) => {
+describe("ignored files in searches", () => {
+  it("still lists the names in a folder without search permission, without their sizes", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "12345");
     folder.put("closed/b.txt", "1");
@@ -259,7 +259,7 @@ describe("what searches pass by", () => {
     assert.deepEqual(lines, ["5\ta.txt", "?\tclosed/b.txt"]);
   });
 
-  it("is what git ignores, for any .gitignore files", (t) => {
+  it("are the same as git's, for any .gitignore files", (t) => {
     if (spawnSync("git", ["--version"]).status !== 0) return t.skip("no git");
     const folder = createFolder(t);
     const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };

@@ -8,7 +8,7 @@ import { createFolder, type Outcome } from "./folder.ts";
 import { isLinux } from "./processes.ts";
 
 describe("grep", { concurrency: 2 }, () => {
-  it("gives one hit a line, sorted by path", async (t) => {
+  it("prints one hit per line, sorted by path", async (t) => {
     const folder = createFolder(t);
     folder.put("b.ts", "const x = 1;\r\nlet y;\nconst z = 2;");
     folder.put("a/deep/c.ts", "\uFEFFconst w = 0;\n");
@@ -24,7 +24,7 @@ describe("grep", { concurrency: 2 }, () => {
     assert.deepEqual(details, { hits: 4, truncated: false });
   });
 
-  it("says when there is no match", async (t) => {
+  it("says when there are no matches", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "one\n");
     assert.equal((await folder.call("grep", { pattern: "two" })).text, "[no matches]");
@@ -35,7 +35,7 @@ describe("grep", { concurrency: 2 }, () => {
     );
   });
 
-  it("ignores case and takes the pattern literally when asked to", async (t) => {
+  it("ignores case or takes the pattern literally on request", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "a.b(c)/[d]-{e}\nA.B(C)\naxb\n");
     const grep = async (args: object): Promise<string> =>
@@ -51,14 +51,14 @@ describe("grep", { concurrency: 2 }, () => {
     assert.equal(await grep({ pattern: "a.b$", ignoreCase: true }), "a.txt:3:axb");
   });
 
-  it("accepts Unicode classes, and needless escapes too", async (t) => {
+  it("accepts Unicode classes and unnecessary escapes", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "é-x\n");
     assert.equal((await folder.call("grep", { pattern: "^\\p{L}-" })).text, "a.txt:1:é-x");
     assert.equal((await folder.call("grep", { pattern: "\\-x" })).text, "a.txt:1:é-x");
   });
 
-  it("searches one folder or one file, and the files that a glob names", async (t) => {
+  it("searches one folder or one file, and files selected by a glob", async (t) => {
     const folder = createFolder(t);
     for (const path of ["a.ts", "src/b.ts", "src/c.md", "src/deep/d.ts"]) folder.put(path, "x\n");
     const grep = async (args: object): Promise<string[]> =>
@@ -88,7 +88,7 @@ describe("grep", { concurrency: 2 }, () => {
     assert.equal(second, `a.txt:2:${"y".repeat(298)}…`);
   });
 
-  it("shows of a long line the part with the match", async (t) => {
+  it("shows the part of a long line that matches", async (t) => {
     const folder = createFolder(t);
     folder.put("a.min.js", `${"y".repeat(999)}🎉${"z".repeat(99)}needle${"w".repeat(300)}\n`);
     const { text } = await folder.call("grep", { pattern: "needle" });
@@ -96,7 +96,7 @@ describe("grep", { concurrency: 2 }, () => {
     assert.equal(text, `a.min.js:1:…${"z".repeat(99)}needle${"w".repeat(193)}…`);
   });
 
-  it("stops at the limit and says that there are more", async (t) => {
+  it("stops at the limit and says that there are more hits", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\n".repeat(201));
     const { text, details } = await folder.call("grep", { pattern: "x" });
@@ -111,7 +111,7 @@ describe("grep", { concurrency: 2 }, () => {
     );
   });
 
-  it("skips binary files, files above 5 MB, links, .git, node_modules and what is ignored", async (t) => {
+  it("skips binary files, files above 5 MB, links, .git, node_modules and ignored files", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\n");
     folder.put("data", "x\n\0");
@@ -135,7 +135,7 @@ describe("grep", { concurrency: 2 }, () => {
     );
   });
 
-  it("does not pass over in silence a file that was named", async (t) => {
+  it("reports a named file that it does not search", async (t) => {
     const folder = createFolder(t);
     folder.put("data", "x\n\0");
     truncateSync(folder.put("big.txt", `x\n${"y".repeat(9000)}`), 5 * 2 ** 20 + 1);
@@ -152,7 +152,7 @@ describe("grep", { concurrency: 2 }, () => {
     assert.equal(await grep("dist"), "dist/o.js:1:x");
   });
 
-  it("says what became of a file that was named, when it is gone or no text by the time it is its turn", async (t) => {
+  it("reports a named file that was removed or became binary before the search started", async (t) => {
     const folder = createFolder(t);
     const place = {
       root: folder.root,
@@ -181,20 +181,16 @@ describe("grep", { concurrency: 2 }, () => {
     await assert.rejects(new SearchQueue().search(job, { signal }), changed);
   });
 
-  it(
-    "passes by a file that can be opened and not be read",
-    { skip: !isLinux && "no /proc" },
-    async () => {
-      const [grep] = createTools({ root: "/proc/self", only: ["grep"] });
-      const found = await grep?.execute("1", { pattern: "^", glob: "{comm,mem}" });
-      assert.match(JSON.stringify(found?.content), /"comm:1:[^"]+"\}\]$/);
-      await assert.rejects(async () => grep?.execute("1", { pattern: "^", path: "mem" }), {
-        message: "Error: Could not use mem: EIO",
-      });
-    },
-  );
+  it("skips a file that can be opened but not read", { skip: !isLinux && "no /proc" }, async () => {
+    const [grep] = createTools({ root: "/proc/self", only: ["grep"] });
+    const found = await grep?.execute("1", { pattern: "^", glob: "{comm,mem}" });
+    assert.match(JSON.stringify(found?.content), /"comm:1:[^"]+"\}\]$/);
+    await assert.rejects(async () => grep?.execute("1", { pattern: "^", path: "mem" }), {
+      message: "Error: Could not use mem: EIO",
+    });
+  });
 
-  it("says what is wrong with a pattern", async (t) => {
+  it("explains an invalid pattern", async (t) => {
     const folder = createFolder(t);
     const grep = async (pattern: string): Promise<string> =>
       (await folder.call("grep", { pattern })).text;
@@ -210,7 +206,7 @@ describe("grep", { concurrency: 2 }, () => {
     for (const pattern of ["a[^\\n]", "a\\\\n"]) assert.equal(await grep(pattern), "[no matches]");
   });
 
-  it("can be aborted while a catastrophic pattern is matched, and leaves the process free meanwhile", async (t) => {
+  it("can be aborted while a catastrophic pattern runs, and does not block the process", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", `${"a".repeat(40)}b\n`);
     const controller = new AbortController();
@@ -229,7 +225,7 @@ describe("grep", { concurrency: 2 }, () => {
     assert.ok(Date.now() - started < 30_000);
   });
 
-  it("lets go of calls that wait for their turn when they are aborted", async (t) => {
+  it("rejects queued calls when they are aborted", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", `${"a".repeat(40)}b\n`);
     const [endless, soon] = [new AbortController(), new AbortController()];
@@ -248,7 +244,7 @@ describe("grep", { concurrency: 2 }, () => {
       assert.equal(text, "Error: Stopped: all of it");
   });
 
-  it("ends by itself at its time limit", async (t) => {
+  it("ends at its time limit", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", `${"a".repeat(40)}b\n`);
     const place = {
@@ -270,24 +266,20 @@ describe("grep", { concurrency: 2 }, () => {
 
 // It looks at the threads of the whole process.
 describe("grep, one by one", () => {
-  it(
-    "runs four at a time of the calls of one answer",
-    { skip: !isLinux && "no /proc" },
-    async (t) => {
-      const folder = createFolder(t);
-      folder.put("a.txt", "x\n");
-      const threads = (): number => readdirSync("/proc/self/task").length;
-      await folder.call("grep", { pattern: "x" });
-      const before = threads();
-      let most = 0;
-      const timer = setInterval(() => (most = Math.max(most, threads())), 1);
-      const found = await Promise.all(
-        Array.from({ length: 16 }, () => folder.call("grep", { pattern: "x" })),
-      );
-      clearInterval(timer);
-      assert.ok(found.every(({ text }) => text === "a.txt:1:x"));
-      // One that has answered may still be ending.
-      assert.ok(most > before && most <= before + 12, `${most - before} threads`);
-    },
-  );
+  it("runs four calls of one answer at a time", { skip: !isLinux && "no /proc" }, async (t) => {
+    const folder = createFolder(t);
+    folder.put("a.txt", "x\n");
+    const threads = (): number => readdirSync("/proc/self/task").length;
+    await folder.call("grep", { pattern: "x" });
+    const before = threads();
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, threads())), 1);
+    const found = await Promise.all(
+      Array.from({ length: 16 }, () => folder.call("grep", { pattern: "x" })),
+    );
+    clearInterval(timer);
+    assert.ok(found.every(({ text }) => text === "a.txt:1:x"));
+    // One that has answered may still be ending.
+    assert.ok(most > before && most <= before + 12, `${most - before} threads`);
+  });
 });

@@ -37,7 +37,7 @@ describe("createTools", () => {
     refused({ root: undefined } as object, /need root/);
   });
 
-  it("gives the six tools, of which those that change things need approval", () => {
+  it("returns the six tools; write, edit and bash need approval", () => {
     const tools = createTools({ root: "." });
     const approvals = tools.map(({ name }) => [name, needsApproval(name)]);
     assert.deepEqual(Object.fromEntries(approvals), {
@@ -51,19 +51,19 @@ describe("createTools", () => {
     assert.equal(needsApproval("unknown"), true);
   });
 
-  it("runs the tools that change things one at a time, and marks the others as safe to run again", () => {
+  it("runs tools that change something one at a time, and marks the others as safe to replay", () => {
     for (const { name, executionMode, replay } of createTools({ root: "." })) {
       assert.equal(executionMode, needsApproval(name) ? "sequential" : undefined);
       assert.equal(replay, needsApproval(name) ? undefined : "safe");
     }
   });
 
-  it("tells the model that bash is not confined", () => {
+  it("says in the description of bash that it is not confined", () => {
     const bash = createTools({ root: "." }).find(({ name }) => name === "bash");
     assert.match(bash?.description ?? "", /NOT confined/);
   });
 
-  it("gives the tools that are named, in that order, and refuses a name that is no tool's", () => {
+  it("returns only the named tools, in that order, and rejects an unknown name", () => {
     const names = (only: readonly ToolName[]): string[] =>
       createTools({ root: ".", only }).map(({ name }) => name);
     assert.deepEqual(names(["glob", "read"]), ["glob", "read"]);
@@ -72,7 +72,7 @@ describe("createTools", () => {
       refused({ only: [name as ToolName] }, /No tool is named/);
   });
 
-  it("gives commands as long as is said, also where that is more than a call may ask for by default", () => {
+  it("derives the longest time of a call from commandMs and maxCommandMs", () => {
     const described = (limits: ToolsOptions["limits"]): unknown => {
       const [bash] = createTools({ root: ".", only: ["bash"], ...(limits && { limits }) });
       const { properties } = (bash as AgentTool).parameters as {
@@ -88,7 +88,7 @@ describe("createTools", () => {
     assert.deepEqual(described({ maxCommandMs: 60_000 }), [60, "60"]);
   });
 
-  it("refuses limits that are none, whichever tools are asked for", () => {
+  it("rejects invalid limits for every selection of tools", () => {
     for (const value of [0, -1, Number.NaN, Infinity, 2 ** 31]) {
       for (const name of ["commandMs", "maxCommandMs", "searchMs"]) {
         refused(
@@ -106,7 +106,7 @@ describe("createTools", () => {
 });
 
 describe("limits", { concurrency: 3 }, () => {
-  it("bound the time of a command, and what a call may ask for", async (t) => {
+  it("bound the time of a command, and the time a call may request", async (t) => {
     const folder = createFolder(t, { limits: { commandMs: 200, maxCommandMs: 1500 } });
     const { text } = await folder.call("bash", { command: "sleep 60" });
     assert.equal(text, "[no output]\n[timed out after 0.2 s]");
@@ -136,7 +136,7 @@ describe("limits", { concurrency: 3 }, () => {
     assert.equal((await folder.call("glob", { pattern: `${"*a".repeat(20)}b` })).text, why);
   });
 
-  it("bound the text of each result, and what was cut is said", async (t) => {
+  it("bound the text of each result, which says what was cut", async (t) => {
     const folder = createFolder(t, { limits: { resultCharacters: 100 } });
     folder.put("a.txt", `${"x".repeat(19)}\n`.repeat(20));
     for (let index = 10; index < 30; index++) folder.put(`some/folder/${index}.txt`, "");
@@ -159,7 +159,7 @@ describe("limits", { concurrency: 3 }, () => {
     assert.equal(glob.text, [...shown, "[5 of 20 shown; narrow the pattern]"].join("\n"));
   });
 
-  it("bound what grep and glob give also when a call asks for everything", async (t) => {
+  it("bound the output of grep and glob also when a call requests everything", async (t) => {
     const folder = createFolder(t);
     const line = `${"y".repeat(300)}\n`;
     folder.put("a".repeat(200), line.repeat(10_000));
@@ -170,7 +170,7 @@ describe("limits", { concurrency: 3 }, () => {
 });
 
 describe("the environment of commands", () => {
-  it("has what looks like a secret only if it is allowed by name", async (t) => {
+  it("contains secrets only if they are allowed by name", async (t) => {
     const env = { PATH: process.env["PATH"], GITHUB_TOKEN: "1", OPENAI_API_KEY: "2", PLAIN: "3" };
     const command = "echo $GITHUB_TOKEN,$OPENAI_API_KEY,$PLAIN";
     assert.equal((await createFolder(t, { env }).call("bash", { command })).text, ",,3\n");
@@ -180,7 +180,7 @@ describe("the environment of commands", () => {
 });
 
 describe("a search", () => {
-  it("does not load again what the program was started with", async (t) => {
+  it("does not reload the modules that the program preloads", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\n");
     const tools = new URL("../../src/tools/index.ts", import.meta.url).href;
@@ -202,7 +202,7 @@ describe("a search", () => {
 });
 
 describe("searches of one answer", () => {
-  it("share four threads, which end with the last; one that was stopped in a search is not used again", async (t) => {
+  it("share four threads, which end with the last search; an interrupted thread is not reused", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "x\n");
     folder.put("b.txt", `${"a".repeat(40)}b\n`);
@@ -232,7 +232,7 @@ describe("searches of one answer", () => {
 });
 
 describe("tools that are not confined", () => {
-  it("read, write and search wherever a path leads, and name what is elsewhere by its whole path", async (t) => {
+  it("read, write and search anywhere, and show outside files by their absolute path", async (t) => {
     const folder = createFolder(t, { confined: false });
     const there = (name: string): string => join(folder.outside, name);
     folder.put("src/a.ts", "inside\n");
@@ -273,7 +273,7 @@ describe("tools that are not confined", () => {
     );
   });
 
-  it("leave the system's own folders alone, take no ~, and no pattern that leads out", async (t) => {
+  it("refuse system folders, paths with ~, and patterns that lead out of the searched folder", async (t) => {
     const folder = createFolder(t, { confined: false });
     mkdirSync(folder.at("src"));
     symlinkSync("/proc/self", folder.at("self"));
@@ -301,7 +301,7 @@ describe("tools that are not confined", () => {
     assert.equal((await folder.call("glob", { pattern: "*", path: "/proc/self" })).isError, true);
   });
 
-  it("reach a working directory that lies in one of those folders", async (t) => {
+  it("accept a working directory inside a system folder", async (t) => {
     const shared = "/dev/shm";
     if (!existsSync(shared)) return t.skip("no /dev/shm");
     const root = mkdtempSync(join(shared, "bowline-tools-"));
@@ -323,7 +323,7 @@ describe("tools that are not confined", () => {
     }
   });
 
-  it("say so in their descriptions", () => {
+  it("describe themselves as not confined", () => {
     const whole = createTools({
       root: ".",
       confined: false,

@@ -19,7 +19,7 @@ const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
 const lastLine = (text: string): string => text.slice(text.lastIndexOf("\n") + 1);
 
 describe("output of bash", () => {
-  it("stops a command that prints 10 GB long before, and keeps memory and disk bounded", async (t) => {
+  it("is stopped long before 10 GB, with bounded memory and disk use", async (t) => {
     const folder = createFolder(t);
     const before = process.memoryUsage().rss;
     const { text, isError, details } = await folder.call("bash", {
@@ -32,7 +32,7 @@ describe("output of bash", () => {
     assert.ok(grown < 150 * 2 ** 20, `grew by ${grown} bytes`);
   });
 
-  it("removes the oldest files of long output beyond 1 GB, and no others", async (t) => {
+  it("is limited to 1 GB on disk: the oldest files are removed, and no others", async (t) => {
     const folder = createFolder(t);
     const put = (name: string, hour: number): string => {
       const path = join(folder.outputs, name);
@@ -54,7 +54,7 @@ describe("output of bash", () => {
     assert.equal(left.length, 11);
   });
 
-  it("says when the full output could not be kept, and leaves no half of it", async (t) => {
+  it("is reported as incomplete when it could not be stored, and no partial file stays", async (t) => {
     const folder = createFolder(t);
     // A limit on the size of files stands for a disk that is full.
     const script = `
@@ -86,7 +86,7 @@ describe("output of bash", () => {
     );
   });
 
-  it("names no file with the full output when the command has removed it", async (t) => {
+  it("names no output file when the command has removed it", async (t) => {
     const folder = createFolder(t);
     const command = `seq 1 100000; until rm ${folder.outputs}/* 2> /dev/null; do sleep 0.01; done`;
     const { text, details } = await folder.call("bash", { command });
@@ -98,7 +98,7 @@ describe("output of bash", () => {
     assert.equal(details["truncated"], true);
   });
 
-  it("keeps binary output from the model, and all of it in a file", async (t) => {
+  it("is not sent to the model when it is binary, and is stored in a file", async (t) => {
     const folder = createFolder(t);
     const bytes = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(1000, 1)]);
     folder.put("a.png", bytes);
@@ -119,7 +119,7 @@ describe("output of bash", () => {
     );
   });
 
-  it("shows single control characters escaped, and keeps colours", async (t) => {
+  it("is shown with single control characters escaped and colours kept", async (t) => {
     const folder = createFolder(t);
     const command = String.raw`printf 'one\0two\0\001\177 \033[31mred\033[0m\ttab\r\n'`;
     const { text, details } = await folder.call("bash", { command });
@@ -127,7 +127,7 @@ describe("output of bash", () => {
     assert.equal(details["fullOutputPath"], undefined);
   });
 
-  it("sends no binary output to whoever watches", async (t) => {
+  it("is not streamed when it is binary", async (t) => {
     const folder = createFolder(t);
     const updates: string[] = [];
     const command = "echo text; sleep 0.2; head -c 5000 /dev/zero";

@@ -80,29 +80,29 @@ describe("bowline/tools as a package", () => {
   });
   after(() => installed[Symbol.dispose]());
 
-  it("has types that a strict program compiles with", async () => {
+  it("has types that compile in a strict program", async () => {
     assert.equal(await installed.check(), "");
   });
 
-  it("runs the example that docs/tools.md shows, which prints what it says", async () => {
+  it("runs the example in docs/tools.md with the output shown there", async () => {
     assert.equal(first, example);
     const { code, stdout, stderr } = await installed.run("example");
     assert.equal(stdout, printedBy(example), stderr);
     assert.equal(code, 0);
   });
 
-  it("takes the options that docs/tools.md shows", async () => {
+  it("accepts the options shown in docs/tools.md", async () => {
     const { stdout, stderr } = await installed.run("options");
     assert.equal(stdout, printedBy(options), stderr);
   });
 
-  it("searches, with what it depends on for that and nothing else", async () => {
+  it("searches with its declared dependencies only", async () => {
     const { stdout, stderr } = await installed.run("searcher");
     const hit = 'main.ts:1:import { createTools } from "bowline/tools";';
     assert.equal(stdout, `${hit}\nmain.ts\n`, stderr);
   });
 
-  it("shows all code of the page in these programs, and each tool with its arguments", () => {
+  it("is shown in docs/tools.md by these programs alone, with each tool and its arguments", () => {
     assert.deepEqual(blocksOf(page), [first, options]);
     const rows = [...page.matchAll(/^\| `([a-z]+)` +\| ((?:`\w+`(?:, )?)+) +\|/gm)].map(
       ([, name, args = ""]) => [name, args.match(/\w+/g)],
@@ -115,7 +115,7 @@ describe("bowline/tools as a package", () => {
   });
 
   // Requirements: C26
-  it("gives codelet's runner Read, Write and Bash, which a model then uses", async () => {
+  it("gives codelet's runner Read, Write and Bash, which a model uses", async () => {
     await using server = await loopback(
       answer([use("Bash", { command: "ls | wc -l" })], "tool_use"),
       answer(
@@ -149,7 +149,7 @@ describe("bowline/tools as a package", () => {
       assert.ok(said.includes(result), said);
   });
 
-  it("loads the tools and the core, and nothing of the command, the gateway or the page", async () => {
+  it("loads the tools and the core, and no code of the command, the gateway or the page", async () => {
     const { stdout, stderr } = await installed.run("loader");
     const loaded = (JSON.parse(stdout || "[]") as string[]).filter(
       (url) => !url.startsWith("node:"),

@@ -10,7 +10,7 @@ const lines = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join("");
 
 describe("read", () => {
-  it("gives the text of a file exactly, with its details", async (t) => {
+  it("returns the text of a file exactly, with its details", async (t) => {
     const folder = createFolder(t);
     for (const text of ["a", "a\n", "a\r\nb\r\n", "\uFEFFa\n", "\n\n", "é 漢 🎉\n"]) {
       folder.put("src/a.ts", text);
@@ -27,7 +27,7 @@ describe("read", () => {
     assert.equal((await folder.call("read", { path: "a.txt" })).text, "[empty file]");
   });
 
-  it("cuts after 2000 lines and says how to read on", async (t) => {
+  it("cuts after 2000 lines and says how to continue", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", lines(1, 5321));
     const { text, details } = await folder.call("read", { path: "a.txt" });
@@ -59,7 +59,7 @@ describe("read", () => {
     );
   });
 
-  it("counts the numbers of lines into the 100 kB", async (t) => {
+  it("counts line numbers towards the 100 kB", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "\n".repeat(150_000));
     const call = { path: "a.txt", limit: 150_000, lineNumbers: true };
@@ -111,7 +111,7 @@ describe("read", () => {
     assert.equal((await folder.call("read", { path: "b.txt" })).text, "y".repeat(100_000) + end);
   });
 
-  it("answers for a file of 1 GB in constant memory", async (t) => {
+  it("reads a file of 1 GB in constant memory", async (t) => {
     const folder = createFolder(t);
     truncateSync(folder.put("big.log", lines(1, 3000)), 2 ** 30);
     const before = process.memoryUsage().rss;
@@ -132,7 +132,7 @@ describe("read", () => {
     assert.ok(grown < 48 * 2 ** 20, `grew by ${grown} bytes`);
   });
 
-  it("finds lines deep in a large file and counts none it does not need", async (t) => {
+  it("finds lines deep in a large file without counting the rest", async (t) => {
     const folder = createFolder(t);
     folder.put("big.txt", "0123456789abcde\n".repeat(2 ** 20 + 10));
     const { text } = await folder.call("read", { path: "big.txt", offset: 2 ** 20, limit: 2 });
@@ -162,7 +162,7 @@ describe("read", () => {
   const notice =
     "[the file was changed by something else while it was read: this may be part old and part new]";
 
-  it("gives a file that grows while it is read as it was at first, and says so", async (t) => {
+  it("returns a growing file as it was at first, with a notice", async (t) => {
     const folder = createFolder(t);
     const path = folder.put("a.txt", "one\ntwo\n");
     await beforeStep(
@@ -175,7 +175,7 @@ describe("read", () => {
     assert.deepEqual(details, { path: "a.txt", bytes: 8, lines: 2 });
   });
 
-  it("says when a file is changed between two looks at it", async (t) => {
+  it("says when a file changes between two reads", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "one\ntwo\n");
     await beforeStep(t, "read", (call) => call === 2 && folder.put("a.txt", "1\n"));
@@ -187,7 +187,7 @@ describe("read", () => {
     assert.equal(text, `1\t1\n[lines 1-1 of 2; read on with offset 2]\n${notice}`);
   });
 
-  it("calls no file empty, short or binary that another program has just begun to write", async (t) => {
+  it("does not call a file empty, short or binary while another program is writing it", async (t) => {
     const folder = createFolder(t);
     const png = Buffer.from("89504e470d0a1a0a0000000d", "hex");
     const cases: readonly (readonly [
@@ -210,7 +210,7 @@ describe("read", () => {
     }
   });
 
-  it("does not take a link that was put in the place of the file for a circle of links", async (t) => {
+  it("does not report a link put in the place of the file as a link cycle", async (t) => {
     const folder = createFolder(t);
     const real = folder.put("a.txt", "one\n");
     rmSync(real);
@@ -220,7 +220,7 @@ describe("read", () => {
     await assert.rejects(openFile(createWorkspace(folder), place), { message: changed });
   });
 
-  it("gives an image as an image part", async (t) => {
+  it("returns an image as an image part", async (t) => {
     const folder = createFolder(t);
     const images: Record<string, Buffer> = {
       "image/png": Buffer.from("89504e470d0a1a0a0000000d", "hex"),
@@ -277,7 +277,7 @@ describe("read", () => {
     assert.match((await folder.call("read", { path: "." })).text, /^Error: \. is a folder/);
   });
 
-  it("says of a name that is not UTF-8 who can use it", async (t) => {
+  it("says that only bash can use a name that is not UTF-8", async (t) => {
     const folder = createFolder(t);
     const name = Buffer.concat([
       Buffer.from(folder.at("caf")),
@@ -297,7 +297,7 @@ describe("read", () => {
     assert.equal(text, `Error: No such file: caf\uFFFD.txt (${why})`);
   });
 
-  it("names a missing file in a fixed sentence", async (t) => {
+  it("reports a missing file in a fixed sentence", async (t) => {
     const folder = createFolder(t);
     assert.equal((await folder.call("read", { path: "x.txt" })).text, "Error: No such file: x.txt");
   });

@@ -25,7 +25,7 @@ import { beforeStep } from "./before-step.ts";
 import { createFolder } from "./folder.ts";
 
 describe("write", () => {
-  it("creates a file and says how large it is", async (t) => {
+  it("creates a file and returns its size", async (t) => {
     const folder = createFolder(t);
     const { text, details } = await folder.call("write", {
       path: "./notes.txt",
@@ -40,7 +40,7 @@ describe("write", () => {
     );
   });
 
-  it("replaces a file whole", async (t) => {
+  it("replaces a whole file", async (t) => {
     const folder = createFolder(t);
     folder.put("notes.txt", "something longer");
     const { text } = await folder.call("write", { path: "notes.txt", content: "hello" });
@@ -48,14 +48,14 @@ describe("write", () => {
     assert.equal(folder.get("notes.txt"), "hello");
   });
 
-  it("makes the folders that are missing", async (t) => {
+  it("creates missing folders", async (t) => {
     const folder = createFolder(t);
     const { text } = await folder.call("write", { path: "a/b/c/d.txt", content: "x" });
     assert.equal(text, "Created a/b/c/d.txt (1 byte)");
     assert.equal(folder.get("a/b/c/d.txt"), "x");
   });
 
-  it("keeps the mode of the file it replaces, without its set-user-id bits", async (t) => {
+  it("keeps the mode of the file it replaces, without set-user-id bits", async (t) => {
     const folder = createFolder(t);
     for (const [before, after] of [
       [0o755, 0o755],
@@ -68,7 +68,7 @@ describe("write", () => {
     }
   });
 
-  it("gives a new file the mode that the person's umask says", async (t) => {
+  it("gives a new file the mode of the umask", async (t) => {
     const folder = createFolder(t);
     await folder.call("write", { path: "a.txt", content: "" });
     assert.equal(statSync(folder.at("a.txt")).mode & 0o777, 0o666 & ~process.umask());
@@ -93,7 +93,7 @@ describe("write", () => {
     assert.equal(folder.get("real/new.txt"), "3");
   });
 
-  it("replaces a file in one step: a reader never sees a part, and another name of it keeps the old text", async (t) => {
+  it("replaces a file in one step: readers never see a part, and hard links keep the old text", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "old");
     linkSync(folder.at("a.txt"), join(folder.outside, "other-name.txt"));
@@ -103,7 +103,7 @@ describe("write", () => {
     assert.equal(readFileSync(join(folder.outside, "other-name.txt"), "utf8"), "old");
   });
 
-  it("leaves a whole file when its process is killed in the middle", async (t) => {
+  it("leaves a complete file when its process is killed midway", async (t) => {
     const folder = createFolder(t);
     const tools = new URL("../../src/tools/write.ts", import.meta.url).href;
     const script = `
@@ -127,7 +127,7 @@ describe("write", () => {
     );
   });
 
-  it("leaves nothing behind when it fails or is aborted", async (t) => {
+  it("leaves no temporary file when it fails or is aborted", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "old");
     mkdirSync(folder.at("taken"));
@@ -147,7 +147,7 @@ describe("write", () => {
     assert.equal(folder.get("a.txt"), "old");
   });
 
-  it("refuses to replace what the person made read-only", async (t) => {
+  it("refuses to replace a read-only file", async (t) => {
     if (process.getuid?.() === 0) return t.skip("root may write everything");
     const folder = createFolder(t);
     chmodSync(folder.put("a.txt", "old"), 0o444);
@@ -156,7 +156,7 @@ describe("write", () => {
     assert.equal(folder.get("a.txt"), "old");
   });
 
-  it("says why a file cannot be replaced that may be written to", async (t) => {
+  it("says why a writable file cannot be replaced", async (t) => {
     const folder = createFolder(t);
     chmodSync(folder.put("closed/a.txt", "old"), 0o666);
     chmodSync(folder.at("closed"), 0o555);
@@ -184,7 +184,7 @@ describe("write", () => {
     assert.equal(text, "Error: a.txt/b leads through a file as if it were a folder");
   });
 
-  it("refuses a path that names a folder, and makes no file of that name", async (t) => {
+  it("refuses a path that names a folder, and creates no file of that name", async (t) => {
     const folder = createFolder(t);
     for (const path of ["src/", "src/.", "src/deep/.."]) {
       const { text } = await folder.call("write", { path, content: "x" });
@@ -193,7 +193,7 @@ describe("write", () => {
     assert.deepEqual(readdirSync(folder.root), []);
   });
 
-  it("says when the working directory is gone, and does not make it again", async (t) => {
+  it("says when the working directory was removed, and does not recreate it", async (t) => {
     const folder = createFolder(t);
     rmSync(folder.root, { recursive: true });
     for (const path of ["a.txt", "src/a.txt"]) {
@@ -203,7 +203,7 @@ describe("write", () => {
     assert.equal(existsSync(folder.root), false);
   });
 
-  it("writes nothing where its folder is moved to or removed from under way, and says so", async (t) => {
+  it("writes nothing when its folder is moved or removed meanwhile, and says so", async (t) => {
     const folder = createFolder(t);
     const what =
       "its folder, or the temporary file in it, was moved or removed by something else meanwhile";
@@ -226,7 +226,7 @@ describe("write", () => {
     }
   });
 
-  it("does not take a link that was put in the place of the folder for a file in the way", async (t) => {
+  it("does not report a link put in the place of the folder as a file in the path", async (t) => {
     const folder = createFolder(t);
     mkdirSync(folder.at("other"));
     symlinkSync("other", folder.at("src"));
@@ -240,7 +240,7 @@ describe("write", () => {
     assert.deepEqual(readdirSync(folder.at("other")), []);
   });
 
-  it("replaces nothing that was made, removed, closed to it or put there instead under way", async (t) => {
+  it("does not replace a file that was created, removed, restricted or swapped meanwhile", async (t) => {
     const folder = createFolder(t);
     const path = folder.at("a.txt");
     const actions = new Map<string, () => void>([
@@ -268,7 +268,7 @@ describe("write", () => {
     assert.deepEqual(readdirSync(folder.root), ["a.txt"]);
   });
 
-  it("keeps the group of the file it replaces, where it may not keep the owner", async (t) => {
+  it("keeps the group of the file it replaces when it may not keep the owner", async (t) => {
     const { getgroups, setgroups } = process;
     if (process.getuid?.() !== 0 || getgroups === undefined || setgroups === undefined)
       return t.skip("only root can make a file of somebody else");
@@ -286,7 +286,7 @@ describe("write", () => {
     assert.equal(statSync(folder.at("a.txt")).gid, 54_321);
   });
 
-  it("refuses half a character rather than put another in its place", async (t) => {
+  it("refuses a lone surrogate instead of replacing it", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "old");
     const why = "Error: The new text holds half a character (a lone surrogate); write it whole";
@@ -313,7 +313,7 @@ describe("write", () => {
     assert.equal(text, "Error: . is the working directory, not a file");
   });
 
-  it("writes what read gives back, for any text", async (t) => {
+  it("writes text that read returns unchanged, for any text", async (t) => {
     const folder = createFolder(t);
     const text = fc
       .string({ unit: "binary", maxLength: 300 })

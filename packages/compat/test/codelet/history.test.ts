@@ -65,7 +65,7 @@ const claudeAt = ({ baseUrl }: Loopback): ClaudeProvider =>
 
 describe("codelet's reasoning", () => {
   // Requirements: C14, C24
-  it("is asked for in every call of a run and of the next, with the thinking that came before", async () => {
+  it("is requested in every call of a run and of the next, with the earlier thinking sent back", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole(thinking, { ...use, id: "t2" }),
@@ -85,7 +85,7 @@ describe("codelet's reasoning", () => {
   });
 
   // Requirements: C22, C30
-  it("goes on from a history that was stored as JSON", async () => {
+  it("survives a history stored as JSON", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole({ type: "text", text: "Done." }),
@@ -110,7 +110,7 @@ describe("codelet's reasoning", () => {
   });
 
   // Requirements: C30
-  it("leaves an answer that was edited as it was edited", async () => {
+  it("is dropped from an answer that the caller edited", async () => {
     await using server = await loopback(
       whole(thinking, { type: "text", text: "No." }),
       whole({ type: "text", text: "Done." }),
@@ -123,7 +123,7 @@ describe("codelet's reasoning", () => {
   });
 
   // Requirements: C6
-  it("leaves an answer that a provider edited as it was edited", async () => {
+  it("is dropped from an answer that a provider edited", async () => {
     await using server = await loopback(whole(thinking, { type: "text", text: "No." }));
     const claude = claudeAt(server);
     const provider: LlmProvider = {
@@ -137,7 +137,7 @@ describe("codelet's reasoning", () => {
   });
 
   // Requirements: C22
-  it("gives copies of the originals", async () => {
+  it("is returned as a copy of the original answer", async () => {
     await using server = await loopback(whole(thinking, { type: "text", text: "Hi." }));
     const runner = Runner.withProvider(claudeAt(server));
     const [, first] = await runner.run("Go");
@@ -147,7 +147,7 @@ describe("codelet's reasoning", () => {
   });
 
   // Requirements: C6
-  it("is kept by an agent over the provider's stream function", async () => {
+  it("is sent back by an agent that uses the provider's stream function", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole({ type: "text", text: "Done." }),
@@ -160,7 +160,7 @@ describe("codelet's reasoning", () => {
   });
 
   // Requirements: C7, C8
-  it("adds nothing to answers whose blocks say all of them", async () => {
+  it("is not stored for answers whose blocks hold everything", async () => {
     const { model, streamFn } = createScriptedModel([
       { content: [{ type: "text", text: "I look." }, scriptedToolCall("look", {}, "c1")] },
     ]);
@@ -206,7 +206,7 @@ describe("codelet's images in tool results", () => {
     assert.match(server.requests[1]?.body ?? "", /data:image\/png;base64,AAAA/);
   });
 
-  it("of a user reach a provider and the model behind it", async () => {
+  it("of a user reach the provider and the model it calls", async () => {
     await using server = await loopback(chatText("A rope."));
     const model = getModel("openai", "gpt-4o", { api: "openai-chat", baseUrl: server.baseUrl });
     const asked: Message[][] = [];
@@ -227,7 +227,7 @@ describe("codelet's images in tool results", () => {
   });
 
   // Requirements: C20, C21
-  it("are absent where a tool gave none", async () => {
+  it("are absent when the tool returned none", async () => {
     const tools = ToolRegistry.default([look]);
     assert.deepEqual(await tools.execute("look", {}), { content: "a rope" });
   });
@@ -235,7 +235,7 @@ describe("codelet's images in tool results", () => {
 
 describe("codelet's signal", () => {
   // Requirements: C16, C22
-  it("belongs to one run: after its abort later runs work", async () => {
+  it("belongs to one run: later runs work after its abort", async () => {
     const abort = new AbortController();
     const aborts = (): string => {
       abort.abort();
@@ -254,7 +254,7 @@ describe("codelet's signal", () => {
   });
 
   // Requirements: C16, C22
-  it("of a run takes the place of the runner's, which the other runs obey", async () => {
+  it("of a run replaces the runner's signal, which still applies to other runs", async () => {
     const { model, streamFn } = createScriptedModel(["Done.", "Never"]);
     const provider = new ModelProvider(model, {}, streamFn);
     const runner = Runner.withProvider(provider, { signal: AbortSignal.abort() });

@@ -74,7 +74,7 @@ const runnerOf = (provider: LlmProvider, ...tools: AgentTool[]): Runner =>
 
 describe("codelet's runner", () => {
   // Requirements: C7, C8, C11, C12, C13, C18, C25
-  it("ends at once with a text, and has the whole history", async () => {
+  it("ends at once with a text, and returns the whole history", async () => {
     const provider = new MockLlmProvider(says("Hello."));
     const runner = Runner.withProvider(provider);
     assert.deepEqual([runner.messages, runner.tools.definitions()], [[], []]);
@@ -88,7 +88,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C2, C14, C19, C20, C21, C25
-  it("executes a tool, puts in its result and asks again with everything", async () => {
+  it("executes a tool, adds its result and calls the model again with everything", async () => {
     const provider = new MockLlmProvider(asks(use("read", { path: "a" })), says("Done."));
     const history = await runnerOf(provider, tool("read")).run("Read a");
     const expected: Message[] = [
@@ -105,7 +105,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C19, C21, C25
-  it("runs several tools in order, each result in a user message of its own", async () => {
+  it("runs several tools in order, with each result in a separate user message", async () => {
     const order: string[] = [];
     const slow = (name: string, ms: number): AgentTool =>
       tool(name, async () => {
@@ -124,7 +124,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C3, C14, C18, C25
-  it("goes through three rounds to a text, with all calls and results", async () => {
+  it("runs three rounds up to a text, with all calls and results", async () => {
     const rounds = ["1", "2", "3"].map((id) => asks(use("a", {}, id)));
     const history = await runnerOf(new MockLlmProvider(...rounds, says("Done.")), tool("a")).run(
       "Go",
@@ -140,7 +140,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C20, C25
-  it("puts in the words of a failed tool as an error, and goes on", async () => {
+  it("adds the message of a failed tool as an error, and continues", async () => {
     const provider = new MockLlmProvider(asks(use("a"), use("gone")), says("Sorry."));
     const history = await runnerOf(
       provider,
@@ -155,7 +155,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C5, C17
-  it("has the assistant's message in its history before the tools run, and runs them after the answer", async () => {
+  it("adds the assistant's message to its history before the tools run", async () => {
     let seen: Message[] = [];
     const runner = runnerOf(
       new MockLlmProvider(asks(use("a")), says("Done.")),
@@ -169,7 +169,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C10, C14
-  it("recomputes the definitions in each round", async () => {
+  it("reads the tool definitions again in each round", async () => {
     const provider = new MockLlmProvider(asks(use("a")), asks(use("b")), says("Done."));
     const runner = runnerOf(
       provider,
@@ -190,7 +190,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C22
-  it("keeps its history for the next run, and gives copies of it", async () => {
+  it("keeps its history for the next run, and returns copies of it", async () => {
     const provider = new MockLlmProvider(says("One."), says("Two."));
     const runner = Runner.withProvider(provider);
     const first = await runner.run("1");
@@ -206,7 +206,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C1, C30
-  it("takes messages that were made by hand", async () => {
+  it("accepts messages built by hand", async () => {
     const provider = new MockLlmProvider(says("Done."));
     const runner = Runner.withProvider(provider);
     const made = [
@@ -220,14 +220,14 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C15, C32
-  it("without a provider says so, and says nothing in the history", async () => {
+  it("without a provider rejects, and adds nothing to the history", async () => {
     const runner = new Runner();
     await assert.rejects(runner.run("Hi"), { message: "No provider configured" });
     assert.deepEqual(runner.messages, []);
   });
 
   // Requirements: C16, C32
-  it("rejects with the provider's own error; what was said stays, and a later run goes on", async () => {
+  it("rejects with the provider's error, keeps the history, and can run again", async () => {
     const error = new Error("authentication failed");
     const provider = new MockLlmProvider(asks(use("a")), error, says("Done."));
     const runner = runnerOf(provider, tool("a"));
@@ -240,7 +240,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C3, C9, C18, C23
-  it("stops on no tool calls whatever the reason says, and runs calls whatever it says", async () => {
+  it("runs calls and stops without calls, whatever the stop reason says", async () => {
     const odd = new MockLlmProvider(
       { content: [use("a")], stopReason: "endTurn" },
       { content: [{ type: "text", text: "Done." }], stopReason: "toolUse" },
@@ -254,7 +254,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C9, C23
-  it("does not run calls of an answer that was cut, nor for ever", async () => {
+  it("does not run calls of a truncated answer, and gives up after several", async () => {
     let ran = false;
     const a = tool("a", () => {
       ran = true;
@@ -278,7 +278,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C22
-  it("runs once at a time", async () => {
+  it("rejects a second run at the same time", async () => {
     const runner = Runner.withProvider(new MockLlmProvider(says("One."), says("Two.")));
     const first = runner.run("1");
     await assert.rejects(runner.run("2"), code("invalid_state"));
@@ -287,7 +287,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C20
-  it("takes a nested agent that fails for a failed tool, and goes on", async () => {
+  it("treats a failed nested agent as a failed tool, and continues", async () => {
     const { model, streamFn } = createScriptedModel([{ stopReason: "error" }]);
     const createAgent = (): Agent => new Agent({ initialState: { model }, streamFn });
     const nested = createAgentTool({ name: "nested", description: "Asks another.", createAgent });
@@ -298,7 +298,7 @@ describe("codelet's runner", () => {
   });
 
   // Requirements: C8
-  it("answers arguments that are no object without running the tool", async () => {
+  it("answers arguments that are not an object without running the tool", async () => {
     const provider = new MockLlmProvider(
       asks(use("a", [1]), use("a", "no json", "2")),
       says("Done."),
@@ -311,7 +311,7 @@ describe("codelet's runner", () => {
 
 describe("codelet's registry and messages", () => {
   // Requirements: C1, C10, C19, C30
-  it("list a definition for each tool, and execute by name on checked input", async () => {
+  it("list a definition for each tool, and execute by name with validated input", async () => {
     const registry = ToolRegistry.default();
     assert.deepEqual(registry.definitions(), []);
     registry.register(tool("read"));
@@ -332,7 +332,7 @@ describe("codelet's registry and messages", () => {
   });
 
   // Requirements: C4
-  it("tell whether there is a tool call", () => {
+  it("say whether there is a tool call", () => {
     assert.equal(hasToolCall([{ type: "text", text: "" }, use("a")]), true);
     assert.equal(hasToolCall([use("a")]), true);
     assert.equal(
@@ -346,9 +346,9 @@ describe("codelet's registry and messages", () => {
   });
 });
 
-describe("a provider of codelet's kind", () => {
+describe("a custom codelet provider", () => {
   // Requirements: C6
-  it("is a stream function for any agent", async () => {
+  it("works as a stream function for any agent", async () => {
     const provider = new MockLlmProvider(asks(use("a")), says("Done."));
     const { model } = createScriptedModel([]);
     const agent = new Agent({
@@ -377,7 +377,7 @@ describe("codelet's Claude", () => {
     };
 
   // Requirements: C7, C9, C14, C24
-  it("asks for whole messages with model, limit, messages and definitions, and reads the answer", async () => {
+  it("sends non-streaming requests with model, limit, messages and definitions, and reads the answer", async () => {
     await using server = await loopback(
       answer(
         [
@@ -414,7 +414,7 @@ describe("codelet's Claude", () => {
   });
 
   // Requirements: C20, C24, C32
-  it("gets results in one user message, errors marked, also after a run that failed", async () => {
+  it("gets results in one user message, errors marked, also after a failed run", async () => {
     await using server = await loopback(
       failing(400, { type: "error", error: { type: "invalid_request_error", message: "no" } }),
       answer(
@@ -461,7 +461,7 @@ describe("codelet's Claude", () => {
 
   it(
     // Requirements: C16, C24
-    "is asked no longer when the runner's signal fires",
+    "is cancelled when the runner's signal fires",
     { timeout: 10_000 },
     async () => {
       const abort = new AbortController();
@@ -475,7 +475,7 @@ describe("codelet's Claude", () => {
   );
 
   // Requirements: C16, C24
-  it("refused for its key rejects with an error that says so", async () => {
+  it("rejects with an authentication error when the key is refused", async () => {
     const body = {
       type: "error",
       error: { type: "authentication_error", message: "invalid x-api-key" },
@@ -497,7 +497,7 @@ describe("codelet's Claude", () => {
 });
 
 // Requirements: C27, C30, C31
-it("codelet's names come from one entry, and the package needs no other", async () => {
+it("codelet's names come from one entry, and its package imports no other", async () => {
   const entry = await import("../../src/codelet/index.ts");
   assert.deepEqual(Object.keys(entry).toSorted(), [
     "ClaudeProvider",

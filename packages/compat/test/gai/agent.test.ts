@@ -64,7 +64,7 @@ const search = Tool.new({
 
 describe("gai's tools", () => {
   // Requirements: G1, G2, G4, G17, G32
-  it("check types where they are made, and stand in one list whatever their arguments", async () => {
+  it("check types where they are created, and share one list whatever their arguments", async () => {
     const tools: Tool<Context>[] = [weather, search];
     const results = [
       await tools[0]?.run({ key: "k" }, '{"location":"Madrid"}'),
@@ -77,7 +77,7 @@ describe("gai's tools", () => {
   });
 
   // Requirements: G1, G5, G10
-  it("have a name, a description and the schema for the model, which also reads the arguments", async () => {
+  it("have a name, a description and a schema, which also parses the arguments", async () => {
     assert.deepEqual(
       [weather.name, weather.description],
       ["get_weather", "The weather of a place."],
@@ -97,7 +97,7 @@ describe("gai's tools", () => {
   });
 
   // Requirements: G5, G6, G7
-  it("never execute bad or invalid arguments: those are parse errors", async () => {
+  it("never execute invalid arguments, and return a parse error", async () => {
     let ran = false;
     const tool = Tool.new({
       name: "t",
@@ -123,7 +123,7 @@ describe("gai's tools", () => {
   });
 
   // Requirements: G4, G6
-  it("fail with the error they give, or with what they throw", async () => {
+  it("fail with the error they return or throw", async () => {
     const make = (
       execute: () => ReturnType<typeof err<{ type: "ExecutionError"; message: string }>>,
     ): Tool => Tool.new({ name: "t", description: "", schema: Type.Object({}), execute });
@@ -142,7 +142,7 @@ describe("gai's tools", () => {
   });
 
   // Requirements: G8, G9, G10
-  it("answer a call under its id, whatever came of it", async () => {
+  it("answer a call under its id, whatever the result", async () => {
     const call = {
       id: "c1",
       name: "get_weather",
@@ -156,7 +156,7 @@ describe("gai's tools", () => {
   });
 
   // Requirements: G4
-  it("are refused when no model could take them", () => {
+  it("are rejected when no model could accept them", () => {
     const execute = (): ReturnType<typeof ok<string>> => ok("");
     assert.throws(
       () => Tool.new({ name: "a b", description: "", schema: Type.Object({}), execute }),
@@ -173,7 +173,7 @@ describe("gai's agent", () => {
   const provider = anthropic.provider(anthropic.new("sk-1", "claude-x"));
 
   // Requirements: G12, G13, G16
-  it("begins without prompt, tools and limits, and at ten iterations", () => {
+  it("has no prompt, tools or limits, and ten iterations by default", () => {
     const agent = Agent.new(provider);
     assert.deepEqual(agent.fields, { provider, tools: [], maxIterations: 10 });
     assert.equal(agent.provider, provider);
@@ -181,7 +181,7 @@ describe("gai's agent", () => {
   });
 
   // Requirements: G12, G14
-  it("is a value: each builder gives a new one", () => {
+  it("is immutable: each builder returns a new agent", () => {
     const agent = Agent.new<Context>(provider);
     const built = [
       agent.withSystemPrompt("Be brief."),
@@ -213,7 +213,7 @@ describe("gai's agent", () => {
   });
 
   // Requirements: G15, G16
-  it("puts what is added first, so that the later of two names wins", () => {
+  it("puts added tools first, so the later of two equal names wins", () => {
     const other = Tool.new({
       name: "web_search",
       description: "Another.",
@@ -232,7 +232,7 @@ describe("gai's context", () => {
   const runtime = Runtime.new(() => err({ type: "HttpError", status: 0, message: "not used" }));
 
   // Requirements: G17, G30
-  it("is what the tools of an agent take, all of them together, without being named", () => {
+  it("is inferred from the tools of an agent, all of them together", () => {
     const port = Tool.new({
       name: "port",
       description: "",
@@ -253,7 +253,7 @@ describe("gai's context", () => {
   });
 
   // Requirements: G17, G21
-  it("is what a run must be given", async () => {
+  it("is required by a run", async () => {
     const withTool = agent.withTool(weather);
     const results = [
       await run(withTool, { key: "k" }, [userText("Go")], runtime),
@@ -291,7 +291,7 @@ describe("gai's transport", () => {
   });
 
   // Requirements: G18, G19, G20
-  it("over fetch gives status and text of any answer, and keeps the cause of none", async () => {
+  it("over fetch returns status and text of any answer, and an error without a cause", async () => {
     await using server = await loopback(failing(418, "tea"), chatText("Hi"));
     const runtime = fetchRuntime();
     const answer = await runtime.send({ ...request, url: server.baseUrl });
@@ -307,7 +307,7 @@ describe("gai's transport", () => {
 
 describe("gai's messages", () => {
   // Requirements: G34
-  it("are made by name, and read from a response", () => {
+  it("are created by name, and read from a response", () => {
     const text = { type: "text", text: "Hi" } as const;
     assert.deepEqual(
       [system("Hi"), userText("Hi")],
@@ -341,7 +341,7 @@ describe("gai's messages", () => {
   });
 
   // Requirements: G6, G11, G34
-  it("have one set of names for errors and calls, which read as the seed's", () => {
+  it("format errors as the original does", () => {
     assert.deepEqual(
       [
         errorToString({ type: "HttpError", status: 0, message: "no line" }),
@@ -359,7 +359,7 @@ describe("gai's messages", () => {
   });
 
   // Requirements: G26, G34
-  it("go to a vendor by its model, not by its name", () => {
+  it("are sent to the vendor of the model, whatever the provider's name", () => {
     const provider = openai.provider(openai.new("sk-1", "gpt-x", "http://127.0.0.1:1/v1"));
     const { name, apiKey, model } = provider;
     assert.deepEqual(

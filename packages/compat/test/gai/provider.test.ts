@@ -76,7 +76,7 @@ function rig(answers: readonly { content: readonly Content[]; stop?: string }[])
 
 describe("gai's provider of buildRequest and parseResponse", () => {
   // Requirements: G26, G28, G34, X19
-  it("answers a run with tools over the runtime", async () => {
+  it("answers a run with tools over its runtime", async () => {
     const { provider, runtime, asked, sent } = rig([
       { content: [text("I look."), use('{"at":"bow"}')] },
       { content: [text("A rope.")] },
@@ -116,7 +116,7 @@ describe("gai's provider of buildRequest and parseResponse", () => {
   });
 
   // Requirements: G26
-  it("is asked for its model by that model's id", async () => {
+  it("is asked for the id of its model", async () => {
     const { provider, runtime, asked } = rig([{ content: [text("Hi")] }]);
     const model = getModel("openai", "gpt-x");
     const result = await run(
@@ -129,7 +129,7 @@ describe("gai's provider of buildRequest and parseResponse", () => {
   });
 
   // Requirements: G29
-  it("ends the run with the error that it parses, that its runtime gives, or that it throws", async () => {
+  it("ends the run with an error that it parses, that its runtime returns, or that it throws", async () => {
     const { provider, runtime } = rig([{ content: [use('{"at":"bow"}')] }]);
     const noLine = Runtime.new(() => err({ type: "HttpError", status: 0, message: "no line" }));
     const broken: Provider = {
@@ -156,7 +156,7 @@ describe("gai's provider of buildRequest and parseResponse", () => {
 
   for (const stop of ["max_tokens", "length"]) {
     // Requirements: G28, X29
-    it(`has its calls answered and not run when the answer ended by ${stop}`, async () => {
+    it(`does not run calls of an answer that ended by ${stop}, and answers them`, async () => {
       const { provider, runtime, asked } = rig([
         { content: [use('{"at":"bow"}')], stop },
         { content: [text("Sorry.")] },
@@ -170,7 +170,7 @@ describe("gai's provider of buildRequest and parseResponse", () => {
   }
 
   // Requirements: G7, X5
-  it("has arguments that are no JSON answered as a parse error", async () => {
+  it("answers invalid JSON arguments with a parse error", async () => {
     const { provider, runtime, asked } = rig([
       { content: [use('{"at')] },
       { content: [text("Sorry.")] },
@@ -202,7 +202,7 @@ describe("gai's provider of buildRequest and parseResponse", () => {
   });
 
   // Requirements: G34
-  it("fails without a model when it has one function alone", async () => {
+  it("fails with missing_model when it has one of the two functions only", async () => {
     const { buildRequest: _, ...half } = rig([]).provider;
     const result = await run(Agent.new(half), undefined, [userText("Go")], rig([]).runtime);
     assert.ok(!result.ok && result.error.type === "ApiError");
@@ -218,7 +218,7 @@ describe("gai's system prompt", () => {
   const runtime = Runtime.new(() => err({ type: "HttpError", status: 0, message: "not used" }));
 
   // Requirements: G22, G23
-  it("is not repeated when a run goes on with the messages of a result", async () => {
+  it("is not repeated when a run continues with the messages of a result", async () => {
     const { agent, calls } = scripted("One.", "Two.", "Three.");
     const prompted = agent.withSystemPrompt("Be brief.");
     let messages = [userText("1")];
@@ -240,7 +240,7 @@ describe("gai's system prompt", () => {
   });
 
   // Requirements: G23
-  it("comes before one of another agent, and is not repeated behind it", async () => {
+  it("comes after those in the messages, and is not repeated", async () => {
     const { agent, calls } = scripted("Hi.");
     const messages = [system("In rhyme."), system("Be brief."), userText("Go")];
     const result = await run(agent.withSystemPrompt("Be brief."), undefined, messages, runtime);

@@ -100,7 +100,7 @@ const use = (name: string, input: object, id = `id_${name}`): object => ({
 
 describe("gai's run", () => {
   // Requirements: G17, G21, G22, G23, G27, G28, G30
-  it("answers the seed's own example: two tools, their defaults, a context, a prompt, five iterations", async () => {
+  it("answers the original example: two tools, defaults, a context, a prompt, five iterations", async () => {
     const { runtime } = mock(
       [
         text("I look."),
@@ -158,7 +158,7 @@ describe("gai's run", () => {
   });
 
   // Requirements: G25, G26
-  it("sends names, descriptions and schemas of tools, the model's own name, and limits only if set", async () => {
+  it("sends names, descriptions and schemas of tools, the model id, and limits only if set", async () => {
     const { runtime, requests, bodies } = mock([text("Hi")], [text("Hi")]);
     await run(
       Agent.new<Context>(provider)
@@ -216,7 +216,7 @@ describe("gai's run", () => {
   });
 
   // Requirements: G15, G28
-  it("runs the first of tools with one name", async () => {
+  it("runs the first of several tools with one name", async () => {
     const other = Tool.new({
       name: "web_search",
       description: "",
@@ -236,7 +236,7 @@ describe("gai's run", () => {
   });
 
   // Requirements: G6, G7, G28
-  it("answers unknown tools, bad arguments and failures in the seed's words, in one message", async () => {
+  it("answers unknown tools, invalid arguments and failures with the original wording, in one message", async () => {
     const broken = Tool.new({
       name: "broken",
       description: "",
@@ -275,7 +275,7 @@ describe("gai's run", () => {
   });
 
   // Requirements: G28
-  it("executes calls in their order, one after the other", async () => {
+  it("executes calls one after the other, in order", async () => {
     const order: string[] = [];
     const slow = Tool.new({
       name: "slow",
@@ -298,7 +298,7 @@ describe("gai's run", () => {
   });
 
   // Requirements: G22, G23
-  it("goes on from the messages of a run before, system prompts and results among them", async () => {
+  it("continues from the messages of an earlier run, with its system prompts and results", async () => {
     const agent = Agent.new<Context>(provider).withTool(weather);
     const first = mock([use("get_weather", { location: "Madrid" })], [text("Sunny.")]);
     const before = await run(
@@ -332,7 +332,7 @@ describe("gai's limit of iterations", () => {
   const agent = Agent.new<Context>(provider).withTool(weather);
 
   // Requirements: G22, G24
-  it("is checked before each call: the last allowed call's tools still run", async () => {
+  it("is checked before each model call, and the tools of the last allowed call still run", async () => {
     const { runtime, requests } = mock([asks], [asks], [text("Never")]);
     const result = await run(agent.withMaxIterations(2), ctx, [userText("Go")], runtime);
     assert.ok(!result.ok && result.error.type === "ApiError");
@@ -350,7 +350,7 @@ describe("gai's limit of iterations", () => {
   });
 
   // Requirements: G13, G24
-  it("of 0 fails at once, of 1 lets a text pass, and is 10 by default", async () => {
+  it("fails at once when it is 0, allows a text when it is 1, and is 10 by default", async () => {
     const none = mock([text("Never")]);
     const refused = await run(agent.withMaxIterations(0), ctx, [userText("Go")], none.runtime);
     assert.ok(
@@ -374,7 +374,7 @@ describe("gai's errors", () => {
   const asks = use("get_weather", { location: "Madrid" });
 
   // Requirements: G19, G29
-  it("of the transport end the run as they are, with history and iterations; nothing is sent again", async () => {
+  it("of the transport end the run unchanged, with history and iterations, and without a retry", async () => {
     const error = { type: "HttpError", status: 0, message: "no line" } as const;
     const { runtime, requests } = mock([asks], error);
     const result = await run(agent, ctx, [userText("Go")], runtime);
@@ -389,7 +389,7 @@ describe("gai's errors", () => {
   });
 
   // Requirements: G24, G29
-  it("of the transport are forgotten when the request went well in the end", async () => {
+  it("of the transport are dropped when a retry succeeds", async () => {
     const { runtime, requests } = mock(
       { type: "HttpError", status: 0, message: "no line" },
       [asks],
@@ -415,7 +415,7 @@ describe("gai's errors", () => {
   });
 
   // Requirements: G29
-  it("of calls that a limit cuts again and again keep history and say so", async () => {
+  it("after repeatedly truncated calls keep the history and the reason", async () => {
     const cut = { content: [scriptedToolCall("get_weather", {})], stopReason: "length" } as const;
     const { model, streamFn } = createScriptedModel([cut, cut, cut, "Never"]);
     const result = await run(
@@ -434,7 +434,7 @@ describe("gai's errors", () => {
   });
 
   // Requirements: G29
-  it("of the server keep status and words, of unreadable answers are parse errors", async () => {
+  it("of the server keep status and message; unreadable answers are parse errors", async () => {
     const answers: [Answer, RegExp][] = [
       [{ status: 401, body: '{"error":{"message":"bad key"}}' }, /^HTTP error 401: .*bad key$/],
       [{ status: 529, body: '{"error":{"message":"busy"}}' }, /^HTTP error 529: .*busy$/],
@@ -450,7 +450,7 @@ describe("gai's errors", () => {
   });
 
   // Requirements: G21, G26
-  it("of misuse are values too: no model, nothing to answer", async () => {
+  it("of misuse are values too: no model, or nothing to answer", async () => {
     const { runtime, requests } = mock();
     const missing = await run(
       Agent.new(anthropic.provider(anthropic.new("sk-1"))),
@@ -475,7 +475,7 @@ describe("gai's errors", () => {
   });
 
   // Requirements: G29
-  it("of a stream that breaks leave the partial answer and its calls out", async () => {
+  it("of a broken stream leave out the partial answer and its calls", async () => {
     const content = [{ type: "text", text: "I" } as const, scriptedToolCall("get_weather", {})];
     const { model, streamFn } = createScriptedModel([{ content, stopReason: "error" }]);
     const result = await run(
@@ -492,7 +492,7 @@ describe("gai's errors", () => {
   });
 
   // Requirements: G29
-  it("of an abort are values, and the transport is told", async () => {
+  it("of an abort are values, and the transport's signal is aborted", async () => {
     const abort = new AbortController();
     let told: AbortSignal | undefined;
     const runtime = Runtime.new(({ signal }) => {
@@ -508,7 +508,7 @@ describe("gai's errors", () => {
 
 describe("gai over real sockets", () => {
   // Requirements: G20, G31
-  it("runs with fetch as its transport on this target", async () => {
+  it("runs with fetch as its transport", async () => {
     await using server = await loopback(failing(500, "boom"));
     const agent = Agent.new(anthropic.provider(anthropic.new("sk-1", "claude-x", server.baseUrl)));
     const result = await run(agent, undefined, [userText("Go")], fetchRuntime());
@@ -517,7 +517,7 @@ describe("gai over real sockets", () => {
   });
 
   // Requirements: G18, G26
-  it("reads servers that stream all the same, through a transport of whole texts", async () => {
+  it("reads streamed answers through a transport that returns whole texts", async () => {
     const turns = [
       { calls: [{ id: "c1", name: "get_weather", args: { location: "Madrid" } }] },
       { text: "Sunny." },

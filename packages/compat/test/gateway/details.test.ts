@@ -30,7 +30,7 @@ async function eventsOf(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> 
 
 describe("a provider", () => {
   // Requirements: J7, J13, J14
-  it("of OpenAI's sends the prompt first, a limit if there is one, and ends with an error when it is refused", async () => {
+  it("for OpenAI sends the prompt first and a limit if set, and ends a refused request with an error", async () => {
     await using server = await loopback(
       chatText("Hello."),
       failing(401, { error: { message: "bad key" } }),
@@ -55,7 +55,7 @@ describe("a provider", () => {
   });
 
   // Requirements: J9, J14, X5
-  it("gives no call whose arguments are no JSON, but an error that names it", async () => {
+  it("emits an error that names the call instead of a call with invalid JSON arguments", async () => {
     const broken = '{"a": ';
     const block = { type: "tool_use", id: "t", name: "add", input: {} };
     const message = {
@@ -101,7 +101,7 @@ describe("a provider", () => {
   });
 
   // Requirements: J7
-  it("leaves its request when the signal fires, and says so in an event", async () => {
+  it("cancels its request when the signal fires, and emits an error event", async () => {
     for (const Provider of [AnthropicProvider, OpenAIProvider]) {
       const abort = new AbortController();
       await using server = await loopback((response) => {
@@ -157,7 +157,7 @@ describe("runAgentTurn", () => {
   });
 
   // Requirements: J24
-  it("runs no call of an answer that failed, and ends with one error", async () => {
+  it("runs no calls of a failed answer, and ends with one error", async () => {
     const error: ChatEvent = { type: "error", message: "over" };
     assert.deepEqual(await turn([[call, error], [final]]), { events: [call, error], ran: [] });
     const cut = await turn([[call], [final]]);
@@ -168,13 +168,13 @@ describe("runAgentTurn", () => {
   });
 
   // Requirements: J24
-  it("stops a model that calls for ever, with an error", async () => {
+  it("stops a model that calls tools endlessly, with an error", async () => {
     const { events, ran } = await turn(Array.from({ length: 60 }, () => [call, final]));
     assert.deepEqual([ran.length / 2, events.at(-1)?.type], [50, "error"]);
   });
 
   // Requirements: J19
-  it("ends with an error when its signal fires, and asks nothing more", async () => {
+  it("ends with an error when its signal fires, and makes no further model call", async () => {
     const abort = new AbortController();
     const onToolCall = async (): Promise<string> => (abort.abort(), "");
     const { events } = await turn([[call, final], [final]], { signal: abort.signal, onToolCall });
@@ -187,7 +187,7 @@ describe("runAgentTurn", () => {
 
 describe("the registry", () => {
   // Requirements: J29
-  it("takes the keys of the process's environment when it is given no other", () => {
+  it("reads the keys of the process environment by default", () => {
     const { ANTHROPIC_API_KEY = "", OPENAI_API_KEY = "" } = process.env;
     try {
       Object.assign(process.env, { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "key" });

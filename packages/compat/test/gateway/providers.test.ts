@@ -104,7 +104,7 @@ const bodyOf = ({ requests }: Loopback): Record<string, unknown> =>
 
 describe("AnthropicProvider", () => {
   // Requirements: J4, J7, J8, J9, J11
-  it("gives deltas, whole calls and one final with usage", async () => {
+  it("emits deltas, whole calls and one final event with usage", async () => {
     await using server = await loopback((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const event of anthropicAnswer)
@@ -149,7 +149,7 @@ describe("AnthropicProvider", () => {
   });
 
   // Requirements: J5, J6
-  it("sends calls and results of the conversation back", async () => {
+  it("sends calls and results of the conversation", async () => {
     await using server = await loopback(failing(400, "no"));
     const messages: Message[] = [
       { role: "user", content: "go" },
@@ -181,7 +181,7 @@ describe("AnthropicProvider", () => {
 
 describe("OpenAIProvider", () => {
   // Requirements: J13, J14, J15
-  it("gives deltas, whole calls and one final with usage", async () => {
+  it("emits deltas, whole calls and one final event with usage", async () => {
     await using server = await loopback(streamed(...openaiAnswer));
     const given: ModelProvider = new OpenAIProvider("sk-test", { baseUrl: server.baseUrl });
     assert.equal(given.id, "openai");
@@ -267,7 +267,7 @@ async function turn(
 
 describe("runAgentTurn", () => {
   // Requirements: J19, J20, J22, J24, J25
-  it("makes one model call when there are no tools, and hands every event on", async () => {
+  it("makes one model call when there are no tools, and forwards every event", async () => {
     const own = provider([
       { type: "delta", text: "Hi" },
       { type: "delta", text: "." },
@@ -287,7 +287,7 @@ describe("runAgentTurn", () => {
   });
 
   // Requirements: J21, J23, X12
-  it("runs a call, appends it with its result, asks again, and says final once with the sum", async () => {
+  it("runs a call, appends its result, calls the model again, and emits one final event with the sum", async () => {
     const call: ChatEvent = { type: "tool_call", name: "add", input: { a: 1 }, callId: "c1" };
     const own = provider(
       [{ type: "delta", text: "Let me see." }, call, final(10, 1)],
@@ -328,7 +328,7 @@ describe("runAgentTurn", () => {
   });
 
   // Requirements: J24
-  it("tells the model of a call that failed, and stops on an error", async () => {
+  it("reports a failed call to the model, and stops on an error", async () => {
     const call: ChatEvent = { type: "tool_call", name: "add", input: {}, callId: "c1" };
     const own = provider([call, final(1, 1)], [{ type: "error", message: "over" }]);
     const onToolCall = (): Promise<string> => Promise.reject(new Error("no hands"));
@@ -340,7 +340,7 @@ describe("runAgentTurn", () => {
 
 describe("the registry", () => {
   // Requirements: J2, J29
-  it("has each provider whose key is set", () => {
+  it("contains each provider whose key is set", () => {
     const ids = (env: Record<string, string>): string[] => [
       ...createProviderRegistry({ env }).keys(),
     ];

@@ -74,9 +74,9 @@ const chatCalls = (...calls: readonly [id: string, name: string, text: string][]
   );
 };
 
-describe("a turn with bad calls", () => {
+describe("a turn with invalid calls", () => {
   // Requirements: J23, X5
-  it("answers arguments that are no JSON and unknown tools, and runs the others", async () => {
+  it("answers invalid JSON arguments and unknown tools, and runs the other calls", async () => {
     await using server = await loopback(
       chatCalls(["c1", "add", '{"a":1}'], ["c2", "add", '{"a": '], ["c3", "sub", "{}"]),
       chatText("Done."),
@@ -96,7 +96,7 @@ describe("a turn with bad calls", () => {
     for (const id of ["c1", "c2", "c3"]) assert.ok(sent.includes(`"tool_call_id":"${id}"`), sent);
   });
 
-  it("answers an input of another hand's provider that is no object", async () => {
+  it("answers a call of a custom provider whose input is not an object", async () => {
     const inputs = ['{"a":', "[]", null, undefined, 7];
     const calls = inputs.map((input, n) => ({
       type: "tool_call",
@@ -125,7 +125,7 @@ describe("a turn with bad calls", () => {
 
 describe("the limit of a turn", () => {
   // Requirements: J24, X16
-  it("is maxModelCalls, which Infinity lifts", async () => {
+  it("is maxModelCalls, and Infinity removes it", async () => {
     const call = { type: "tool_call", name: "add", input: {}, callId: "c" };
     for (const [maxModelCalls, calls, end] of [
       [3, 3, "error"],
@@ -140,7 +140,7 @@ describe("the limit of a turn", () => {
 
 describe("the tokens of a turn", () => {
   // Requirements: J11, X13
-  it("are of the whole prompt, whatever came from a cache", async () => {
+  it("count the whole prompt, cached or not", async () => {
     const usage = { input_tokens: 3, cache_read_input_tokens: 5000, output_tokens: 1 };
     const about = { id: "m", type: "message", role: "assistant", model: "m", content: [] };
     await using server = await loopback(
@@ -175,7 +175,7 @@ describe("the tokens of a turn", () => {
   });
 });
 
-describe("the images of an agent over a provider", () => {
+describe("the images of an agent that uses a provider", () => {
   const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
   const look = defineTool({
     name: "look",
@@ -191,7 +191,7 @@ describe("the images of an agent over a provider", () => {
   };
 
   // Requirements: J5, J6
-  it("are blocks of a user message and in tool results", async () => {
+  it("are blocks of a user message and of tool results", async () => {
     const call = { type: "tool_call", name: "look", input: {}, callId: "c1" };
     const provider = ownProvider([call, final], [{ type: "delta", text: "Yes." }, final]);
     await ask(toStreamFn(provider));
@@ -211,7 +211,7 @@ describe("the images of an agent over a provider", () => {
     assert.equal(server.requests[0]?.body.split("data:image/png;base64,AAAA").length, 3);
   });
 
-  it("reach the server of a provider of ours", async () => {
+  it("reach the server of a built-in provider", async () => {
     await using server = await loopback(chatCalls(["c1", "look", "{}"]), chatText("Yes."));
     await ask(toStreamFn(new OpenAIProvider("k", { baseUrl: server.baseUrl })));
     assert.equal(server.requests[0]?.headers.authorization, "Bearer k");
@@ -220,7 +220,7 @@ describe("the images of an agent over a provider", () => {
 });
 
 describe("a subclass of a provider", () => {
-  it("answers by its own chat wherever it is used", async () => {
+  it("uses its overridden chat everywhere", async () => {
     class Canned extends OpenAIProvider {
       override async *chat(): AsyncGenerator<ChatEvent> {
         yield { type: "delta", text: "canned" };

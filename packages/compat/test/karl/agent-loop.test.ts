@@ -91,7 +91,7 @@ const kinds = (events: Ran["events"]): string[] => events.map(({ type }) => type
 
 describe("karl's loop", () => {
   // Requirements: K17, K20, K21, K24, K26, K59
-  it("yields the events of a text in their order and returns the message", async () => {
+  it("yields the events of a text in order and returns the message", async () => {
     const { events, message } = await run([
       { content: [{ type: "text", text: "Hello." }], usage: { input: 7, output: 2 } },
     ]);
@@ -108,7 +108,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K10, K14, K22, K25, K26, K30, K32, K33, K54, K59
-  it("yields text, calls, executions and one turn_end of two rounds", async () => {
+  it("yields text, calls, executions and turn_end over two rounds", async () => {
     const first = {
       content: [{ type: "text", text: "I" } as const, ...asks("a").content],
       usage: { input: 5, output: 1 },
@@ -150,7 +150,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K22, K27, K54
-  it("yields the pairs of several calls as they arrive, then runs them one after the other in that order", async () => {
+  it("yields the events of several calls as they arrive, then runs the calls one after the other", async () => {
     const running: string[] = [];
     const slow = (name: string, ms: number): ToolDefinition =>
       tool(name, async () => {
@@ -172,7 +172,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K24, K25, K59
-  it("has no text_end and empty content for calls alone, no usage where none is known", async () => {
+  it("yields no text_end for calls without text, and no unknown usage", async () => {
     const { events, history } = await run([asks("a"), "Ok"], [tool("a")]);
     assert.equal(kinds(events).indexOf("text_end"), kinds(events).lastIndexOf("text_end"));
     assert.equal(history[0]?.content, "");
@@ -181,7 +181,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K14, K57
-  it("yields only the seed's ten kinds unless thinking events are asked for", async () => {
+  it("yields only the ten original kinds unless thinking events are requested", async () => {
     const content: AssistantContent[] = [
       { type: "thinking", thinking: "Hm" },
       { type: "text", text: "Hi" },
@@ -203,7 +203,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K15, K23
-  it("counts what came from a cache as input, and sums cost", async () => {
+  it("counts cached tokens as input, and sums costs", async () => {
     const usage = {
       input: 1,
       output: 2,
@@ -229,7 +229,7 @@ describe("karl's loop", () => {
 
 describe("karl's tools", () => {
   // Requirements: K31, K54
-  it("that throw are told as an error, and the loop goes on", async () => {
+  it("that throw are reported as an error, and the loop continues", async () => {
     const { events, history, message } = await run(
       [asks("a"), "Ok"],
       [tool("a", () => Promise.reject(new Error("disk full")))],
@@ -254,7 +254,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K12, K36
-  it("that say isError have failed, with their own result", async () => {
+  it("that return isError have failed, with their result", async () => {
     const result = { ...textResult("no"), isError: true };
     const { events, model } = await run([asks("a"), "Ok"], [tool("a", async () => result)]);
     assert.deepEqual(
@@ -274,7 +274,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K28, K54
-  it("that are unknown yield no execution events and the seed's text", async () => {
+  it("that are unknown yield no execution events and the original error text", async () => {
     const { events, history, model } = await run([asks("nope"), "Ok"], [tool("a")]);
     assert.deepEqual(
       kinds(events).filter((kind) => kind.startsWith("tool_execution")),
@@ -292,7 +292,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K10, K29
-  it("get {} for empty arguments, and do not run on malformed ones, which keep their text", async () => {
+  it("get {} for empty arguments, and do not run with malformed ones, whose text is kept", async () => {
     const seen: unknown[] = [];
     const a = tool("a", async (params) => {
       seen.push(params);
@@ -325,7 +325,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K12, K32, K57
-  it("give images, which the model sees, and text, which is joined by newlines", async () => {
+  it("return images, which reach the model, and text, which is joined by newlines", async () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const content = [
       { type: "text", text: "one" } as const,
@@ -339,7 +339,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K11, K51
-  it("of karl's runner are adapted, and told the real id of their call and the signal", async () => {
+  it("of karl's runner are adapted, and get the real call id and the signal", async () => {
     const told: unknown[] = [];
     const parameters = Type.Object({ path: Type.String() });
     const adapted = adaptTool({
@@ -370,7 +370,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K13, K35, K37
-  it("are told of an abort by their signal; the run ends with the error", async () => {
+  it("get an aborted signal on an abort, and the run ends with the error", async () => {
     const abort = new AbortController();
     let stopped = false;
     const a = tool("a", async (_params, _id, signal) => {
@@ -387,7 +387,7 @@ describe("karl's tools", () => {
 
 describe("karl's errors", () => {
   // Requirements: K18, K35
-  it("of the model are yielded once and then thrown, the partial answer left out", async () => {
+  it("of the model are yielded once and then thrown, without the partial answer", async () => {
     const error = new BowlineError("server_error", "Boom", { retryable: true });
     const ran = await run([{ content: [{ type: "text", text: "Hel" }], error }]);
     assert.deepEqual(kinds(ran.events), ["stream_start", "text_delta", "error"]);
@@ -399,14 +399,14 @@ describe("karl's errors", () => {
   });
 
   // Requirements: K18, K35
-  it("of a history that ends with the assistant come the same way", async () => {
+  it("of a history that ends with the assistant are yielded and thrown the same way", async () => {
     const { events, error } = await run(["Never"], [], {}, [{ role: "assistant", content: "Hi" }]);
     assert.deepEqual(kinds(events), ["error"]);
     assert.ok(code("invalid_state")(error));
   });
 
   // Requirements: K34
-  it("of a loop without end come after 50 rounds of tools", async () => {
+  it("of an endless loop come after 50 rounds of tools", async () => {
     let ran = 0;
     const a = tool("a", async () => textResult(String(++ran)));
     const { error, model } = await run(
@@ -418,7 +418,7 @@ describe("karl's errors", () => {
   });
 
   // Requirements: K34
-  it("of no rounds at all: a text is fine, a tool does not run", async () => {
+  it("with maxToolRounds 0 come before a tool runs, and not for a text", async () => {
     assert.equal((await run(["Hi"], [tool("a")], { maxToolRounds: 0 })).message?.content, "Hi");
     let ran = false;
     const a = tool("a", async () => {
@@ -430,14 +430,14 @@ describe("karl's errors", () => {
   });
 
   // Requirements: K34
-  it("of calls that a limit cuts again and again end the run", async () => {
+  it("of repeatedly truncated calls end the run", async () => {
     const cut = { ...asks("a"), stopReason: "length" } as const;
     const { error } = await run([cut, cut, cut, "Never"], [tool("a")]);
     assert.ok(code("budget_exceeded")(error));
   });
 
   // Requirements: K18
-  it("do not outlive a consumer that leaves: the model call is aborted", async () => {
+  it("do not occur when a consumer leaves; the model call is aborted", async () => {
     let aborted: AbortSignal | undefined;
     const model = createScriptedModel(
       [
@@ -463,7 +463,7 @@ describe("karl's errors", () => {
 
 describe("karl's messages", () => {
   // Requirements: K19
-  it("begin with the system prompt if there is one, then the user's", async () => {
+  it("begin with the system prompt if set, then the user's", async () => {
     const { model } = await run(["Hi"], [], {}, "Go", "");
     assert.equal(model.calls[0]?.context.systemPrompt, "");
     assert.deepEqual(texts(model.calls[0]?.context.messages ?? []), ["user: Go"]);
@@ -472,7 +472,7 @@ describe("karl's messages", () => {
   });
 
   // Requirements: K8, K9
-  it("may be given as a list, with roles, calls, results and blocks of every kind", async () => {
+  it("can be a list with roles, calls, results and blocks of every kind", async () => {
     const asked = { name: "a", arguments: '{"path":"x"}' };
     const given: Message[] = [
       { role: "system", content: "In rhyme." },
@@ -531,9 +531,9 @@ describe("karl's messages", () => {
   });
 });
 
-describe("karl's entry", () => {
+describe("karl's entry point", () => {
   // Requirements: K16, K38, K58, K60
-  it("takes prompt, message, tools and config, the signal among them; the wires' functions are not in it", async () => {
+  it("exports agentLoop with four parameters, and no functions of the wires", async () => {
     const entry = await import("../../src/karl/index.ts");
     assert.deepEqual(Object.keys(entry).toSorted(), [
       "AgentLoopError",

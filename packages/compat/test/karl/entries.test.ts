@@ -21,7 +21,7 @@ for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
 
   describe(`@bowline/compat/karl/${api}`, () => {
     // Requirements: K38, K48
-    it("runs the loop and the runner over its wire", async () => {
+    it("runs the loop and the runner with its wire", async () => {
       await using server = await strictServer(api, { text: "Hi." }, { text: "Done." });
       const { baseUrl } = server;
       const said: string[] = [];
@@ -33,7 +33,7 @@ for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
     });
 
     // Requirements: K38
-    it("refuses the other format before anything is sent, and names the entry for it", async () => {
+    it("rejects the other format before sending anything, and names the right entry", async () => {
       const events = entry.agentLoop("", "Go", [], { ...config, apiFormat: other });
       const { value } = await events.next();
       assert.ok(value && "error" in value && code("invalid_argument")(value.error));
@@ -43,14 +43,14 @@ for (const [apiFormat, { entry, api, other }] of Object.entries(entries) as [
     });
 
     // Requirements: K38
-    it("takes any format with a stream function of the caller's", async () => {
+    it("accepts any format with the caller's stream function", async () => {
       const { streamFn } = createScriptedModel(["Hi."]);
       const task = { ...config, task: "Go", providerType: other, streamFn };
       assert.equal((await entry.runTask(task)).result, "Hi.");
     });
 
     // Requirements: K5
-    it("bundles the code of no other wire", async () => {
+    it("bundles no code of another wire", async () => {
       const { metafile } = await build({
         entryPoints: [`packages/compat/src/karl/${api}.ts`],
         absWorkingDir: `${import.meta.dirname}/../../../..`,

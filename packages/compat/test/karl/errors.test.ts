@@ -46,19 +46,19 @@ async function errorOf(script: readonly ScriptedStep[], options: LoopOptions = {
 
 describe("karl's error", () => {
   // Requirements: K35
-  it("of an abort is an AbortError with its code", async () => {
+  it("on an abort is an AbortError with its code", async () => {
     const error = await errorOf(["Never"], { signal: AbortSignal.abort() });
     assert.deepEqual([error.name, isBowlineError(error) && error.code], ["AbortError", "aborted"]);
   });
 
   // Requirements: K35
-  it("of a server is not an AbortError", async () => {
+  it("from a server is not an AbortError", async () => {
     const error = await errorOf([{ error: new BowlineError("server_error", "Boom") }]);
     assert.equal(error.name, "BowlineError");
   });
 
   // Requirements: K34, X16
-  it("of the limit of rounds has the last answer with text", async () => {
+  it("on the limit of rounds contains the last answer with text", async () => {
     const error = await errorOf([asks("I look."), asks("I look again."), asks()], {
       maxToolRounds: 2,
     });
@@ -68,7 +68,7 @@ describe("karl's error", () => {
   });
 
   // Requirements: K34, X16
-  it("has the last answer where none has text, and none where there is none", async () => {
+  it("contains the last answer when none has text, and no answer when there was none", async () => {
     const silent = await errorOf([asks(), asks()], { maxToolRounds: 1 });
     assert.ok(silent instanceof AgentLoopError);
     assert.deepEqual([silent.answer?.content, silent.answer?.tool_calls?.length], ["", 1]);
@@ -77,7 +77,7 @@ describe("karl's error", () => {
   });
 
   // Requirements: K34
-  it("has no answer that was cut off", async () => {
+  it("does not contain a truncated answer", async () => {
     const content = [{ type: "text", text: "Hel" } as const];
     const error = new BowlineError("server_error", "Boom");
     const thrown = await errorOf([asks("I look."), { content, error }]);
@@ -100,7 +100,7 @@ describe("karl's task result", () => {
     });
 
   // Requirements: K34, X16
-  it("has the last answer, also when the rounds are used up", async () => {
+  it("contains the last answer, also at the limit of rounds", async () => {
     const used = await run([asks("I look."), asks()]);
     assert.deepEqual([used.status, used.result], ["error", "The rounds for tools are used up."]);
     assert.equal(used.answer?.content, "I look.");
@@ -112,21 +112,21 @@ describe("karl's task result", () => {
   });
 
   // Requirements: K6, X16
-  it("has the answer of an attempt before the last one", async () => {
+  it("contains the answer of an earlier attempt", async () => {
     const error = new BowlineError("overloaded", "Overloaded", { retryable: true });
     const { answer } = await run([asks("I look."), { error }, { error }, { error }]);
     assert.equal(answer?.content, "I look.");
   });
 
   // Requirements: K35
-  it("of an abort has an AbortError", async () => {
+  it("on an abort contains an AbortError", async () => {
     const { status, error } = await run(["Never"], AbortSignal.abort());
     assert.deepEqual([status, error?.name], ["error", "AbortError"]);
   });
 });
 
 // Requirements: K29, X5
-it("karl's model reads what it wrote when its arguments are not valid JSON", async () => {
+it("karl's model is shown its own text when its arguments are invalid JSON", async () => {
   const history: Message[] = [];
   const argumentsText = '{"at": "a';
   const broken = { ...scriptedToolCall("a", {}), argumentsText };

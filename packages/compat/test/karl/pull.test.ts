@@ -62,7 +62,7 @@ async function readTo(events: Rig["events"], type: AgentEvent["type"]): Promise<
 
 describe("karl's loop", () => {
   // Requirements: K17, K20, X23
-  it("sends no request before its reader asks for what comes after stream_start", async () => {
+  it("sends no request until its reader asks for the event after stream_start", async () => {
     const { events, model } = rig([asks, "Done."]);
     await settle();
     assert.equal(model.calls.length, 0);
@@ -78,7 +78,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K30, X23
-  it("runs no tool before its reader asks for what comes after tool_execution_start", async () => {
+  it("runs no tool until its reader asks for the event after tool_execution_start", async () => {
     const { events, ran } = rig([asks, "Done."]);
     await readTo(events, "message_end");
     assert.deepEqual(ran, []);
@@ -117,7 +117,7 @@ describe("karl's loop", () => {
   }
 
   // Requirements: X23
-  it("waits for a reader as long as it takes", async () => {
+  it("waits any time for a slow reader", async () => {
     const { events, clock, ran } = rig([asks, "Done."]);
     await readTo(events, "tool_execution_start");
     await clock.advance(3_600_000);
@@ -127,7 +127,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: X23
-  it("ends with the abort for a reader that was away when it came", async () => {
+  it("ends with the abort for a reader that was not reading when it came", async () => {
     const abort = new AbortController();
     const { events, clock, model, ran } = rig([asks, "Never"], { signal: abort.signal });
     await readTo(events, "tool_execution_start");
@@ -139,7 +139,7 @@ describe("karl's loop", () => {
   });
 
   // Requirements: K20, X23
-  it("sends no second request over a socket ahead of its reader", async () => {
+  it("sends no second request before its reader asks for it", async () => {
     const call = { index: 0, id: "c1", function: { name: "a", arguments: "{}" } };
     await using server = await loopback(
       streamed({ choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }),
@@ -157,7 +157,7 @@ describe("karl's loop", () => {
 
 describe("karl's runner", () => {
   // Requirements: K6, X23
-  it("reports tool_start before the tool runs, and tool_end after it", async () => {
+  it("reports tool_start before a tool runs, and tool_end after it", async () => {
     const told: string[] = [];
     const tool: KarlTool = {
       name: "a",

@@ -36,7 +36,7 @@ async function waits(
 }
 
 // Requirements: K6
-it("karl's attempts are a second apart, then twice as long each time, and a minute at most", async () => {
+it("karl's attempts wait a second, then twice as long each time, and at most a minute", async () => {
   assert.deepEqual(
     await waits({ attempts: 9 }),
     [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000],
@@ -46,13 +46,13 @@ it("karl's attempts are a second apart, then twice as long each time, and a minu
 });
 
 // Requirements: K6
-it("karl's attempts are as far apart as the server says, and end where that is more than the limit", async () => {
+it("karl's attempts wait as long as the server says, and end when that exceeds the limit", async () => {
   assert.deepEqual(await waits({ attempts: 3 }, 60_000), [60_000, 60_000]);
   assert.deepEqual(await waits({ attempts: 3 }, 60_001), []);
 });
 
 // Requirements: K6, K57
-it("karl's runner tells of each piece of an answer as it comes", async () => {
+it("karl's runner reports each piece of an answer as it arrives", async () => {
   const { streamFn } = createScriptedModel(["In pieces."], { deltaLength: 4 });
   const pieces: string[] = [];
   const onEvent = (event: TaskEvent): void =>

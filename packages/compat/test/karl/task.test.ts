@@ -62,7 +62,7 @@ const kinds = (events: readonly TaskEvent[]): string[] => events.map(({ type }) 
 
 describe("karl's task", () => {
   // Requirements: K6, K57
-  it("gives status, text, duration, tools used and tokens of all calls, and says what goes on", async () => {
+  it("returns status, text, duration, tools used and tokens of all calls, and reports events", async () => {
     const slow = tool("slow", async () => {
       await rig.clock.advance(1500);
       return "ran";
@@ -91,7 +91,7 @@ describe("karl's task", () => {
 
   for (const providerType of ["anthropic", "openrouter"]) {
     // Requirements: K6, K50
-    it(`speaks ${providerType}'s format, with model, address, key and limit of the run`, async () => {
+    it(`uses the format of ${providerType}, with model, address, key and limit of the run`, async () => {
       const api = providerType === "anthropic" ? "anthropic-messages" : "openai-chat";
       await using server = await strictServer(api, { text: "Hi." });
       const config = { model: "any-1", baseUrl: server.baseUrl, apiKey: "sk-1", maxTokens: 77 };
@@ -108,7 +108,7 @@ describe("karl's task", () => {
   }
 
   // Requirements: K6, K46
-  it("reads the token counts of both formats alike", async () => {
+  it("reads the token counts of both formats the same way", async () => {
     const tokens: unknown[] = [];
     for (const [providerType, api] of [
       ["anthropic", "anthropic-messages"],
@@ -129,7 +129,7 @@ describe("karl's task", () => {
   });
 
   // Requirements: K6
-  it("that is watched by a listener that throws rejects, and stops what it was at", async () => {
+  it("rejects when a listener throws, and aborts the model call", async () => {
     let asked: AbortSignal | undefined;
     const answers: ScriptedStep = (_context, { signal }) => {
       asked = signal;
@@ -151,7 +151,7 @@ describe("karl's task", () => {
     "task_complete",
   ] as const) {
     // Requirements: K6
-    it(`that is watched by a listener that throws at ${at} rejects with just that, and tells it no more`, async () => {
+    it(`rejects with the listener's error at ${at}, and emits nothing more`, async () => {
       const told: TaskEvent["type"][] = [];
       const onEvent = ({ type }: TaskEvent): void => {
         told.push(type);
@@ -171,7 +171,7 @@ describe("karl's task", () => {
 
 describe("karl's retries", () => {
   // Requirements: K6
-  it("are two more, after 1 and 2 seconds, and go on from what was done: no tool runs twice", async () => {
+  it("happen twice, after 1 and 2 seconds, and continue from earlier rounds without repeating tools", async () => {
     let ran = 0;
     const a = tool("a", async () => String(++ran));
     const rig = start([asks("a"), { error: overloaded }, { error: overloaded }, says("Done.")], {
@@ -201,7 +201,7 @@ describe("karl's retries", () => {
   });
 
   // Requirements: K6
-  it("end with the third failure, whose words are the result", async () => {
+  it("end with the third failure, whose message is the result", async () => {
     const rig = start([
       { error: overloaded },
       { error: overloaded },
@@ -218,7 +218,7 @@ describe("karl's retries", () => {
     assert.deepEqual(kinds(rig.events), ["task_start", "task_retry", "task_retry", "task_error"]);
   });
 
-  it("tries once where the number of attempts is no number", async () => {
+  it("do not happen when the number of attempts is not a number", async () => {
     const rig = start([{ error: overloaded }, says("Never")], {
       retry: { attempts: Number("two") },
     });
@@ -228,7 +228,7 @@ describe("karl's retries", () => {
   });
 
   // Requirements: K6
-  it("obey a server's delay, and do not wait for one above the limit", async () => {
+  it("follow a server's delay, and do not happen above the limit", async () => {
     const limited = (retryAfterMs: number): ScriptedStep => ({
       error: new BowlineError("rate_limited", "Slow down", {
         status: 429,
@@ -246,7 +246,7 @@ describe("karl's retries", () => {
   });
 
   // Requirements: K6, K42
-  it("are for these statuses, over real sockets, and for no other", async () => {
+  it("happen for the retryable statuses, over real sockets, and for no others", async () => {
     const retried: number[] = [];
     for (const status of [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]) {
       const requests: Handler[] = [failing(status, "no"), chatText("Done.")];
@@ -266,7 +266,7 @@ describe("karl's retries", () => {
   });
 
   // Requirements: K6
-  it("leave nothing on the caller's signal", async () => {
+  it("leave no listener on the caller's signal", async () => {
     const { signal } = new AbortController();
     const rig = start([{ error: overloaded }, says("Done.")], {
       signal,
@@ -278,7 +278,7 @@ describe("karl's retries", () => {
   });
 
   // Requirements: K6
-  it("end when the task is aborted while it waits", async () => {
+  it("end when the task is aborted during the wait", async () => {
     const abort = new AbortController();
     const rig = start([{ error: overloaded }, says("Never")], { signal: abort.signal });
     await settle();
@@ -291,7 +291,7 @@ describe("karl's retries", () => {
 
 describe("karl's time limit", () => {
   // Requirements: K6
-  it("is of one attempt: it aborts, and the task is tried again", async () => {
+  it("applies to one attempt, which is aborted and retried", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const hangs: ScriptedStep = (_context, { signal }) => {
       signals.push(signal);
@@ -310,7 +310,7 @@ describe("karl's time limit", () => {
   });
 
   // Requirements: K6
-  it("holds for a tool that never ends", async () => {
+  it("stops a tool that never ends", async () => {
     const a = tool("a", () => deferred<string>().promise);
     const rig = start([asks("a"), says("Never")], {
       tools: [a],
@@ -338,7 +338,7 @@ describe("karl's hooks", () => {
     );
 
   // Requirements: K6
-  it("are told of task, tools and errors in order, and cannot block", async () => {
+  it("get task, tools and errors in order, and cannot block", async () => {
     const told: string[] = [];
     const a = tool("a", async () => {
       told.push("a runs");
@@ -378,7 +378,7 @@ describe("karl's hooks", () => {
   }
 
   // Requirements: K6
-  it("that throw at once, or while an error is reported, change nothing", async () => {
+  it("that throw synchronously, or while an error is reported, change nothing", async () => {
     const hooks = {
       "on-error": () => {
         throw new Error("also");
@@ -392,7 +392,7 @@ describe("karl's hooks", () => {
   });
 
   // Requirements: K6
-  it("that never end are waited for half a minute", async () => {
+  it("that never end are abandoned after half a minute", async () => {
     const rig = start([says("Done.")], { hooks: { "pre-task": () => deferred().promise } });
     await rig.clock.advance(29_999);
     assert.equal(rig.model.calls.length, 0);

@@ -46,7 +46,7 @@ function config(): AgentLoopConfig {
 
 describe("karl's events", () => {
   // Requirements: K14
-  it("are of the seed's ten kinds for a configuration of the seed's", async () => {
+  it("are of the ten original kinds by default", async () => {
     const kinds: string[] = [];
     for await (const event of agentLoop("", "Go", [], config())) kinds.push(tenKinds(event));
     for await (const event of agentLoop("", "Go", [], { ...config(), thinkingEvents: false }))
@@ -56,7 +56,7 @@ describe("karl's events", () => {
   });
 
   // Requirements: K14, K57, X27
-  it("are of two more kinds, which have a type of their own, with thinkingEvents", async () => {
+  it("include two more kinds, with a separate type, with thinkingEvents", async () => {
     const thoughts: ThinkingEvent[] = [];
     for await (const event of agentLoop("", "Go", [], { ...config(), thinkingEvents: true })) {
       // @ts-expect-error -- the event may be one of the two more
@@ -72,7 +72,7 @@ describe("karl's events", () => {
   });
 
   // Requirements: K14
-  it("may be of all kinds where only the run knows whether they were asked for", () => {
+  it("may be of all kinds when thinkingEvents is known only at run time", () => {
     const asked: ThinkingLoopConfig = { ...config(), thinkingEvents: Math.random() < 2 };
     const events: AsyncIterable<AgentEvent | ThinkingEvent> = agentLoop("", "Go", [], asked);
     // @ts-expect-error -- the event may be one of the two more

@@ -65,7 +65,7 @@ const readCall = { id: "c1", function: { name: "read", arguments: '{"path":"a"}'
 
 describe("karl's requests", () => {
   // Requirements: K3, K13, K39, K40, K41
-  it("carry model, messages, usage option and key, and what is set beside them", async () => {
+  it("contain model, messages, usage option, key and configured parameters", async () => {
     await using server = await loopback(chatText("Hi"));
     await run({ ...configOf(server.baseUrl), maxTokens: 99, temperature: 0.5 });
     const [request] = server.requests;
@@ -88,7 +88,7 @@ describe("karl's requests", () => {
   });
 
   // Requirements: K13, K19, K40
-  it("leave out what is not set, and take extra headers and fields", async () => {
+  it("omit unset parameters, and take extra headers and fields", async () => {
     await using server = await loopback(chatText("Hi"));
     const config = {
       ...configOf(server.baseUrl),
@@ -107,7 +107,7 @@ describe("karl's requests", () => {
   });
 
   // Requirements: K2
-  it("of two runs at once have each its own key", async () => {
+  it("of two concurrent runs use separate keys", async () => {
     await using server = await loopback(chatText("Hi"));
     await Promise.all(
       ["sk-a", "sk-b"].map((apiKey) => run({ ...configOf(server.baseUrl), apiKey })),
@@ -117,7 +117,7 @@ describe("karl's requests", () => {
   });
 
   // Requirements: K25, K32, K33, K47
-  it("of a second round hold the call and its result as the format has them", async () => {
+  it("of a second round contain the call and its result in the right format", async () => {
     await using server = await loopback(
       streamed(delta({ content: "I" }), piece(0, readCall), end("tool_calls"), "[DONE]"),
       chatText("Ok"),
@@ -132,7 +132,7 @@ describe("karl's requests", () => {
 
   for (const apiFormat of ["openai", "anthropic"] as const) {
     // Requirements: K38, K48
-    it(`in ${apiFormat}'s format please a strict server over two rounds of tools`, async () => {
+    it(`in ${apiFormat}'s format satisfy a strict server over two rounds of tools`, async () => {
       const asks = (id: string): object => ({ id, name: "read", args: { path: id } });
       const turn = (text: string, ...ids: string[]) => ({ text, calls: ids.map(asks) as [] });
       await using server = await strictServer(
@@ -175,7 +175,7 @@ describe("karl's requests", () => {
 
 describe("karl's reading of a stream", () => {
   // Requirements: K43, K44, K45, K52
-  it("builds calls by index from pieces, in arrival order", async () => {
+  it("builds calls by index from fragments, in arrival order", async () => {
     await using server = await loopback(
       streamed(
         piece(0, { id: "c1", function: { name: "read", arguments: "" } }),
@@ -196,7 +196,7 @@ describe("karl's reading of a stream", () => {
   });
 
   // Requirements: K44, K45
-  it("delivers calls without an index, and when the reason is stop or nothing", async () => {
+  it("accepts calls without an index, and with the reason stop or none", async () => {
     for (const last of [[end("stop")], [end("tool_calls")], []]) {
       await using server = await loopback(
         streamed(piece(undefined, readCall), ...last, "[DONE]"),
@@ -208,7 +208,7 @@ describe("karl's reading of a stream", () => {
   });
 
   // Requirements: K23, K46, K52
-  it("takes the last usage, also after the reason", async () => {
+  it("takes the last usage, also after the finish reason", async () => {
     const usage = (n: number): object => ({
       choices: [],
       usage: { prompt_tokens: n, completion_tokens: 2, total_tokens: n + 2 },
@@ -230,7 +230,7 @@ describe("karl's reading of a stream", () => {
   });
 
   // Requirements: K21, K43, K52
-  it("is the same for bytes that come one at a time, without spaces, with CRLF and comments", async () => {
+  it("is the same for single bytes, without spaces, with CRLF and with comments", async () => {
     const body = [
       ": hi",
       `data:${JSON.stringify(delta({ content: "Grüße " }))}`,
@@ -256,7 +256,7 @@ describe("karl's reading of a stream", () => {
   });
 
   // Requirements: K4, K53
-  it("works with a local server that asks for no key, reports no usage and ends without [DONE]", async () => {
+  it("works with a local server without a key, without usage and without [DONE]", async () => {
     await using server = await loopback(
       streamed(piece(0, { id: "", function: readCall.function }), end("stop")),
       streamed(delta({ content: "Ok" }), end("stop")),
@@ -268,14 +268,14 @@ describe("karl's reading of a stream", () => {
   });
 });
 
-describe("karl's errors of servers", () => {
-  it("quote a body as it is where what stood in for a key is a word of it", async () => {
+describe("karl's server errors", () => {
+  it("quote a body unchanged when the placeholder key is a word of it", async () => {
     await using server = await loopback(failing(404, "try ollama pull llama9"));
     const { error } = await run({ ...configOf(server.baseUrl), apiKey: "ollama" });
     assert.equal((error as Error).message, "API error 404: try ollama pull llama9");
   });
 
-  it("have nothing of a key that stood where a long body is cut", async () => {
+  it("contain no part of a key at the point where a long body is cut", async () => {
     for (const before of [4064, 4080, 4088, 4095]) {
       await using server = await loopback(
         failing(401, `${"-".repeat(before)}0123456789abcdef0123456789abcdef is refused`),
@@ -292,7 +292,7 @@ describe("karl's errors of servers", () => {
     }
   });
 
-  it("are none of a configuration without an address, which is refused before anything is sent", async () => {
+  it("do not occur for a configuration without an address, which is rejected before sending", async () => {
     const { baseUrl: _, ...config } = configOf("");
     const { events, error } = await run(config as AgentLoopConfig);
     assert.ok(isBowlineError(error) && error.code === "invalid_argument");
@@ -301,7 +301,7 @@ describe("karl's errors of servers", () => {
   });
 
   // Requirements: K42, K52
-  it("quote status and body, without the key; nothing is asked again", async () => {
+  it("quote status and body without the key, and are not retried", async () => {
     const body = '{"error":{"message":"bad key sk-karl-1"}}';
     await using server = await loopback(failing(401, body), failing(500, "boom"));
     const refused = await run(configOf(server.baseUrl));
@@ -322,7 +322,7 @@ describe("karl's errors of servers", () => {
   });
 
   // Requirements: K42
-  it("are read in part when they never end", async () => {
+  it("are read up to a limit when the body never ends", async () => {
     await using server = await loopback((response) => {
       response.writeHead(503);
       const more = (): void => {
@@ -336,7 +336,7 @@ describe("karl's errors of servers", () => {
   });
 
   // Requirements: K35, K43, K52
-  it("inside the stream, and streams that are cut, are errors too", async () => {
+  it("include errors inside the stream and truncated streams", async () => {
     await using server = await loopback(
       streamed(delta({ content: "Hel" }), { error: { message: "Overloaded", code: 529 } }),
       streamed(delta({ content: "Hel" })),

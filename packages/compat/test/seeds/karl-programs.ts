@@ -166,7 +166,7 @@ const asks = (requests: readonly SentRequest[]): void => {
 
 export const karlPrograms: readonly BlockProgram[] = [
   {
-    title: "its loop, run as it stands, says, asks and returns this",
+    title: "its loop, run unchanged, yields these events, requests and messages",
     blocks: [1, 2, 3],
     unchecked: true,
     after: run,
@@ -177,7 +177,7 @@ export const karlPrograms: readonly BlockProgram[] = [
   {
     title:
       // Requirements: K8, K9, K10, K11, K12, K13, K14, K15, K17, K59
-      "the face takes and gives its shapes, and says, asks and returns the same as its loop",
+      "our loop accepts and returns its types, with the same events, requests and messages",
     blocks: [1],
     before: `import { agentLoop } from "${face}";
 import type * as karl from "${face}";
@@ -193,7 +193,7 @@ ${run}`,
   },
   {
     // Requirements: K49
-    title: "the import is all that changes for a runner",
+    title: "a runner works after changing only its import",
     blocks: [4],
     edit: (block) => block.slice(block.indexOf("// After")), // before it stands what is replaced
     after: `const events = agentLoop("", "Hi", [], ${config});
@@ -203,7 +203,7 @@ ${printAll}`,
   },
   {
     // Requirements: K50
-    title: "its configuration is made of a runner's parameters",
+    title: "its configuration can be built from a runner's parameters",
     blocks: [5],
     before: `import { agentLoop, type AgentLoopConfig } from "${face}";
 interface Params { model: string; baseUrl?: string; apiKey: string; providerType: string; maxTokens?: number }
@@ -217,7 +217,7 @@ ${printAll}`,
   },
   {
     // Requirements: K51
-    title: "its adapter makes a definition of a runner's tool",
+    title: "its adapter turns a runner's tool into a definition",
     blocks: [6],
     before: `import { Type } from "typebox";
 import { agentLoop, type KarlTool, type ToolDefinition } from "${face}";
