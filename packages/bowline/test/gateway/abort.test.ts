@@ -26,7 +26,7 @@ async function leftOf(
   return { store: copy, pending: messages };
 }
 
-describe("a run that goes on and is aborted", () => {
+describe("an aborted run that was running", () => {
   /** Aborted when `when` resolves, on a server that is killed as soon as it has answered. */
   async function killed(
     when: (client: TestClient, runId: string) => Promise<unknown>,
@@ -52,13 +52,13 @@ describe("a run that goes on and is aborted", () => {
 
   const moments: Record<string, Parameters<typeof killed>> = {
     "in the middle of its answer": [(client, runId) => client.event("chat.delta", runId)],
-    "before its session has anything of it": [
+    "before its session has an entry of it": [
       () => wait(30),
       { systemPrompt: () => wait(300).then(() => "Slow.") },
     ],
   };
   for (const [moment, given] of Object.entries(moments)) {
-    it(`${moment} does not go on in the next process, once that is answered`, async () => {
+    it(`${moment} does not continue in the next process once the abort is acknowledged`, async () => {
       const { runId, ...left } = await killed(...given);
       await using next = await gatewayWith(["It went on."], left);
       const client = await next.client();
@@ -74,7 +74,7 @@ describe("a run that goes on and is aborted", () => {
     });
   }
 
-  it("leaves what was steered into it for the next message, also when the server is killed", async () => {
+  it("leaves a steering message for the next message, also when the server is killed", async () => {
     const { runId, ...left } = await killed(async (client, id) => {
       await client.event("chat.delta", id);
       await client.call("chat.steer", { sessionKey: "s", message: "turn left" });
@@ -90,7 +90,7 @@ describe("a run that goes on and is aborted", () => {
     assert.deepEqual(said, ["go", "turn left", "on"]);
   });
 
-  it("holds what was steered into it also when the server is killed at the run's very end", async () => {
+  it("holds a steering message also when the server is killed at the end of the run", async () => {
     const [store, kept] = [createMemoryStore(), createMemoryPending()];
     const pending: Pending = { ...kept, remove: () => new Promise(() => {}) }; // the kill
     const server = await gatewayWith(["word ".repeat(2000)], {
@@ -118,7 +118,7 @@ describe("a run that goes on and is aborted", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it("is stopped when the disk fails, and the request says that it may come back", async () => {
+  it("stops when the disk fails, and the request reports an error", async () => {
     const pending = createMemoryPending();
     let isBroken = false;
     const broken: Pending = {
@@ -137,7 +137,7 @@ describe("a run that goes on and is aborted", () => {
     assert.equal((await client.end(runId)).event, "chat.aborted");
   });
 
-  it("leaves nothing on the disk when it ends before that is kept", async () => {
+  it("leaves no file when it ends before the abort is stored", async () => {
     const pending = createMemoryPending();
     const slow: Pending = {
       ...pending,
@@ -158,7 +158,7 @@ describe("a run that goes on and is aborted", () => {
     assert.deepEqual(await pending.list(), []);
   });
 
-  it("cannot be aborted by a server that goes away: the next one would not know of it", async () => {
+  it("is refused while the server is closing, because the next server would not know of the abort", async () => {
     const hanging = defineTool({
       name: "hang",
       description: "Hangs.",
@@ -177,7 +177,7 @@ describe("a run that goes on and is aborted", () => {
   });
 
   it(
-    "stays stopped whenever its server is killed after the answer",
+    "stays aborted when its server is killed at any time after the answer",
     { timeout: 60_000 },
     async () => {
       await using home = await temporary();
@@ -203,8 +203,8 @@ describe("a run that goes on and is aborted", () => {
   );
 });
 
-describe("a run that waits and is aborted", () => {
-  it("cannot come back by the time that anybody is told", async () => {
+describe("an aborted run that was queued", () => {
+  it("is removed from the disk before the abort is reported", async () => {
     const pending = createMemoryPending();
     const slow: Pending = {
       ...pending,
@@ -231,7 +231,7 @@ describe("a run that waits and is aborted", () => {
     assert.deepEqual([await kept(), await told], [false, false]);
   });
 
-  it("cannot come back either when it is aborted while it is being kept", async () => {
+  it("is removed also when the abort comes while its message is being stored", async () => {
     const pending = createMemoryPending();
     const slow: Pending = {
       ...pending,
@@ -258,7 +258,7 @@ describe("a run that waits and is aborted", () => {
     );
   });
 
-  it("ends also when the disk fails, and the request says so", async () => {
+  it("ends also when the disk fails, and the request reports an error", async () => {
     const pending = createMemoryPending();
     const broken: Pending = { ...pending, remove: () => Promise.reject(new Error("no disk")) };
     await using server = await gatewayWith(["word ".repeat(2000)], {
@@ -272,7 +272,7 @@ describe("a run that waits and is aborted", () => {
     assert.equal((await client.end(runId)).event, "chat.aborted");
   });
 
-  it("is told to who sent it, and after the answer, also when it is aborted while it is being kept", async () => {
+  it("is reported to its sender after the answer, also when aborted while its message is being stored", async () => {
     const pending = createMemoryPending();
     let keep = (): void => {};
     const kept = new Promise<void>((resolve) => (keep = resolve));
@@ -304,7 +304,7 @@ describe("a run that waits and is aborted", () => {
     assert.equal(first?.id, "test-1");
   });
 
-  it("has one end when it is aborted while it cannot be kept", async () => {
+  it("ends once when it is aborted while storing its message fails", async () => {
     const pending = createMemoryPending();
     let fail: (error: Error) => void = () => {};
     const kept = new Promise<void>((_, reject) => (fail = reject));

@@ -54,7 +54,7 @@ function serving(home: string, mock: LLMock): Promise<Started> {
 
 describe("bowline serve with aimock as Anthropic", () => {
   // Requirements: J1, J36, J37, J38, J39, X25
-  it("runs the seed's transcript with wscat, without a delta before the response", async () => {
+  it("runs the documented transcript with wscat, with the response before the deltas", async () => {
     await using home = await temporary();
     await using mock = await anthropic();
     await using server = await serving(home.path, mock);
@@ -95,7 +95,7 @@ describe("bowline serve with aimock as Anthropic", () => {
     );
   });
 
-  it("answers each request before the first event of its run, whichever of many it is", async () => {
+  it("answers each of many requests before the first event of its run", async () => {
     await using home = await temporary();
     await using mock = await anthropic();
     await using server = await serving(home.path, mock);
@@ -121,7 +121,7 @@ describe("bowline serve with aimock as Anthropic", () => {
     client.socket.terminate();
   });
 
-  it("says what the vendor refused, and never the key", async () => {
+  it("reports the vendor's refusal without the key", async () => {
     await using home = await temporary();
     await using mock = await anthropic();
     await using server = await started(home.path, ["--port", "0"], {

@@ -42,8 +42,8 @@ async function asking(
   return Object.assign(server, { ran });
 }
 
-describe("a call that has to be allowed", () => {
-  it("is one whose tool needs approval, unless a rule of a person allows it", async () => {
+describe("a call that needs approval", () => {
+  it("is one whose tool needs approval, unless a configured rule allows it", async () => {
     const look = (name: string): AgentTool =>
       defineTool({
         name,
@@ -71,7 +71,7 @@ describe("a call that has to be allowed", () => {
   });
 
   // Requirements: X26
-  it("is announced with all that a person needs, waits, and runs when it is allowed", async () => {
+  it("is announced with all details, waits, and runs when allowed", async () => {
     await using server = await asking([call("git status"), "Clean."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -102,7 +102,7 @@ describe("a call that has to be allowed", () => {
     assert.deepEqual((await client.call("approvals.list", {})).approvals, []);
   });
 
-  it("is asked about and answered by itself when its id differs from another's only in half a character", async () => {
+  it("is approved separately when ids differ only in a lone surrogate", async () => {
     const ids = ["call_\ud83d", "call_\ud83e", "call_\ufffd", "call_\ufffdd83d"];
     const calls = ids.map((id, at) => scriptedToolCall("bash", { command: `git ${at}` }, id));
     await using server = await asking([{ content: calls }, "Done."]);
@@ -123,7 +123,7 @@ describe("a call that has to be allowed", () => {
     assert.deepEqual(server.ran.toSorted(), ["git 0", "git 1", "git 2", "git 3"]);
   });
 
-  it("does not run when it is denied; the model is told why", async () => {
+  it("does not run when denied, and the model gets the reason", async () => {
     await using server = await asking([call("rm -rf /"), "Then not."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -134,7 +134,7 @@ describe("a call that has to be allowed", () => {
     assert.deepEqual((await client.event("chat.tool_result", runId)).output, "Denied: too much.");
   });
 
-  it("is answered once, by any client that may, also one that has not the session open", async () => {
+  it("is answered once, by any client with access, also without subscribing to the session", async () => {
     await using server = await asking([call("ls"), "Done."]);
     const [one, two, three] = [await server.client(), await server.client(), await server.client()];
     const { runId } = await one.call("chat.send", { sessionKey: "s", message: "go" });
@@ -152,7 +152,7 @@ describe("a call that has to be allowed", () => {
     assert.deepEqual(server.ran, ["ls"]);
   });
 
-  it("is denied when nobody answers in time", async () => {
+  it("is denied when the approval times out", async () => {
     await using server = await asking([call("ls"), "Then not."], {
       limits: { approvalTimeoutMs: 40 },
     });
@@ -165,7 +165,7 @@ describe("a call that has to be allowed", () => {
     assert.equal(await client.refused("exec.approve", { approvalId }), "conflict");
   });
 
-  it("is not asked about any more when its run is stopped", async () => {
+  it("is no longer pending when its run is stopped", async () => {
     await using server = await asking([call("ls"), "Next."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -178,8 +178,8 @@ describe("a call that has to be allowed", () => {
   });
 });
 
-describe("an answer for more than once", () => {
-  it("holds for the session, and not for another", async () => {
+describe("an approval for more than one call", () => {
+  it("applies to the session and to no other", async () => {
     const script = [
       call("git log", "1"),
       "A.",
@@ -201,7 +201,7 @@ describe("an answer for more than once", () => {
     assert.deepEqual(server.ran, ["git log", "git log"]);
   });
 
-  it("holds for ever by a pattern that covers the call, and for no other call", async () => {
+  it("applies permanently by a pattern that covers the call, and to no other call", async () => {
     await using server = await asking([
       call("git log -1"),
       call("git log -2"),
@@ -224,7 +224,7 @@ describe("an answer for more than once", () => {
     assert.deepEqual(server.ran, ["git log -1", "git log -2"]);
   });
 
-  it("is not offered for a command that cannot be taken apart", async () => {
+  it("is not offered for a command that cannot be split into words", async () => {
     await using server = await asking([call("echo $(cat secret)"), "Done."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -239,8 +239,8 @@ describe("an answer for more than once", () => {
   });
 });
 
-describe("a question and a restart", () => {
-  it("is asked again by the next server, and its answer counts", async () => {
+describe("a pending approval after a restart", () => {
+  it("is offered again by the next server, and its answer counts", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const first = await asking([call("ls")], { store, pending });
     const before = await first.client();
@@ -268,7 +268,7 @@ describe("a question and a restart", () => {
   });
 });
 
-describe("an answer that the server took", () => {
+describe("an acknowledged approval answer", () => {
   /** Whose log is slow to take answers. */
   function slow(store: Store): Store {
     const wrap = (writer: SessionWriter): SessionWriter =>
@@ -293,7 +293,7 @@ describe("an answer that the server took", () => {
     ["exec.approve", ["ls"]],
     ["exec.deny", []],
   ] as const) {
-    it(`(${method}) holds when the server is killed then: nobody is asked again`, async () => {
+    it(`(${method}) survives a kill of the server, and is not asked for again`, async () => {
       const [store, pending, copy] = [
         createMemoryStore(),
         createMemoryPending(),
@@ -324,7 +324,7 @@ describe("an answer that the server took", () => {
     });
   }
 
-  it("is refused when the server goes away before it is kept", async () => {
+  it("is refused when the server closes before it is stored", async () => {
     await using server = await asking([call("ls")], { store: slow(createMemoryStore()) });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -338,7 +338,7 @@ describe("an answer that the server took", () => {
 });
 
 describe("the policy", () => {
-  it("forbids without asking what a rule denies", async () => {
+  it("denies what a rule denies without asking", async () => {
     const rules = await loadRules([
       { action: "allow", tool: "bash" },
       { action: "deny", tool: "bash", pattern: "rm *" },

@@ -72,26 +72,22 @@ async function serverOf(
 const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
 const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
 
-describe("what a client asks for by itself", () => {
-  it(
-    "is asked for again when the server has too much to do, after a gap",
-    { timeout: 20_000 },
-    async () => {
-      const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
-      using server = await serverOf([
-        [begun, seq("chat.user", 0, { text: "Hi" }), gap],
-        [refused("busy")],
-        [refused("busy")],
-        [known, snapshot, final],
-      ]);
-      const { text, end } = await (await server.client.send(message)).result();
-      assert.deepEqual([text, end.event], ["All of it.", "chat.final"]);
-      assert.equal(server.asked.length, 4);
-    },
-  );
+describe("a subscription that the client renews by itself", () => {
+  it("is retried after a delay when the server is busy", { timeout: 20_000 }, async () => {
+    const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
+    using server = await serverOf([
+      [begun, seq("chat.user", 0, { text: "Hi" }), gap],
+      [refused("busy")],
+      [refused("busy")],
+      [known, snapshot, final],
+    ]);
+    const { text, end } = await (await server.client.send(message)).result();
+    assert.deepEqual([text, end.event], ["All of it.", "chat.final"]);
+    assert.equal(server.asked.length, 4);
+  });
 
   it(
-    "is asked for again on a new connection, and the rest after it",
+    "is repeated on a new connection, followed by the remaining ones",
     { timeout: 20_000 },
     async () => {
       using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
@@ -101,7 +97,7 @@ describe("what a client asks for by itself", () => {
     },
   );
 
-  it("comes to an end when it is refused for good", { timeout: 20_000 }, async () => {
+  it("ends when it is refused permanently", { timeout: 20_000 }, async () => {
     using server = await serverOf([
       [begun, seq("chat.user", 0, { text: "Hi" }), final],
       [refused("not_found")],

@@ -16,7 +16,7 @@ const message = (attachments: readonly unknown[], more: Partial<SendParams> = {}
   ({ sessionKey: "s", message: "look", attachments, ...more }) as SendParams;
 
 describe("attachments", () => {
-  it("come to the model with the message's text, in their order", async () => {
+  it("reach the model with the message's text, in order", async () => {
     await using server = await gatewayWith(["Seen."]);
     const client = await server.client();
     const images = [png(100), { ...png(10, 1), mimeType: "image/webp" as const }];
@@ -31,7 +31,7 @@ describe("attachments", () => {
     assert.equal((await client.event("chat.user", runId)).text, "look");
   });
 
-  it("are in the history as their type and size", async () => {
+  it("appear in the history as type and size", async () => {
     await using server = await gatewayWith(["Seen.", "Seen."]);
     const client = await server.client();
     for (const length of [99, 100, 101])
@@ -47,7 +47,7 @@ describe("attachments", () => {
     assert.ok(!JSON.stringify(history).includes(bytes(90)));
   });
 
-  it("are bounded as the greeting says", async () => {
+  it("are limited as the welcome frame says", async () => {
     await using server = await gatewayWith(["Seen.", "Seen."], {
       limits: { maxAttachmentBytes: 1000 },
     });
@@ -85,7 +85,7 @@ describe("attachments", () => {
     assert.ok(most < maxFrameBytes, `${most} of ${maxFrameBytes}`);
   });
 
-  it("are refused for a model that takes none, before anything is kept", async () => {
+  it("are refused for a model without image input, before anything is stored", async () => {
     const script = createScriptedModel(["Blind."]);
     const pending = createMemoryPending();
     const model = { ...script.model, input: ["text" as const] };
@@ -102,7 +102,7 @@ describe("attachments", () => {
     assert.equal((await client.end(runId)).event, "chat.final");
   });
 
-  it("steer a run, and follow it up", async () => {
+  it("can be sent with steering and follow-up messages", async () => {
     const sent = Promise.withResolvers<void>();
     await using server = await gatewayWith([
       () => sent.promise.then(() => "Zero."),
@@ -124,7 +124,7 @@ describe("attachments", () => {
     ]);
   });
 
-  it("are of the message that an idempotency key names", async () => {
+  it("belong to the message of an idempotency key", async () => {
     await using server = await gatewayWith(["Seen."]);
     const client = await server.client();
     const send = (fill: number): SendParams => message([png(10, fill)], { idempotencyKey: "key" });
@@ -135,7 +135,7 @@ describe("attachments", () => {
     assert.equal((await client.call("chat.send", send(1))).status, "finished");
   });
 
-  it("outlive a restart, once", async () => {
+  it("survive a restart, once", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const first = await gatewayWith(["word ".repeat(2000)], {
       store,
@@ -163,7 +163,7 @@ describe("attachments", () => {
     );
   });
 
-  it("come over HTTP as well", async () => {
+  it("can be sent over HTTP", async () => {
     await using server = await gatewayWith(["Seen."]);
     const response = await fetch(`${server.gateway.url}/api/chat`, {
       method: "POST",

@@ -37,7 +37,7 @@ const auth = (value: unknown): string => JSON.stringify({ type: "auth", token: v
 
 describe("the first frame", () => {
   // Requirements: J36, J39
-  it("lets in who has the token, and says what the server can do", async () => {
+  it("with a valid token is answered with what the server can do", async () => {
     await using server = await gatewayWith([]);
     const { welcome } = await server.client();
     assert.equal(welcome.type, "auth");
@@ -53,7 +53,7 @@ describe("the first frame", () => {
     assert.equal(JSON.stringify(welcome).includes(token), false);
   });
 
-  it("finds the usual limits where one is given as undefined", async () => {
+  it("reports the default limits where a limit is given as undefined", async () => {
     const limits = {
       maxConnections: undefined,
       maxFrameBytes: undefined,
@@ -63,7 +63,7 @@ describe("the first frame", () => {
     assert.equal(welcome.limits.maxFrameBytes, 1024 * 1024);
   });
 
-  it("closes with 4401 after a wrong token, and after anything else than an auth frame", async () => {
+  it("with a wrong token, or of any other kind, closes with 4401", async () => {
     await using server = await gatewayWith([]);
     const frames = [
       auth("wrong"),
@@ -85,18 +85,18 @@ describe("the first frame", () => {
     }
   });
 
-  it("has to come in time", async () => {
+  it("must come in time", async () => {
     await using server = await gatewayWith([], { limits: { authTimeoutMs: 1000 } });
     assert.equal(await closed(server.socket()), 4408);
   });
 
-  it("has to be small", async () => {
+  it("must be small", async () => {
     await using server = await gatewayWith([]);
     assert.equal((await knock(server, auth("x".repeat(65 * 1024)))).code, 1009);
     assert.equal((await knock(server, auth("x".repeat(2 * 1024 * 1024)))).code, 1009);
   });
 
-  it("comes once", async () => {
+  it("may be sent only once", async () => {
     await using server = await gatewayWith([]);
     assert.equal((await knock(server, auth(token), auth(token))).code, 4409);
     const client = await server.client();
@@ -105,7 +105,7 @@ describe("the first frame", () => {
     assert.equal(await end, 4409);
   });
 
-  it("may be followed by requests at once: they are answered in order when the client is let in", async () => {
+  it("may be followed by requests at once, which are answered in order after authentication", async () => {
     const asked = Promise.withResolvers<Access>();
     await using server = await gatewayWith(["Hello."], { authorize: () => asked.promise });
     const socket = server.socket();
@@ -135,7 +135,7 @@ describe("the first frame", () => {
     socket.terminate();
   });
 
-  it("is not followed by more than may be held, and by nothing that counts when it is refused", async () => {
+  it("may be followed by limited data only, and requests after a refused one are dropped", async () => {
     const asked = Promise.withResolvers<undefined>();
     await using server = await gatewayWith(["Never."], { authorize: () => asked.promise });
     const message = { sessionKey: "s", message: "Hi" };
@@ -150,12 +150,12 @@ describe("the first frame", () => {
     assert.equal(server.model.calls.length, 0);
   });
 
-  it("is text", async () => {
+  it("must be text", async () => {
     await using server = await gatewayWith([]);
     assert.equal((await knock(server, Buffer.from(auth(token)))).code, 1003);
   });
 
-  it("is not looked at after too many wrong tokens, for a while", async () => {
+  it("is refused for a while after too many wrong tokens", async () => {
     let now = 1_000_000;
     const clock = {
       now: () => now,
@@ -183,8 +183,8 @@ describe("the first frame", () => {
   });
 });
 
-describe("a first frame that is none", () => {
-  it("is answered with all that one may have", async () => {
+describe("an invalid first frame", () => {
+  it("is answered with the valid form", async () => {
     await using server = await gatewayWith([]);
     const { reply } = await knock(
       server,
@@ -198,8 +198,8 @@ describe("a first frame that is none", () => {
   });
 });
 
-describe("a token for reading", () => {
-  it("may look at everything and change nothing", async () => {
+describe("a read token", () => {
+  it("can read everything and change nothing", async () => {
     await using server = await gatewayWith(["Hi."]);
     const writer = await server.client();
     const reader = await server.client({ token: "for-reading-only" });
@@ -227,7 +227,7 @@ describe("a token for reading", () => {
 });
 
 describe("the upgrade", () => {
-  it("lets pages of this server in, and programs, and no other pages", async () => {
+  it("is accepted from this server's pages and from programs, and refused for other pages", async () => {
     await using server = await gatewayWith([]);
     const { port } = server.gateway;
     const status = async (headers: Record<string, string>): Promise<string> => {
@@ -248,7 +248,7 @@ describe("the upgrade", () => {
     assert.match(await status({ host, origin: `http://${host}` }), /403/);
   });
 
-  it("says why it is refused", async () => {
+  it("is refused with the reason", async () => {
     await using server = await gatewayWith([], { limits: { maxConnections: 1 } });
     const { port } = server.gateway;
     const said = async (headers: Record<string, string>): Promise<string> => {
@@ -277,7 +277,7 @@ describe("the upgrade", () => {
     assert.match(await said({}), /^HTTP\/1\.1 503 [^]*\r\n\r\nToo many are connected\.$/);
   });
 
-  it("is refused when there are too many connections, or too many without a token", async () => {
+  it("is refused when there are too many connections, or too many without authentication", async () => {
     await using server = await gatewayWith([], { limits: { maxConnections: 2, maxStrangers: 1 } });
     await server.client();
     const stranger = server.socket();
@@ -296,7 +296,7 @@ describe("the upgrade", () => {
     }
   });
 
-  it("counts until its socket is gone, not only until it was told to go", async () => {
+  it("counts until its socket is closed, not only until it was told to close", async () => {
     await using server = await gatewayWith([], {
       limits: { maxConnections: 1, closeGraceMs: 300 },
     });
@@ -322,7 +322,7 @@ describe("the upgrade", () => {
     assert.ok(isIn);
   });
 
-  it("survives bytes that are no HTTP and no WebSocket", async () => {
+  it("survives bytes that are neither HTTP nor WebSocket", async () => {
     await using server = await gatewayWith([]);
     const { port } = server.gateway;
     for (const bytes of [
@@ -336,7 +336,7 @@ describe("the upgrade", () => {
   });
 });
 
-describe("the address", () => {
+describe("the listening address", () => {
   const options = {
     tokens: { full: token },
     agents: () => agents,
@@ -346,7 +346,7 @@ describe("the address", () => {
     port: 0,
   };
 
-  it("is of this machine only, unless more is asked for", async () => {
+  it("is local unless exposed is set", async () => {
     await using server = await gatewayWith([]);
     assert.equal(server.gateway.host, "127.0.0.1");
     const given = { ...options, store: server.store, host: "0.0.0.0" };
@@ -355,7 +355,7 @@ describe("the address", () => {
     await gateway.close();
   });
 
-  it("has any name behind a proxy, once that is asked for, and only pages of that name", async () => {
+  it("accepts any host name behind a proxy when exposed, and only pages of that name", async () => {
     await using server = await gatewayWith([], { exposed: true });
     assert.equal(server.gateway.host, "127.0.0.1");
     for (const [origin, expected] of [
@@ -371,7 +371,7 @@ describe("the address", () => {
     }
   });
 
-  it("needs a token", async () => {
+  it("requires a token", async () => {
     await using server = await gatewayWith([]);
     await assert.rejects(
       startGateway({ ...options, store: server.store, tokens: { full: "" } }),
@@ -380,8 +380,8 @@ describe("the address", () => {
   });
 });
 
-describe("an answer over HTTP", () => {
-  it("is stored by nobody, and taken for nothing else than it says it is", async () => {
+describe("a response over HTTP", () => {
+  it("is not cached, and its type is not sniffed", async () => {
     await using server = await gatewayWith(["Hello."]);
     const bearer = { authorization: `Bearer ${token}` };
     const { url } = server.gateway;
@@ -407,7 +407,7 @@ describe("an answer over HTTP", () => {
 });
 
 describe("health", () => {
-  it("is told without a token over HTTP, and with one over the socket; nothing else is there", async () => {
+  it("is available without a token over HTTP and with one over the socket, and nothing else is public", async () => {
     await using server = await gatewayWith([]);
     const health = (await (await fetch(`${server.gateway.url}/health`)).json()) as {
       status: string;

@@ -34,7 +34,7 @@ async function ask(
 }
 
 describe("authorize", () => {
-  it("says who comes in and as what, over sockets and HTTP, at once or later", async () => {
+  it("decides the access of a token, over sockets and HTTP, synchronously or not", async () => {
     const asked: (string | undefined)[] = [];
     const authorize = async (
       given: string,
@@ -58,7 +58,7 @@ describe("authorize", () => {
     assert.equal(asked.length, length);
   });
 
-  it("may know somebody by a cookie: then a request needs no token, as that of an EventSource has none", async () => {
+  it("may recognise a cookie, so that requests such as those of an EventSource need no token", async () => {
     const authorize = (given: string, request: IncomingMessage): Access | undefined =>
       given === "" && request.headers.cookie === "login=of-ann" ? { scope: "full" } : undefined;
     await using server = await gatewayWith(["Hello."], { tokens: undefined, authorize } as never);
@@ -80,7 +80,7 @@ describe("authorize", () => {
     assert.equal(await post({ ...cookie, origin: "http://evil.example" }), 403);
   });
 
-  it("refuses by a throw, a rejection and what is no access, and says no word of it", async () => {
+  it("refuses by a throw, a rejection or an invalid access, and reports no details", async () => {
     const secret = "of the database";
     const wrong: Readonly<Record<string, () => unknown>> = {
       throws: () => assert.fail(secret),
@@ -104,7 +104,7 @@ describe("authorize", () => {
     assert.match(unknown.said, /The token is wrong\./);
   });
 
-  it("is asked no more after too many wrong ones, however many come at once", async () => {
+  it("is not called after too many wrong tokens, however many arrive at once", async () => {
     let asked = 0;
     let answer = (): void => {};
     const all = new Promise<void>((resolve) => (answer = resolve));
@@ -129,7 +129,7 @@ describe("authorize", () => {
     assert.equal(asked, before);
   });
 
-  it("has its time, and only so many wait for it; nobody is told that the token is wrong", async () => {
+  it("has a time limit and a limit of pending calls, and neither is reported as a wrong token", async () => {
     const never = new Promise<undefined>(() => {});
     const arrived: (() => void)[] = [];
     let calls = 0;
@@ -163,7 +163,7 @@ describe("authorize", () => {
     assert.equal((await ask(server, "ann")).status, 404);
   });
 
-  it("keeps tokens out of whatever is said", async () => {
+  it("redacts tokens in everything that is sent", async () => {
     const given = "ann-has-a-secret-of-her-own";
     const authorize = (one: string): Access | undefined =>
       one === given ? { scope: "full" } : undefined;

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createBackends } from "../../src/models/backends.ts";
 import { discoverModel } from "../../src/models/discover.ts";
 
-it("the runs of a model share one model object, by which is known what its server refuses", async () => {
+it("the runs of a model share one model object, which remembers what its server refuses", async () => {
   const backends = createBackends({ env: { OPENAI_API_KEY: "sk-none-of-yours" } });
   const modelOf = async (model: string): Promise<object> =>
     (await backends.for({ id: "a", model, description: "" })).model;
@@ -15,10 +15,10 @@ it("the runs of a model share one model object, by which is known what its serve
   await backends.close();
 });
 
-describe("an agent whose model was chosen and has no key", () => {
+describe("an agent whose chosen model has no key", () => {
   const agent = { id: "a", model: "openai/m" };
 
-  it("is answered by nobody else, whatever keys, servers and variables there are", async () => {
+  it("uses no other model, whatever keys, servers and variables exist", async () => {
     const keyed = { GROQ_API_KEY: "g", ANTHROPIC_API_KEY: "a" };
     for (const own of [{}, { BOWLINE_MODEL: "groq/named" }, { BOWLINE_DISCOVERY: "off" }]) {
       const backends = createBackends({ env: { ...keyed, ...own } });
@@ -31,7 +31,7 @@ describe("an agent whose model was chosen and has no key", () => {
     }
   });
 
-  it("is answered by the fallback that is named, with a notice", async () => {
+  it("uses the configured fallback, with a notice", async () => {
     const backends = createBackends({ env: { GROQ_API_KEY: "g" }, fallback: "groq/x" });
     const { model, notice } = await backends.for(agent);
     assert.deepEqual([model.provider, model.id, notice?.code], ["groq", "x", "fallback_model"]);
@@ -39,11 +39,11 @@ describe("an agent whose model was chosen and has no key", () => {
   });
 });
 
-describe("an agent whose model nobody chose and that has no key", () => {
+describe("an agent whose default model has no key", () => {
   const agent = { id: "a", model: "openai/m", isPreset: true };
   const keyed = { GROQ_API_KEY: "g" };
 
-  it("is answered by the model that bowline run chooses, with a notice that names it", async () => {
+  it("uses the model that bowline run would choose, with a notice that names it", async () => {
     for (const env of [keyed, { ...keyed, BOWLINE_MODEL: "groq/named" }]) {
       const backends = createBackends({ env });
       const run = await discoverModel({}, env);
@@ -59,7 +59,7 @@ describe("an agent whose model nobody chose and that has no key", () => {
     }
   });
 
-  it("is answered by the practice model where discovery is off, and where it is named", async () => {
+  it("uses the practice model when discovery is off, or when it is named", async () => {
     for (const own of [{ BOWLINE_DISCOVERY: "off" }, { BOWLINE_MODEL: "practice" }]) {
       const backends = createBackends({ env: { ...keyed, ...own } });
       const { isPractice, notice } = await backends.for(agent);
@@ -68,7 +68,7 @@ describe("an agent whose model nobody chose and that has no key", () => {
     }
   });
 
-  it("gets an error that says what is wrong with BOWLINE_MODEL", async () => {
+  it("reports what is wrong with BOWLINE_MODEL", async () => {
     const backends = createBackends({ env: { BOWLINE_MODEL: "acme/x" } });
     await assert.rejects(backends.for(agent), {
       code: "invalid_argument",

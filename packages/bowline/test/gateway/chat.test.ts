@@ -21,7 +21,7 @@ const allowed = await loadRules([{ action: "allow", tool: "look" }]);
 
 describe("a run over the socket", () => {
   // Requirements: J1, J32, J33, J37, J38
-  it("answers at once with the run's id, then deltas, then one final, also from a model that answers at once", async () => {
+  it("answers with the run id, then deltas, then one final, also for an instant model", async () => {
     const usage = { input: 7, output: 5 };
     await using server = await gatewayWith([
       { content: [{ type: "text", text: "Four, of course." }], usage },
@@ -43,7 +43,7 @@ describe("a run over the socket", () => {
     assert.deepEqual(new Set(names), new Set(["chat.delta"]));
   });
 
-  it("counts the whole prompt as input, with what was read from a cache or written to it", async () => {
+  it("counts the whole prompt as input, cached or not", async () => {
     const usage = { input: 3, output: 5, cacheRead: 5000, cacheWrite: 100 };
     await using server = await gatewayWith([{ content: [{ type: "text", text: "Four." }], usage }]);
     const client = await server.client();
@@ -58,7 +58,7 @@ describe("a run over the socket", () => {
     assert.deepEqual((await client.event("chat.turn", runId)).usage, told);
   });
 
-  it("counts tries that came to nothing in the turn and in the sum", async () => {
+  it("counts failed attempts in the turn and in the total", async () => {
     const script = createScriptedModel([
       { usage: { input: 10, output: 1 }, error: new BowlineError("overloaded", "No.") },
       { content: [{ type: "text", text: "Four." }], usage: { input: 20, output: 2 } },
@@ -78,7 +78,7 @@ describe("a run over the socket", () => {
   });
 
   // Requirements: X12
-  it("numbers a run's events without gaps and ends it once, usage summed over its model calls", async () => {
+  it("numbers its events without gaps and ends once, with the usage of all model calls", async () => {
     const script = [
       { content: [scriptedToolCall("look", { at: "the sea" })], usage: { input: 10, output: 1 } },
       { content: [{ type: "text" as const, text: "Water." }], usage: { input: 20, output: 2 } },
@@ -109,7 +109,7 @@ describe("a run over the socket", () => {
     assert.deepEqual([result.output, result.isError], ["saw the sea", false]);
   });
 
-  it("says what went wrong, of which kind, and that it may be tried again", async () => {
+  it("reports its error with a kind and whether it can be retried", async () => {
     const error = new BowlineError("rate_limited", "Slow down.", {
       status: 429,
       retryable: true,
@@ -127,7 +127,7 @@ describe("a run over the socket", () => {
   });
 
   // Requirements: X27
-  it("keeps thinking apart from the answer", async () => {
+  it("separates thinking from the answer", async () => {
     const content = [
       { type: "thinking" as const, thinking: "Let me see." },
       { type: "text" as const, text: "Yes." },
@@ -141,7 +141,7 @@ describe("a run over the socket", () => {
     assert.equal(client.text(runId), "Yes.");
   });
 
-  it("refuses what cannot be done before it keeps anything", async () => {
+  it("is refused before anything is stored when it is invalid", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     assert.equal(await client.refused("chat.send", { sessionKey: "s", message: "" }), "bad_params");
@@ -160,7 +160,7 @@ describe("a run over the socket", () => {
 });
 
 describe("several clients of one session", () => {
-  it("sees all of a run that another client began", async () => {
+  it("see all of a run that another client began", async () => {
     await using server = await gatewayWith(["A long enough answer for several deltas."], {
       pace: { delayMs: 5 },
     });
@@ -174,7 +174,7 @@ describe("several clients of one session", () => {
     );
   });
 
-  it("gets what a run has said so far, then the rest, without a gap or a repeat", async () => {
+  it("get what a run has said so far, then the rest, without gaps or repeats", async () => {
     const text = "word ".repeat(40).trim();
     await using server = await gatewayWith([text], { pace: { delayMs: 4 } });
     const one = await server.client();
@@ -198,7 +198,7 @@ describe("several clients of one session", () => {
     );
   });
 
-  it("goes on from a number after a lost connection, also when the run ended meanwhile", async () => {
+  it("resume after a sequence number when reconnecting, also when the run has ended", async () => {
     await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
     const one = await server.client();
     const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
@@ -216,7 +216,7 @@ describe("several clients of one session", () => {
     );
   });
 
-  it("gives a snapshot where events are not held any more, and the end after it", async () => {
+  it("get a snapshot when events are no longer buffered, and then the end", async () => {
     await using server = await gatewayWith(["0123456789".repeat(30)], {
       limits: { maxReplayEvents: 10 },
     });
@@ -234,7 +234,7 @@ describe("several clients of one session", () => {
     assert.deepEqual(blocks.at(-1), { type: "text", turn: 0, text: "0123456789".repeat(30) });
   });
 
-  it("says of a run that nobody knows that it is not known", async () => {
+  it("get the state unknown for an unknown run", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     const { runs } = await client.call("chat.subscribe", {
@@ -245,7 +245,7 @@ describe("several clients of one session", () => {
     assert.deepEqual(runs, [{ runId: "gone", sessionKey: "s", state: "unknown", seq: -1 }]);
   });
 
-  it("leaves the run alone when its client goes", async () => {
+  it("can disconnect without stopping the run", async () => {
     await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
     const one = await server.client();
     const { runId } = await one.call("chat.send", { sessionKey: "s", message: "Hi" });
@@ -275,7 +275,7 @@ describe("one run per session", () => {
     assert.equal(ids.lastIndexOf(first?.runId) < ids.indexOf(second?.runId), true);
   });
 
-  it("runs two sessions at once, and as many as the cap allows", async () => {
+  it("runs two sessions at once, up to the limit of runs", async () => {
     await using server = await gatewayWith(["a".repeat(80), "b".repeat(80), "c"], {
       pace: { delayMs: 5 },
       limits: { maxRuns: 2 },
@@ -295,7 +295,7 @@ describe("one run per session", () => {
     assert.equal(server.model.calls.length, 3);
   });
 
-  it("takes no more than the queue holds", async () => {
+  it("refuses a message when the queue is full", async () => {
     await using server = await gatewayWith(["a".repeat(400)], {
       pace: { delayMs: 20 },
       limits: { maxQueuedRuns: 1 },
@@ -311,8 +311,8 @@ describe("one run per session", () => {
   });
 });
 
-describe("into a run that goes on", () => {
-  it("steers it before its next model call, and follows up when it would stop", async () => {
+describe("a message into a running run", () => {
+  it("steers it before its next model call, or follows up when it would stop", async () => {
     const script = [
       { content: [scriptedToolCall("wait", {})] },
       "After steering.",
@@ -336,7 +336,7 @@ describe("into a run that goes on", () => {
     );
   });
 
-  it("is a message like any other when nothing goes on", async () => {
+  it("starts a run when none is running", async () => {
     await using server = await gatewayWith(["One.", "Two."]);
     const client = await server.client();
     const { status, runId } = await client.call("chat.steer", {
@@ -347,7 +347,7 @@ describe("into a run that goes on", () => {
     assert.equal((await client.end(runId)).event, "chat.final");
   });
 
-  it("keeps what was steered when the run is stopped, for the next one", async () => {
+  it("is held for the next run when the run is stopped", async () => {
     const script = [{ content: [scriptedToolCall("slow", { at: "x" })] }, "Done."];
     const slow = {
       ...look,
@@ -373,7 +373,7 @@ describe("into a run that goes on", () => {
 });
 
 describe("stopping a run", () => {
-  it("keeps what was said, sends one end, and lets the next message through", async () => {
+  it("keeps the partial answer, sends one end, and lets the next message run", async () => {
     await using server = await gatewayWith(["word ".repeat(200), "Fine."], {
       pace: { delayMs: 5 },
     });
@@ -394,7 +394,7 @@ describe("stopping a run", () => {
     assert.equal((await client.end(next.runId)).event, "chat.final");
   });
 
-  it("is no error when nothing runs", async () => {
+  it("is not an error when nothing runs", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     assert.deepEqual(await client.call("chat.abort", { sessionKey: "s" }), {
@@ -405,8 +405,8 @@ describe("stopping a run", () => {
   });
 });
 
-describe("the same message again", () => {
-  it("starts nothing under a key that was used, and says how the run stands", async () => {
+describe("a repeated message", () => {
+  it("with the same key starts no second run, and is answered with the run's state", async () => {
     await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 3 } });
     const client = await server.client();
     const params = { sessionKey: "s", message: "go", idempotencyKey: "my-key" };
@@ -422,7 +422,7 @@ describe("the same message again", () => {
     assert.equal(server.model.calls.length, 1);
   });
 
-  it("is known from the session by a server that did not do the run", async () => {
+  it("is recognised from the session by another server", async () => {
     const params = { sessionKey: "s", message: "go", idempotencyKey: "my-key" };
     await using first = await gatewayWith(["Once."]);
     const client = await first.client();

@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
 import { Choices } from "../../src/gateway/agents/choices.ts";
 
-describe("the choice of a session", () => {
-  it("that could not be read is read again", async () => {
+describe("the cached choice of a session", () => {
+  it("is read again after a failed read", async () => {
     const store = createMemoryStore();
     let isBroken = true;
     const choices = new Choices({
@@ -19,7 +19,7 @@ describe("the choice of a session", () => {
     assert.deepEqual(await choices.of("s"), {});
   });
 
-  it("is read once", async () => {
+  it("is read once until it is forgotten", async () => {
     const store = createMemoryStore();
     let loads = 0;
     const load: typeof store.load = (id) => {
@@ -34,7 +34,7 @@ describe("the choice of a session", () => {
     assert.equal(loads, 3);
   });
 
-  it("is forgotten when a thousand others were asked for since", async () => {
+  it("is evicted after a thousand others", async () => {
     const store = createMemoryStore();
     const loaded: string[] = [];
     const load: typeof store.load = (id) => {

@@ -74,7 +74,7 @@ async function changesIn(store: Store): Promise<unknown[]> {
 }
 
 describe("a model that is chosen for a session", () => {
-  it("is asked from the next turn on, is in the log, and everyone is told", async () => {
+  it("is used from the next turn, is recorded in the log, and is announced to every client", async () => {
     const { asked, options } = house();
     await using server = await gatewayWith([], options);
     const [client, other] = [await server.client(), await server.client()];
@@ -102,7 +102,7 @@ describe("a model that is chosen for a session", () => {
     assert.deepEqual([listed?.model, listed?.agentId], ["house/large", "assistant"]);
   });
 
-  it("is asked by the run that goes on, from its next model call", async () => {
+  it("is used by the current run from its next model call", async () => {
     let go = (): void => {};
     let started = (): void => {};
     const isRunning = new Promise<void>((resolve) => (started = resolve));
@@ -136,7 +136,7 @@ describe("a model that is chosen for a session", () => {
     assert.equal(models.length, 2);
   });
 
-  it("outlives a restart, a reset and a fork", async () => {
+  it("survives a restart, a reset and a fork", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     {
       const { options } = house({ store, pending });
@@ -168,7 +168,7 @@ describe("a model that is chosen for a session", () => {
     assert.equal(title, "T");
   });
 
-  it("gives way to an agent that is chosen after it, which answers with its own model", async () => {
+  it("is replaced by the model of an agent that is chosen later", async () => {
     const { asked, options } = house();
     await using server = await gatewayWith([], options);
     const client = await server.client();
@@ -180,7 +180,7 @@ describe("a model that is chosen for a session", () => {
     assert.deepEqual(asked, ["small", "fine"]);
   });
 
-  it("is refused when this server cannot ask it, and nothing is changed", async () => {
+  it("is refused when this server cannot use it, and nothing changes", async () => {
     const { options } = house();
     await using server = await gatewayWith([], options);
     const client = await server.client();
@@ -212,8 +212,8 @@ describe("a model that is chosen for a session", () => {
   });
 });
 
-describe("a choice", () => {
-  it("holds in a fork, also under a name that was asked about before", async () => {
+describe("the chosen model", () => {
+  it("applies in a fork, also under a key that was looked up before", async () => {
     const { asked, options } = house();
     await using server = await gatewayWith([], options);
     const client = await server.client();
@@ -230,7 +230,7 @@ describe("a choice", () => {
 });
 
 describe("a session that another process has open", () => {
-  it("is listed with who that is", async () => {
+  it("is listed with that process", async () => {
     const store = createMemoryStore();
     const elsewhere: Store = {
       ...store,

@@ -40,7 +40,7 @@ function clientOf(
 }
 
 describe("the client", () => {
-  it("gives a run's events in order, and what it came to", async () => {
+  it("yields a run's events in order, and its result", async () => {
     await using server = await gatewayWith(["Hello there."]);
     using client = clientOf(server);
     const run = await client.send({ sessionKey: "s", message: "Hi" });
@@ -51,7 +51,7 @@ describe("the client", () => {
     assert.deepEqual([text, end.event], ["Hello there.", "chat.final"]);
   });
 
-  it("goes on after lost connections with every event once", async () => {
+  it("resumes after lost connections with every event once", async () => {
     const text = "word ".repeat(120).trim();
     await using server = await gatewayWith([text], { pace: { delayMs: 2 } });
     using client = clientOf(server);
@@ -72,7 +72,7 @@ describe("the client", () => {
     assert.deepEqual([cuts, said], [4, text]);
   });
 
-  it("sends a message again whose answer was lost, and it is run once", async () => {
+  it("resends a message whose answer was lost, and it runs once", async () => {
     await using server = await gatewayWith(["Once."]);
     using client = clientOf(server);
     await client.ready();
@@ -84,7 +84,7 @@ describe("the client", () => {
     assert.equal(server.model.calls.length, 1);
   });
 
-  it("finds its server again after a restart, and the end of a run that ended meanwhile", async () => {
+  it("reconnects after a restart, and gets the end of the interrupted run", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const first = await gatewayWith(["word ".repeat(2000)], {
       store,
@@ -101,7 +101,7 @@ describe("the client", () => {
     assert.equal(second.model.calls.length, 1);
   });
 
-  it("does not try again with a wrong token", async () => {
+  it("does not retry with a wrong token", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server, { token: "wrong" });
     const ready = within("the client gives up", client.ready());
@@ -110,7 +110,7 @@ describe("the client", () => {
     await assert.rejects(client.request("health.check", {}), RequestError);
   });
 
-  it("says what was refused, by its word", async () => {
+  it("rejects a refused request with its error code", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server);
     await assert.rejects(
@@ -122,7 +122,7 @@ describe("the client", () => {
     );
   });
 
-  it("refuses at once what the server would end the connection for, in place of sending it again and again", async () => {
+  it("rejects a request that exceeds the frame size, without sending it", async () => {
     await using server = await gatewayWith(["Hello."]);
     let connections = 0;
     class Counted extends WebSocket {
@@ -150,7 +150,7 @@ describe("the client", () => {
     assert.equal(connections, 1);
   });
 
-  it("says after its end that it was closed, and where there is no WebSocket that one is to be given", async () => {
+  it("says that it was closed, and asks for a WebSocket class where none is built in", async () => {
     await using server = await gatewayWith([]);
     const client = clientOf(server);
     await client.ready();
@@ -171,7 +171,7 @@ describe("the client", () => {
     }
   });
 
-  it("follows a run that another began, stops it, and hears of its end", async () => {
+  it("follows and stops a run that another client began", async () => {
     await using server = await gatewayWith(["word ".repeat(300)], { pace: { delayMs: 5 } });
     using one = clientOf(server);
     using two = clientOf(server);
@@ -186,7 +186,7 @@ describe("the client", () => {
     await assert.rejects((await two.follow("s", "gone")).result(), RequestError);
   });
 
-  it("listens no more for a run that it was refused", async () => {
+  it("removes its listener for a run that was refused", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server);
     const listening = new Set<unknown>();
@@ -206,7 +206,7 @@ describe("the client", () => {
     assert.equal(listening.size, 0);
   });
 
-  it("goes on with all that it follows, also where it is more than may be asked for at once", async () => {
+  it("renews all subscriptions, also more than the limit of pending requests", async () => {
     await using server = await gatewayWith([], { limits: { maxPendingRequests: 4 } });
     const answers: { readonly error?: unknown }[] = [];
     let last: WebSocket | undefined;
@@ -230,7 +230,7 @@ describe("the client", () => {
     );
   });
 
-  it("leaves a connection on which not even ticks come, and tries another", async () => {
+  it("replaces a connection without ticks", async () => {
     await using real = await gatewayWith([]);
     const { welcome } = await real.client();
     const silent = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -252,7 +252,7 @@ describe("the client", () => {
     assert.equal(client.state, "ended");
   });
 
-  it("leaves a connection on which it is never let in, and tries another", async () => {
+  it("replaces a connection on which authentication never finishes", async () => {
     await using real = await gatewayWith([], { limits: { tickIntervalMs: 20 } });
     let isDead = false;
     const connections: Socket[] = [];
@@ -282,7 +282,7 @@ describe("the client", () => {
     }
   });
 
-  it("tells who waits for a run that the server knows no more when it comes back", async () => {
+  it("rejects the result of a run that the restarted server does not know", async () => {
     const first = await gatewayWith(["word ".repeat(2000)], { pace: { delayMs: 5 } });
     using client = clientOf(first);
     const run = await client.send({ sessionKey: "s", message: "Hi" });
@@ -294,7 +294,7 @@ describe("the client", () => {
     assert.equal(second.model.calls.length, 0);
   });
 
-  it("tells who follows a run that was interrupted, and with which nobody goes on", async () => {
+  it("rejects the result of an interrupted run that is not resumed", async () => {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "left" });
@@ -313,7 +313,7 @@ describe("the client", () => {
     await assert.rejects(run.result(), { code: "not_found" });
   });
 
-  it("gives a run once more whose end it has heard, when it is followed or sent again", async () => {
+  it("replays an ended run when it is followed or sent again", async () => {
     await using server = await gatewayWith(["Hello."]);
     using client = clientOf(server);
     const params = { sessionKey: "s", message: "Hi", idempotencyKey: "one" };
@@ -328,7 +328,7 @@ describe("the client", () => {
     assert.equal(server.model.calls.length, 1);
   });
 
-  it("asks once more for a run that it follows when the connection is lost behind the answer", async () => {
+  it("renews the subscription when the connection is lost right after its answer", async () => {
     await using server = await gatewayWith(["Hello.", "Else."]);
     using other = clientOf(server);
     await (await other.send({ sessionKey: "s", message: "Hi", idempotencyKey: "one" })).result();

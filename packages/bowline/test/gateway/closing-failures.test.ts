@@ -33,8 +33,8 @@ function unwritable(store: Store): Store {
   };
 }
 
-describe("a server that stops", () => {
-  it("ends its runs and lets its port go also when a session's last entries cannot be written", async () => {
+describe("a closing server", () => {
+  it("ends its runs and frees its port also when a session's last entries cannot be written", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const ended = Promise.withResolvers<void>();
     const first = await gatewayWith(["word ".repeat(2000)], {
@@ -55,7 +55,7 @@ describe("a server that stops", () => {
     assert.equal((await client.end(runId)).event, "chat.final");
   });
 
-  it("tells who waits for a session to be quiet that it goes", async () => {
+  it("rejects a request that waits for a session to become idle", async () => {
     const server = await gatewayWith([call], { tools: () => [heldTool().tool], rules: allow });
     const client = await server.client();
     await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "run" });

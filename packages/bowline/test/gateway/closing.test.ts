@@ -29,8 +29,8 @@ async function msOf(work: Promise<unknown>): Promise<number> {
 /** Who waited for all of it would be found out, however busy the machine. */
 const patient = { closeGraceMs: 60_000 };
 
-describe("a server that stops", () => {
-  it("lets nobody in any more, also whose handshake had begun", async () => {
+describe("a closing server", () => {
+  it("refuses new clients, also those whose handshake had begun", async () => {
     const server = await gatewayWith([], { limits: patient });
     const socket = await begun(server, handshake);
     const closed = msOf(server.gateway.close());
@@ -41,7 +41,7 @@ describe("a server that stops", () => {
     assert.ok((await closed) < patient.closeGraceMs / 2);
   });
 
-  it("begins no stream any more, and says so in one: an EventSource that is refused does not come back", async () => {
+  it("answers a new stream with a shutdown event, because an EventSource does not reconnect after a refusal", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], {
       pace: { delayMs: 5 },
       limits: patient,
@@ -62,7 +62,7 @@ describe("a server that stops", () => {
     assert.ok((await closed) < patient.closeGraceMs / 2);
   });
 
-  it("does not say that a run has ended which the next will go on with, while it waits for another", async () => {
+  it("does not report the end of a run that the next server will resume", async () => {
     const { tool } = heldTool();
     const script = ["word ".repeat(500), { content: [scriptedToolCall("wait", {}, "w")] }];
     const server = await gatewayWith(script, {
@@ -91,7 +91,7 @@ describe("a server that stops", () => {
     await closing;
   });
 
-  it("does not lose sight of a message whose run was about to begin", async () => {
+  it("still lists a message whose run was about to begin", async () => {
     const { tool } = heldTool();
     let begin = (): void => {};
     const mayBegin = new Promise<void>((resolve) => (begin = resolve));
@@ -115,7 +115,7 @@ describe("a server that stops", () => {
     await closing;
   });
 
-  it("waits so long and no longer for clients that take nothing, and for a tool that does not end", async () => {
+  it("waits no longer than the grace period for stalled clients and for a tool that never ends", async () => {
     const { tool } = heldTool();
     const server = await gatewayWith(
       ["x".repeat(16 * 1024 * 1024), { content: [scriptedToolCall("wait", {}, "w")] }],

@@ -11,7 +11,7 @@ import { closed, gatewayWith, wait } from "./gateway.ts";
 describe("bad frames", () => {
   const limits = { maxBadFrames: 3 };
 
-  it("are counted anew behind a good one", async () => {
+  it("are counted from zero again after a good frame", async () => {
     await using server = await gatewayWith([], { limits });
     const client = await server.client();
     for (let round = 0; round < 3; round++) {
@@ -23,7 +23,7 @@ describe("bad frames", () => {
     assert.equal(await within("the connection is closed", code), closeCodes.badFrames);
   });
 
-  it("are not those whose parameters are wrong", async () => {
+  it("do not include requests with wrong parameters", async () => {
     await using server = await gatewayWith([], { limits });
     const client = await server.client();
     for (let count = 0; count <= limits.maxBadFrames; count++)
@@ -32,8 +32,8 @@ describe("bad frames", () => {
   });
 });
 
-describe("a connection that is refused", () => {
-  it("is ended by the server, though the client keeps its half open", async () => {
+describe("a refused connection", () => {
+  it("is closed by the server, even if the client keeps its half open", async () => {
     await using server = await gatewayWith([]);
     const { port } = server.gateway;
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -57,8 +57,8 @@ describe("a connection that is refused", () => {
   });
 });
 
-describe("a client that goes while it is let in", () => {
-  it("is not counted among those that are connected", async () => {
+describe("a client that disconnects during authentication", () => {
+  it("is not counted as connected", async () => {
     const gate = deferred();
     let asked = 0;
     await using server = await gatewayWith([], {

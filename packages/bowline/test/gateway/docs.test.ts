@@ -27,7 +27,7 @@ const parts: Readonly<Record<string, string>> = {
 const squeezed = (text: string): string => text.replaceAll(/ +/g, " ").replaceAll(/-{3,}/g, "---");
 
 describe("docs/gateway.md", () => {
-  it("has the tables that the schemas make; BOWLINE_WRITE_DOCS=1 writes them", () => {
+  it("contains the tables generated from the schemas; BOWLINE_WRITE_DOCS=1 writes them", () => {
     const before = readFileSync(file, "utf8");
     const after = before.replaceAll(
       /<!-- (\w+) -->\n[^]*?<!-- end -->/g,
@@ -41,7 +41,7 @@ describe("docs/gateway.md", () => {
 
 for (const example of ["examples/18-gateway.ts", "examples/19-own-server.ts"])
   describe(example, () => {
-    it("prints what it says", async () => {
+    it("shows an example with its output", async () => {
       const root = join(import.meta.dirname, "../../../..");
       const source = readFileSync(join(root, example), "utf8");
       const options = ["--conditions=@bowline/source", example];
@@ -51,7 +51,7 @@ for (const example of ["examples/18-gateway.ts", "examples/19-own-server.ts"])
   });
 
 describe("the protocol", () => {
-  it("has these methods and events, and these numbers: each is a promise", () => {
+  it("has exactly these methods, events and error numbers", () => {
     assert.deepEqual(Object.keys(methods), [
       "health.check",
       "agents.list",

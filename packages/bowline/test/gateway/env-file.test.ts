@@ -21,7 +21,7 @@ const refused = (message: RegExp): { code: string; message: RegExp } => ({
 });
 
 describe("a .env file", () => {
-  it("sends no key of the environment to an address of its own", async () => {
+  it("cannot send a key of the environment to an address in the file", async () => {
     await using folder = await temporary();
     const moved = "OPENAI_BASE_URL=http://elsewhere.example/v1\n";
     const why = refused(
@@ -34,7 +34,7 @@ describe("a .env file", () => {
     assert.deepEqual(await settings(folder.path, moved, mine), mine);
   });
 
-  it("says which server it names, with a key of its own, for what is said and read goes there", async () => {
+  it("with a base URL and a key causes a notice that names the server", async () => {
     await using folder = await temporary();
     const envFile = join(folder.path, ".env");
     const told = async (text: string, env: Environment = {}): Promise<readonly string[]> => {
@@ -62,7 +62,7 @@ describe("a .env file", () => {
     assert.deepEqual(served.notices[0], { agent: ".env", message: notice });
   });
 
-  it("names no data folder, in which it would have written what is allowed", async () => {
+  it("cannot set the data folder, which holds the approved rules", async () => {
     await using folder = await temporary();
     await assert.rejects(
       settings(folder.path, "BOWLINE_HOME=data\n"),
@@ -77,7 +77,7 @@ describe("a .env file", () => {
     );
   });
 
-  it("names a workspace below its own folder only, where files are read without a question", async () => {
+  it("can only set a workspace inside its own folder, because files there are read without approval", async () => {
     await using folder = await temporary();
     const [own, outside] = [join(folder.path, "own"), join(folder.path, "outside")];
     await mkdir(own);
@@ -96,7 +96,7 @@ describe("a .env file", () => {
     );
   });
 
-  it("is read up to a size only: a link may lead to what never ends", async () => {
+  it("is read up to a maximum size, because a link may lead to an endless file", async () => {
     await using folder = await temporary();
     const long = "# a note\n".repeat(150_000);
     assert.deepEqual(await settings(folder.path, `BOWLINE_PORT=1\n${long}BOWLINE_TOKEN=late\n`), {

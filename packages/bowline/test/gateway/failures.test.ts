@@ -16,7 +16,7 @@ describe("the message of an error", () => {
   const told = (message: string, code = "storage_failed"): string =>
     filter.failure({ code, message }).message;
 
-  it("has of an absolute path only the name", () => {
+  it("contains only the name of an absolute path", () => {
     assert.equal(
       told("Writing /home/ann/.bowline/sessions/s.jsonl failed: there is no room left (ENOSPC)."),
       "Writing s.jsonl failed: there is no room left (ENOSPC).",
@@ -27,14 +27,14 @@ describe("the message of an error", () => {
     assert.equal(told("read and/or write, 1/2, src/a.ts"), "read and/or write, 1/2, src/a.ts");
   });
 
-  it("keeps the words of a model's server, without secrets", () => {
+  it("keeps the message of a model's server, with secrets redacted", () => {
     const said = "404: POST /v1/chat/completions, see https://example.com/docs/errors";
     assert.equal(told(said, "not_found"), said);
     assert.equal(told("the key hunter2-and-more", "server_error"), "the key [redacted]");
   });
 });
 
-it("a run whose session cannot be written names no folder of the server", async () => {
+it("a run whose session cannot be written reports no folder of the server", async () => {
   const store = withAppend(createMemoryStore(), () =>
     Promise.reject(
       new BowlineError("storage_failed", "Writing /home/ann/.bowline/s.jsonl failed: no room."),
@@ -48,7 +48,7 @@ it("a run whose session cannot be written names no folder of the server", async 
   assert.equal(error.message, message);
 });
 
-it("a message that cannot be kept is refused without the folder it was for", async () => {
+it("a message that cannot be stored is refused without naming the folder", async () => {
   await using home = await temporary();
   await mkdir(join(home.path, "data"));
   await writeFile(join(home.path, "data", "pending"), "a file in the place of the folder");

@@ -216,7 +216,7 @@ async function sendAll(
   for (const key of sent.keys()) if (!texts.includes(`text of ${key}`)) sent.delete(key);
 }
 
-describe("a message that was acknowledged", () => {
+describe("an acknowledged message", () => {
   it(`is not lost whichever write the disk refuses (${RUNS} runs)`, async () => {
     let full = 0;
     let at = 0;
@@ -231,7 +231,7 @@ describe("a message that was acknowledged", () => {
   });
 
   for (const end of [undefined, "error", "interrupted"] as const)
-    it(`waits for the next start, too, when its run has ${end ?? "no end"} there and another followed`, async () => {
+    it(`waits for the next start when the recorded end of its run is ${end ?? "missing"} and another run followed`, async () => {
       const [store, pending] = [createMemoryStore(), createMemoryPending()];
       const session = await createSession(store, { id: SESSION });
       const model = { provider: "scripted", model: "scripted" };

@@ -25,7 +25,7 @@ describe("frames of any kind", () => {
   ];
   for (const { when, arbitrary, attack } of attacks) {
     it(
-      `are answered or end the connection ${when} the client is let in`,
+      `are answered or close the connection ${when} authentication`,
       { timeout: 60_000 },
       async () => {
         await using server = await gatewayWith(
@@ -45,7 +45,7 @@ describe("frames of any kind", () => {
     );
   }
 
-  it("may be none at all: each breach of the protocol ends the connection with its code", async () => {
+  it("that break the WebSocket protocol close the connection with the right code", async () => {
     await using server = await gatewayWith([]);
     const target = { port: server.gateway.port, token };
     for (let which = 0; which < VIOLATIONS; which++) {
@@ -56,7 +56,7 @@ describe("frames of any kind", () => {
     assert.deepEqual(await inPieces(target), []);
   });
 
-  it("come in so many pieces and no more", async () => {
+  it("may have a limited number of fragments", async () => {
     await using server = await gatewayWith([]);
     const raw = await RawSocket.open(server.gateway.port);
     raw.text(JSON.stringify({ type: "auth", token }));
@@ -72,7 +72,7 @@ describe("frames of any kind", () => {
     assert.equal(raw.closeCode, closeCodes.tooManyPieces);
   });
 
-  it("may never come: who resets the connection during the handshake harms nobody", async () => {
+  it("may be cut by a reset during the handshake without affecting other clients", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     const target = { port: server.gateway.port, token };
@@ -83,7 +83,7 @@ describe("frames of any kind", () => {
     assert.equal((await client.call("health.check", {})).status, "ok");
   });
 
-  it("end the connection when they are too large, and when none of many is a request", async () => {
+  it("close the connection when they are too large, or when too many are not requests", async () => {
     await using server = await gatewayWith([]);
     const [one, two] = [await server.client(), await server.client()];
     const ends = [one, two].map(({ socket }) => once(socket, "close") as Promise<[number]>);
@@ -95,7 +95,7 @@ describe("frames of any kind", () => {
     );
   });
 
-  it("have ids that come back as they were", async () => {
+  it("are answered with their id unchanged", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     for (const each of ["text", "", 0, -1.5, 2 ** 40]) {
@@ -113,7 +113,7 @@ describe("frames of any kind", () => {
     assert.deepEqual([error?.code, error?.data?.issues?.[0]?.path], [-32602, "message"]);
   });
 
-  it("are refused in few words, however much is wrong with them", async () => {
+  it("get a short error, however much is wrong", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     const fields = Object.fromEntries(

@@ -53,8 +53,8 @@ function read({ answers: [answer] }: RawHttp): {
   };
 }
 
-describe("a client that ends its side of the connection", () => {
-  it("has all of a short answer, and then the end", async () => {
+describe("a client that half-closes its connection", () => {
+  it("gets a whole short response, and then the end", async () => {
     await using server = await gatewayWith(["Yes."], {
       page: () => wait(20).then(() => new Response("page")),
     });
@@ -79,7 +79,7 @@ describe("a client that ends its side of the connection", () => {
     }
   });
 
-  it("has all answers to what it asked at once, in order", async () => {
+  it("gets all responses to pipelined requests, in order", async () => {
     await using server = await gatewayWith(["word ".repeat(20)], { pace: { delayMs: 2 } });
     const events = await begin(server);
     const raw = await open(server);
@@ -97,7 +97,7 @@ describe("a client that ends its side of the connection", () => {
     assert.match(raw.answers[1]?.body ?? "", /\nevent: chat\.final\n/);
   });
 
-  it("has all of a run, whenever it does so", async () => {
+  it("gets all of a run, whenever it half-closes", async () => {
     const answer = Array.from({ length: 60 }, (_, index) => `word ${index} `).join("");
     const moments: Readonly<Record<string, (raw: RawHttp) => Promise<void>>> = {
       "with the request": async () => {},
@@ -120,7 +120,7 @@ describe("a client that ends its side of the connection", () => {
     }
   });
 
-  it("has all of a run that is read from the disk", async () => {
+  it("gets all of a run that is read from the disk", async () => {
     await using home = await temporary();
     const store = createJsonlStore(home.path);
     const answer = "word ".repeat(100_000);
@@ -145,7 +145,7 @@ describe("a client that ends its side of the connection", () => {
     );
   });
 
-  it("has all of a run that went on while it did not read", async () => {
+  it("gets all of a run that continued while the client did not read", async () => {
     const answer = Array.from({ length: 150 }, (_, index) => `${index}`.padEnd(64_000, "-")).join(
       "",
     );
@@ -168,7 +168,7 @@ describe("a client that ends its side of the connection", () => {
     assert.deepEqual([text === answer, last], [true, "chat.final"]);
   });
 
-  it("is let go within two ticks when it has gone altogether, though nothing is said", async () => {
+  it("is dropped within two ticks once it has disconnected completely", async () => {
     const { tool, release } = heldTool();
     await using server = await gatewayWith(
       [{ content: [scriptedToolCall("wait", {}, "w")] }, "Done."],

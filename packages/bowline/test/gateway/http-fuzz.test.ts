@@ -22,7 +22,7 @@ describe("HTTP requests of any kind", () => {
     "one after the other": oneByOne,
     "all at once": pipelined,
   })) {
-    it(`are answered as their kind has to be, ${how}`, { timeout: 60_000 }, async () => {
+    it(`get the right response, ${how}`, { timeout: 60_000 }, async () => {
       await using server = await attacked();
       const target = { port: server.gateway.port, tokens };
       await fc.assert(
@@ -35,7 +35,7 @@ describe("HTTP requests of any kind", () => {
     });
   }
 
-  it("may come a byte at a time, half closed or cut off: the server stands, and nobody stays", async () => {
+  it("may come byte by byte, half-closed or cut off, and no reader stays connected", async () => {
     await using server = await attacked();
     const target = { port: server.gateway.port, tokens };
     const one = badRequest(tokens).filter(({ body }) => body.length < 2000);
@@ -62,7 +62,7 @@ describe("HTTP requests of any kind", () => {
     );
   });
 
-  it("may be none at all: each breach of the protocol has its status", async () => {
+  it("that break the protocol get the right status", async () => {
     await using server = await attacked();
     const target = { port: server.gateway.port, tokens };
     for (let which = 0; which < BREACHES; which++)

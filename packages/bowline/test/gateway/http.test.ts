@@ -38,7 +38,7 @@ function eventsOf(
 }
 
 describe("a run over plain HTTP", () => {
-  it("is started with a request and read as a stream of events, from any number on", async () => {
+  it("is started by a request and read as a stream of events, from any sequence number", async () => {
     await using server = await gatewayWith(["word ".repeat(20).trim()], { pace: { delayMs: 2 } });
     const started = await post(server, { sessionKey: "s", message: "Hi" });
     assert.equal(started.status, 202);
@@ -63,7 +63,7 @@ describe("a run over plain HTTP", () => {
     assert.ok(runId);
   });
 
-  it("goes on when its reader leaves", async () => {
+  it("continues when its reader disconnects", async () => {
     await using server = await gatewayWith(["word ".repeat(30)], { pace: { delayMs: 3 } });
     const { runId, events } = (await (
       await post(server, { sessionKey: "s", message: "Hi" })
@@ -82,7 +82,7 @@ describe("a run over plain HTTP", () => {
     assert.equal((await client.call("health.check", {})).connections, 1);
   });
 
-  it("needs the token, fits its schema, and comes from no foreign page", async () => {
+  it("requires a token, a valid body, and an allowed origin", async () => {
     await using server = await gatewayWith([]);
     const good = { sessionKey: "s", message: "Hi" };
     assert.equal((await post(server, good, {})).status, 401);
@@ -104,7 +104,7 @@ describe("a run over plain HTTP", () => {
     assert.equal((await fetch(`${server.gateway.url}/api/else`, { headers })).status, 404);
   });
 
-  it("is refused in words that say what to do", async () => {
+  it("is refused with a message that says what to do", async () => {
     await using server = await gatewayWith([]);
     const said = async (path: string, init: RequestInit = {}): Promise<string> => {
       const response = await fetch(`${server.gateway.url}${path}`, { headers, ...init });
@@ -142,7 +142,7 @@ describe("a run over plain HTTP", () => {
     assert.match(foreign, /^Pages of "http:\/\/evil\.example" are not let in/);
   });
 
-  it("is read from where its number says, and from a picture of all where it says none", async () => {
+  it("is read from a valid Last-Event-ID, or else from a snapshot", async () => {
     await using server = await gatewayWith(["Yes."]);
     const { events } = (await (await post(server, { sessionKey: "s", message: "Hi" })).json()) as {
       events: string;
@@ -162,7 +162,7 @@ describe("a run over plain HTTP", () => {
     }
   });
 
-  it("is over for who has its last event, and is not waited for", async () => {
+  it("returns 204 when the client has the last event and the run has ended", async () => {
     await using server = await gatewayWith(["Yes."]);
     const { events } = (await (
       await post(server, { sessionKey: "s", message: "Hi" })
@@ -180,7 +180,7 @@ describe("a run over plain HTTP", () => {
     assert.deepEqual(eventsOf(await before.text()), all.slice(-1));
   });
 
-  it("is shown as it was left where nobody goes on with it, and is not waited for", async () => {
+  it("shows a snapshot and ends the stream when an interrupted run is not resumed", async () => {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
     const message = { role: "user" as const, content: "Hi", timestamp: 1 };
@@ -197,7 +197,7 @@ describe("a run over plain HTTP", () => {
     assert.equal(again.status, 204);
   });
 
-  it("is read at its address from the next server, too, whatever its session is called", async () => {
+  it("is read at the same address from the next server, whatever its session key", async () => {
     const store = createMemoryStore();
     const first = await gatewayWith(["Hello."], { store });
     const { events } = (await (
@@ -213,7 +213,7 @@ describe("a run over plain HTTP", () => {
     );
   });
 
-  it("keeps its numbers when it is over and forgotten, whatever its session does next", async () => {
+  it("keeps its sequence numbers after it was evicted, whatever its session does next", async () => {
     await using server = await gatewayWith(["One.", "Two.", "Three."], { limits: { maxEnded: 1 } });
     const client = await server.client();
     const path = `${server.gateway.url}/api/runs/one/events?sessionKey=s`;
@@ -234,7 +234,7 @@ describe("a run over plain HTTP", () => {
     assert.deepEqual(seen, ["200 chat.snapshot,chat.final", "204 "]);
   });
 
-  it("can be asked about with HEAD, which leaves nobody to read it", async () => {
+  it("answers HEAD without counting a reader", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], { pace: { delayMs: 5 } });
     const { events } = (await (
       await post(server, { sessionKey: "s", message: "Hi" })
@@ -246,7 +246,7 @@ describe("a run over plain HTTP", () => {
     assert.equal((await client.call("health.check", {})).connections, 1);
   });
 
-  it("is cut off from a reader that does not read, which gets the rest when it comes back", async () => {
+  it("is cut off from a stalled reader, which gets the rest when it reconnects", async () => {
     // More than the system takes for the two ends of a connection.
     const limits = { maxBufferedBytes: 1024 * 1024 };
     const answer = Array.from({ length: 250 }, (_, index) => `${index}`.padEnd(64_000, "-")).join(
@@ -293,7 +293,7 @@ describe("a run over plain HTTP", () => {
     assert.ok(seen.length > 1 && Number(picture?.id) >= Number(last));
   });
 
-  it("hears of the server now and then, and of its end", async () => {
+  it("gets keep-alive comments, and an event when the server shuts down", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], {
       limits: { tickIntervalMs: 20, closeGraceMs: 60_000 },
       pace: { delayMs: 20 },
@@ -312,7 +312,7 @@ describe("a run over plain HTTP", () => {
     assert.match(said, /\n\nevent: shutdown\ndata: \{"reason":"for the test"\}\n\n$/);
   });
 
-  it("has room for as many readers as there may be connections", async () => {
+  it("can have as many readers as the limit of connections", async () => {
     await using server = await gatewayWith(["word ".repeat(500)], {
       limits: { maxConnections: 2 },
       pace: { delayMs: 5 },
@@ -338,7 +338,7 @@ describe("a run over plain HTTP", () => {
     readers[1]?.[0].destroy();
   });
 
-  it("is not read by one who went before it was found: there is room again", async () => {
+  it("does not count a reader that disconnected while the run was being looked up", async () => {
     const store = createMemoryStore();
     const asked = deferred();
     const found = deferred();
@@ -398,8 +398,8 @@ async function reader(
   return [asked, response];
 }
 
-describe("an HTTP server for anybody", () => {
-  it("counts wrong tokens by who sent them: others are let in", async () => {
+describe("the HTTP server", () => {
+  it("counts wrong tokens per client address", async () => {
     await using server = await gatewayWith(["Yes."], { limits: { maxAuthFailures: 3 } });
     const from = async (
       localAddress: string,
@@ -421,7 +421,7 @@ describe("an HTTP server for anybody", () => {
     assert.equal(await from("127.0.0.1", `Bearer ${token}`), 404);
   });
 
-  it("waits only so long for a request: for its head, and for the rest", async () => {
+  it("limits the time for a request's head and body", async () => {
     await using server = await gatewayWith([], { limits: { authTimeoutMs: 100 } });
     const begun = (text: string): Promise<string> =>
       new Promise((resolve, reject) => {
@@ -444,7 +444,7 @@ describe("an HTTP server for anybody", () => {
     assert.ok(performance.now() - started < 9000); // by default it waits for 10 s
   });
 
-  it("ends at once, though somebody is connected who has not said anything yet", async () => {
+  it("closes at once despite a connection without a request", async () => {
     const server = await gatewayWith([], { limits: { closeGraceMs: 60_000 } });
     const silent = connect(server.gateway.port, "127.0.0.1");
     await once(silent, "connect");
@@ -455,14 +455,14 @@ describe("an HTTP server for anybody", () => {
     silent.destroy();
   });
 
-  it("puts nothing of its own in the place of the process's classes", async () => {
+  it("does not replace global classes", async () => {
     const before = [globalThis.Request, globalThis.Response];
     await using server = await gatewayWith([]);
     assert.equal((await fetch(`${server.gateway.url}/health`)).status, 200);
     assert.deepEqual([globalThis.Request, globalThis.Response], before);
   });
 
-  it("refuses in the same form whatever is wrong, with the number and the word of it", async () => {
+  it("refuses every invalid request in the same form, with a number and a code", async () => {
     await using server = await gatewayWith([]);
     const ask = async (
       path: string,
@@ -492,7 +492,7 @@ describe("an HTTP server for anybody", () => {
   });
 });
 
-it("hands what is not its own to the page", async () => {
+it("passes other paths to the page", async () => {
   const page = (request: Request): Response =>
     new Response(`page ${new URL(request.url).pathname}`);
   await using server = await gatewayWith([], { page });

@@ -21,8 +21,8 @@ async function post(
   return [response.status, ((await response.json()) as { error: FrameError }).error];
 }
 
-describe("an id with half of a character", () => {
-  it("is refused at the frame by every method that takes one, and nothing comes of it", async () => {
+describe("an id with a lone surrogate", () => {
+  it("is refused by every method that takes an id, without side effects", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     let tried = 0;
@@ -57,7 +57,7 @@ describe("an id with half of a character", () => {
     assert.deepEqual((await client.call("sessions.list", {})).sessions, []);
   });
 
-  it("is refused over HTTP, too, before a run begins whose address could not be said", async () => {
+  it("is refused over HTTP, before a run begins", async () => {
     await using server = await gatewayWith([]);
     for (const field of ["sessionKey", "idempotencyKey"]) {
       const body = JSON.stringify({ sessionKey: "s", message: "Hi", [field]: half });
@@ -70,7 +70,7 @@ describe("an id with half of a character", () => {
     assert.equal(server.model.calls.length, 0);
   });
 
-  it("may stand in a message: models are shown it mended", async () => {
+  it("is allowed in a message, and models get it repaired", async () => {
     await using server = await gatewayWith(["Yes."]);
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: `Hi ${half}` });
@@ -78,7 +78,7 @@ describe("an id with half of a character", () => {
   });
 });
 
-it("a session's key is as long as its store can have it, wherever the characters stand in Unicode", async () => {
+it("a session key may be as long as the store allows, with any Unicode characters", async () => {
   await using server = await gatewayWith(["Yes."]);
   const client = await server.client();
   const longest = "🧵".repeat(256);
@@ -90,15 +90,15 @@ it("a session's key is as long as its store can have it, wherever the characters
   );
 });
 
-it("a body that is no UTF-8 is refused, in place of a guess at what it says", async () => {
+it("a body that is not UTF-8 is refused", async () => {
   await using server = await gatewayWith([]);
   const body = Buffer.from(JSON.stringify({ sessionKey: "é", message: "Hi" }), "latin1");
   const [status, error] = await post(server.gateway.url, new Uint8Array(body));
   assert.deepEqual([status, error.data?.code], [400, "parse"]);
 });
 
-describe("what is wrong with params", () => {
-  it("is said in the answer's sentence, with the place", async () => {
+describe("an error about parameters", () => {
+  it("names the field and the reason", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     const said = async (method: MethodName, params: unknown): Promise<string> =>

@@ -25,8 +25,8 @@ async function slowPage(more: TestOptions = {}): Promise<{
   return { server: await gatewayWith([], { page, ...more }), asked, most: () => most };
 }
 
-describe("requests on one connection", () => {
-  it("are answered one after the other, however many come at once", async () => {
+describe("pipelined requests on one connection", () => {
+  it("are answered one after the other, however many arrive at once", async () => {
     const { server, asked, most } = await slowPage();
     await using _ = server;
     const raw = await RawHttp.open(server.gateway.port);
@@ -44,7 +44,7 @@ describe("requests on one connection", () => {
     raw.socket.destroy();
   });
 
-  it("are not answered any more when there are too many of them", async () => {
+  it("are no longer answered when there are too many", async () => {
     const { server, asked } = await slowPage({ limits: { maxPendingRequests: 10 } });
     await using _ = server;
     const raw = await RawHttp.open(server.gateway.port);
@@ -56,7 +56,7 @@ describe("requests on one connection", () => {
     assert.equal((await fetch(`${server.gateway.url}/`)).status, 200);
   });
 
-  it("are not begun when their client has gone", async () => {
+  it("are not started when their client has disconnected", async () => {
     const { server, asked } = await slowPage();
     await using _ = server;
     const raw = await RawHttp.open(server.gateway.port);
@@ -67,7 +67,7 @@ describe("requests on one connection", () => {
     assert.ok(asked.length <= 2, `${asked.length} were begun`);
   });
 
-  it("whose answers nobody takes end their connection", async () => {
+  it("whose responses are not read end their connection", async () => {
     const text = "x".repeat(1024 * 1024);
     await using server = await gatewayWith([], {
       page: () => new Response(text),

@@ -6,8 +6,8 @@ import { loadRules } from "../../src/policy/rules.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith } from "./gateway.ts";
 
-describe("an answer to a question", () => {
-  it("is refused when its run was stopped while its rule was written", async () => {
+describe("the answer to an approval request", () => {
+  it("is refused when its run was stopped while its rule was being written", async () => {
     const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const loaded = await loadRules();
     const rules = {
@@ -34,7 +34,7 @@ describe("an answer to a question", () => {
     assert.equal(await refused, "conflict");
   });
 
-  it("reaches a call whose id is no Unicode, by the id that clients were told", async () => {
+  it("reaches a call whose id has a lone surrogate, by the id that clients got", async () => {
     const { tool, release } = heldTool();
     const script = [{ content: [scriptedToolCall("wait", {}, "half \ud83d")] }, "Done."];
     await using server = await gatewayWith(script, { tools: () => [tool] });

@@ -43,8 +43,8 @@ async function left(store = createMemoryStore()) {
   return { store, pending };
 }
 
-describe("messages whose agent is not there any more", () => {
-  it("wait in the history of their session, and go on in a server that finds it", async () => {
+describe("messages whose agent no longer exists", () => {
+  it("wait in the history of their session, and run on a server that has the agent", async () => {
     const options = await left();
     {
       await using server = await gatewayWith([], options);
@@ -59,7 +59,7 @@ describe("messages whose agent is not there any more", () => {
   });
 
   for (const method of ["sessions.delete", "sessions.reset"] as const) {
-    it(`are gone for good with ${method}`, async () => {
+    it(`are removed by ${method}`, async () => {
       const options = await left();
       await using server = await gatewayWith([], options);
       const client = await server.client();
@@ -68,7 +68,7 @@ describe("messages whose agent is not there any more", () => {
     });
   }
 
-  it("are stopped by an abort: none begins, what had begun comes to its end, and what was steered is held", async () => {
+  it("are aborted: queued ones do not run, a running one ends, and a steering message is held", async () => {
     const options = await left();
     {
       await using server = await gatewayWith([], options);
@@ -87,7 +87,7 @@ describe("messages whose agent is not there any more", () => {
     assert.deepEqual([await waitingIn(client), server.model.calls.length], [["so held"], 0]);
   });
 
-  it("are taken like any when they are sent again, to an agent that is there", async () => {
+  it("can be sent again to an existing agent", async () => {
     const options = await left();
     await using server = await gatewayWith(["Here."], options);
     const client = await server.client();
@@ -101,7 +101,7 @@ describe("messages whose agent is not there any more", () => {
   });
 });
 
-it("messages of a session that cannot be read are gone with it", async () => {
+it("messages of an unreadable session are removed with it", async () => {
   let isBroken = false;
   const memory = createMemoryStore();
   const load = async (id: string): ReturnType<Store["load"]> => {

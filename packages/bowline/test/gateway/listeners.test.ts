@@ -8,8 +8,8 @@ function heard(): Listener & { readonly names: string[] } {
   return { names, event: (name) => void names.push(name) };
 }
 
-describe("who is told of events", () => {
-  it("is told of a session from subscribing to it until leaving it, and of approvals always", () => {
+describe("a listener", () => {
+  it("gets a session's events while subscribed, and approval events always", () => {
     const listeners = new Listeners();
     const [one, two] = [heard(), heard()];
     const tell = (): void => {
@@ -31,7 +31,7 @@ describe("who is told of events", () => {
     assert.equal(listeners.size, 1);
   });
 
-  it("costs a delta nothing when it follows another session", () => {
+  it("costs nothing for a delta of another session", () => {
     const listeners = new Listeners();
     let count = 0;
     for (let index = 0; index < 5000; index++) {

@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 import { makeFolder } from "@bowline/core/session/node";
 import { bowline, temporary } from "../command.ts";
 
-describe("a folder", () => {
-  it("is made with those above it, for its owner only, and by several at once", async () => {
+describe("makeFolder", () => {
+  it("creates a folder and its parents for the owner only, also concurrently", async () => {
     await using home = await temporary();
     const path = join(home.path, "a", "b", "c");
     await Promise.all([makeFolder(path), makeFolder(path), makeFolder(join(path, "..", "d"))]);
@@ -24,7 +24,7 @@ describe("a folder", () => {
     assert.ok((await stat(join(path, "e"))).isDirectory());
   });
 
-  it("is refused where a file or nothing is in the way", async () => {
+  it("rejects when a file or a broken link is in the way", async () => {
     await using home = await temporary();
     const [file, nowhere] = [join(home.path, "file"), join(home.path, "nowhere")];
     await writeFile(file, "");
@@ -38,7 +38,7 @@ describe("a folder", () => {
   const skip = process.platform === "linux" ? false : "there is no /proc";
 
   it(
-    "is refused where there can be none, which Node itself never says",
+    "rejects where no folder can be created, although Node does not report it",
     { skip, timeout: 5000 },
     async () => {
       for (const folder of ["/proc/x", "/proc/x/y", "/proc/self/x"])
@@ -46,7 +46,7 @@ describe("a folder", () => {
     },
   );
 
-  it("that cannot be had for a server is said in one line", { skip, timeout: 60_000 }, async () => {
+  it("makes bowline serve fail with one line", { skip, timeout: 60_000 }, async () => {
     const workspace = await bowline(["serve", "--port", "0", "--workspace", "/proc/x"]);
     const data = await bowline(["serve", "--port", "0"], { env: { BOWLINE_HOME: "/proc/x" } });
     assert.deepEqual(

@@ -13,10 +13,14 @@ const shapes: Readonly<Record<string, PlayOptions>> = {
   "one server": { steps: 15, isRestarted: false },
 };
 
-describe("what clients do at random, over connections that are cut,", () => {
+describe("random clients with broken connections", () => {
   for (const [name, shape] of Object.entries(shapes)) {
-    it(`breaks no promise of ${name}`, { timeout: 300_000 + (to - from) * 20_000 }, async () => {
-      for (let seed = from; seed <= to; seed++) assert.deepEqual(await play(seed, shape), []);
-    });
+    it(
+      `find no broken promise with ${name}`,
+      { timeout: 300_000 + (to - from) * 20_000 },
+      async () => {
+        for (let seed = from; seed <= to; seed++) assert.deepEqual(await play(seed, shape), []);
+      },
+    );
   }
 });

@@ -28,8 +28,8 @@ function socketTo(url: string, own: Record<string, string> = {}): Promise<string
 const begin = (url: string, body: object): Promise<Response> =>
   fetch(`${url}/api/chat`, { method: "POST", headers, body: JSON.stringify(body) });
 
-describe("a gateway on a server of one's own", () => {
-  it("answers over sockets and HTTP below its path, and a run's events are where it says", async () => {
+describe("a gateway mounted in another HTTP server", () => {
+  it("answers over sockets and HTTP below its path, and returns event addresses with that path", async () => {
     await using server = await mounted(["Hello.", "Hello again."]);
     const client = new GatewayClient({ url: server.url, token, WebSocket });
     const run = await client.send({ sessionKey: "s", message: "Hi" });
@@ -46,7 +46,7 @@ describe("a gateway on a server of one's own", () => {
     assert.deepEqual(server.own, []);
   });
 
-  it("touches no request and no upgrade that is not below its path", async () => {
+  it("leaves requests and upgrades outside its path alone", async () => {
     await using server = await mounted([], { page: createPage() });
     const others = [
       "/",
@@ -72,7 +72,7 @@ describe("a gateway on a server of one's own", () => {
     );
   });
 
-  it("is found with and without the last slash, with a query, and as a proxy is asked", async () => {
+  it("is found with and without a trailing slash, with a query, and by an absolute URL", async () => {
     await using server = await mounted([], { page: createPage() });
     const { port } = new URL(server.origin);
     for (const path of ["/agents", "/agents/", "/agents?x", "/agents/any/where"])
@@ -92,7 +92,7 @@ describe("a gateway on a server of one's own", () => {
     assert.deepEqual(server.own, []);
   });
 
-  it("lets nobody in whom it would not let in on a port of its own", async () => {
+  it("refuses the same clients as on a separate port", async () => {
     await using server = await mounted([], {
       limits: { maxConnections: 2, maxStrangers: 1, maxAuthFailures: 2 },
     });
@@ -119,7 +119,7 @@ describe("a gateway on a server of one's own", () => {
     assert.match(await socketTo(`${server.origin}/other`), /418/);
   });
 
-  it("closes what is its own and leaves the server, with what the program has open there", async () => {
+  it("closes its connections and leaves the server and the program's connections open", async () => {
     await using server = await mounted(["word ".repeat(500)], { pace: { delayMs: 5 } });
     const { port } = new URL(server.origin);
     const programs = await RawHttp.open(Number(port));
@@ -149,7 +149,7 @@ describe("a gateway on a server of one's own", () => {
     assert.deepEqual(server.own, ["/its"]);
   });
 
-  it("cuts off who takes nothing when it closes, also who has asked for more behind that", async () => {
+  it("cuts off a client that does not read when it closes, also one with pipelined requests", async () => {
     await using server = await mounted(["x".repeat(16 * 1024 * 1024)], {
       limits: { closeGraceMs: 100, maxBufferedBytes: 64 * 1024 * 1024 },
       pace: { deltaLength: 1024 * 1024 },
@@ -170,7 +170,7 @@ describe("a gateway on a server of one's own", () => {
     assert.ok(server.server.listening);
   });
 
-  it("goes on with what the one before it had begun, on the same server", async () => {
+  it("resumes what the previous gateway on the server had begun", async () => {
     const { tool } = heldTool();
     await using first = await mounted([{ content: [scriptedToolCall("wait", {}, "w")] }, "Done."], {
       tools: () => [tool],
@@ -185,7 +185,7 @@ describe("a gateway on a server of one's own", () => {
     assert.equal((await other.call("chat.history", { sessionKey: "s" })).messages[0]?.runId, "run");
   });
 
-  it("has all of the server without a path", async () => {
+  it("takes all paths of the server without a path option", async () => {
     await using server = await mounted(["Hello."], { path: "" });
     const begun = await begin(server.url, { sessionKey: "s", message: "Hi" });
     assert.match(((await begun.json()) as { events: string }).events, /^\/api\/runs\//);
@@ -193,7 +193,7 @@ describe("a gateway on a server of one's own", () => {
     assert.deepEqual(server.own, []);
   });
 
-  it("is refused a path that is none, and doors that nobody could open", async () => {
+  it("rejects an invalid path, and options without any way to authenticate", async () => {
     await using server = await mounted([]);
     const { store } = server;
     const backendFor = (): never => assert.fail("not asked");

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { netOf } from "../../src/gateway/access/net-of.ts";
 
-describe("who comes from an address", () => {
-  it("is counted by the net of 64 bits in IPv6, however the address is written", () => {
+describe("netOf", () => {
+  it("returns the /64 network of an IPv6 address, in any notation", () => {
     const nets = {
       "2001:db8:1:2::1": "2001:db8:1:2::/64",
       "2001:0db8:0001:0002:ffff:eeee:dddd:cccc": "2001:db8:1:2::/64",
@@ -18,7 +18,7 @@ describe("who comes from an address", () => {
     for (const [address, net] of Object.entries(nets)) assert.equal(netOf(address), net, address);
   });
 
-  it("is counted by the address in IPv4, and by itself where it is none", () => {
+  it("returns an IPv4 address or any other text unchanged", () => {
     for (const address of ["192.0.2.1", "", "unix", "a%b"]) assert.equal(netOf(address), address);
   });
 });

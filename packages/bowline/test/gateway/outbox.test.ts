@@ -19,8 +19,8 @@ const blocked: Frame = { json: "x".repeat(200 * 1024) };
 const deltasOf = ({ sent }: SlowSocket): EventFrame<"chat.delta">["data"][] =>
   sent.slice(1).map((json) => (JSON.parse(json) as EventFrame<"chat.delta">).data);
 
-describe("what waits for a slow client", () => {
-  it("is joined only with what follows: what was asked for again stays apart", () => {
+describe("the outbox of a slow client", () => {
+  it("joins consecutive deltas only, and keeps a replay separate", () => {
     const { outbox, socket } = outboxOf();
     const frames = framesOf(["a", "b", "c"]);
     outbox.push(blocked);
@@ -35,7 +35,7 @@ describe("what waits for a slow client", () => {
     );
   });
 
-  it("is joined to frames of a size that holds nobody up", () => {
+  it("joins deltas into frames of limited size", () => {
     const { outbox, socket } = outboxOf(100 * 1024 * 1024);
     outbox.push(blocked);
     for (const frame of framesOf(Array.from({ length: 500 }, () => "y".repeat(4000))))
@@ -48,7 +48,7 @@ describe("what waits for a slow client", () => {
     assert.equal(deltas.at(-1)?.seq, 499);
   });
 
-  it("may be one frame larger than the bound, and not more", () => {
+  it("may hold one frame larger than the limit, and no more", () => {
     for (const bound of [300 * 1024, 64 * 1024]) {
       const { outbox, isFull } = outboxOf(bound);
       outbox.push({ json: "x".repeat(5 * 1024 * 1024) });
@@ -59,7 +59,7 @@ describe("what waits for a slow client", () => {
     }
   });
 
-  it("holds up who waits for room until it has been read, or for ever given up", async () => {
+  it("delays a caller that waits for room until frames were read, or the outbox is closed", async () => {
     const { outbox, socket } = outboxOf();
     let rooms = 0;
     const room = (): void => void outbox.room().then(() => rooms++);
@@ -81,8 +81,8 @@ describe("what waits for a slow client", () => {
   });
 });
 
-describe("a client that asks for much at once", () => {
-  it("gets all of it, though together it is more than may wait", async () => {
+describe("a client with many requests at once", () => {
+  it("gets all responses, even if together they exceed the limit", async () => {
     await using server = await gatewayWith([], { limits: { maxBufferedBytes: 64 * 1024 } });
     const client = await server.client();
     const history = "z".repeat(15_000);
@@ -97,7 +97,7 @@ describe("a client that asks for much at once", () => {
     for (const { messages } of await Promise.all(asked)) assert.equal(messages.length, 40);
   });
 
-  it("can stop a run before it has read what it asked for", async () => {
+  it("can stop a run before it has read earlier responses", async () => {
     await using server = await gatewayWith([], { pace: { deltaLength: 1000, delayMs: 5 } });
     const [raw, client] = [await RawSocket.open(server.gateway.port), await server.client()];
     raw.text(JSON.stringify({ type: "auth", token }));

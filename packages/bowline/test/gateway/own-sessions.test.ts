@@ -25,8 +25,8 @@ const touch = defineTool({
 });
 const call = { content: [scriptedToolCall("touch", { path: "a/b.txt" })] };
 
-describe("a user with sessions of their own", () => {
-  it("is told how their keys begin, and gets such a key where none is given", async () => {
+describe("a user with a session prefix", () => {
+  it("is told the prefix, and gets it in generated session keys", async () => {
     await using server = await house(["Hello."]);
     const ann = await server.client({ token: "ann" });
     assert.equal(ann.welcome.sessions, "ann/");
@@ -39,7 +39,7 @@ describe("a user with sessions of their own", () => {
     assert.equal((await server.client()).welcome.sessions, undefined);
   });
 
-  it("neither stops nor finds a run of others by its id", async () => {
+  it("can neither stop nor find another user's run by its id", async () => {
     await using server = await house(["word ".repeat(300)], { pace: { delayMs: 5 } });
     const [ann, bob] = [
       await server.client({ token: "ann" }),
@@ -64,7 +64,7 @@ describe("a user with sessions of their own", () => {
     });
   });
 
-  it("hears of no session and no question of others, and answers none", async () => {
+  it("gets no sessions or approvals of other users, and cannot answer them", async () => {
     await using server = await house([call, "Done."], { tools: () => [touch] });
     const [ann, bob] = [
       await server.client({ token: "ann" }),
@@ -102,7 +102,7 @@ describe("a user with sessions of their own", () => {
     );
   });
 
-  it("finds their sessions among those of others, page by page", async () => {
+  it("can page through the sessions with that prefix among many others", async () => {
     const store = createMemoryStore();
     for (let at = 0; at < 1300; at++) {
       const session = await createSession(store, {
@@ -132,7 +132,7 @@ describe("a user with sessions of their own", () => {
     );
   });
 
-  it("is as confined over HTTP", async () => {
+  it("has the same limits over HTTP", async () => {
     await using server = await house(["Hello.", "Hello."]);
     const { url } = server.gateway;
     const headers = (who: string): Record<string, string> => ({ authorization: `Bearer ${who}` });
@@ -162,7 +162,7 @@ describe("a user with sessions of their own", () => {
     );
   });
 
-  it("has tools and a system prompt that know whose session it is", async () => {
+  it("has tools and a system prompt created for the session", async () => {
     const asked: string[] = [];
     await using server = await house(["Hello."], {
       tools: (sessionKey) => {
@@ -180,7 +180,7 @@ describe("a user with sessions of their own", () => {
     assert.deepEqual(asked.toSorted(), ["prompt of ann/1", "tools of ann/1"]);
   });
 
-  it("is told the same through the second door", async () => {
+  it("is told the prefix with typed frames, too", async () => {
     await using server = await house([]);
     const socket = server.socket();
     const hello = new Promise<string>((resolve) =>

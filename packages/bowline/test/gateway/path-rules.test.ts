@@ -125,7 +125,7 @@ describe("a rule for paths", () => {
       });
   }
 
-  it("is in docs/security.md with what it means for each tool", async () => {
+  it("is listed in docs/security.md with its effect on each tool", async () => {
     const page = await readFile(join(import.meta.dirname, "../../../../docs/security.md"), "utf8");
     const rowsOfPage = [
       ...page.matchAll(/^\| `((?:deny|ask) [^|]*)` +\|([^|]*)\|([^|]*)\|$/gm),
@@ -144,7 +144,7 @@ describe("a rule for paths", () => {
     assert.deepEqual(rowsOfPage, wanted);
   });
 
-  it("asks about a search that would reach it, where the tools leave nothing out", async () => {
+  it("asks about a search that could reach the path when the tools hide nothing", async () => {
     const rules = await loadRules([toRule("deny * secret/**")]);
     const actionOf = (args: object): string =>
       rules.judge({ tool: "grep", args, sessionKey: "s" }).action;
@@ -156,7 +156,7 @@ describe("a rule for paths", () => {
     ]);
   });
 
-  it("holds in a server that is started by serve, from its policy.json and for its session", async () => {
+  it("from policy.json applies in bowline serve to its session", async () => {
     const home = join(folder.path, "home");
     await mkdir(join(home, "gateway"), { recursive: true });
     const rules = [{ ...toRule("deny * secret/**"), sessionKey: "closed" }];

@@ -85,13 +85,13 @@ const fitting = ({ properties, required }: JsonSchema): Record<string, unknown> 
       .map((name) => [name, own[name]]),
   );
 
-describe("a method that is asked about what is another user's", () => {
-  it("declares what each of its texts refers to", () => {
+describe("a request for another user's data", () => {
+  it("is covered by a declaration for each text parameter of a method", () => {
     for (const [method, { params, refersTo }] of Object.entries(methods))
       assert.deepEqual(Object.keys(refersTo).toSorted(), textsOf(params).toSorted(), method);
   });
 
-  it("is refused, by whatever name it is given", async () => {
+  it("is refused under every parameter name", async () => {
     await using all = await house();
     const { ann, bob, approvalId } = all;
     const before = JSON.stringify(await bob.call("chat.history", { sessionKey: OTHER }));
@@ -130,7 +130,7 @@ describe("a method that is asked about what is another user's", () => {
     assert.equal((await bob.call("approvals.list", {})).approvals.length, 1);
   });
 
-  it("is refused over HTTP, by whatever name it is given", async () => {
+  it("is refused over HTTP under every parameter name", async () => {
     await using all = await house();
     const { url } = all.server.gateway;
     const headers = { authorization: "Bearer ann" };

@@ -25,7 +25,7 @@ const bash = (
 const allow = (pattern: string): PolicyRule => ({ action: "allow", tool: "bash", pattern });
 
 describe("the words of a command", () => {
-  it("are taken apart when they are plain, part by part", () => {
+  it("are split when they are plain, part by part", () => {
     assert.deepEqual(commandWords("git log -n1 'a b' \"c d\" && ls | wc -l"), [
       ["git", "log", "-n1", "a b", "c d"],
       ["ls"],
@@ -33,7 +33,7 @@ describe("the words of a command", () => {
     ]);
   });
 
-  it("are not when bash may read more into them", () => {
+  it("are not split when bash could expand them", () => {
     const commands = [
       "echo $HOME",
       "a `b`",
@@ -66,7 +66,7 @@ describe("the words of a command", () => {
       assert.equal(commandWords(command), undefined, command);
   });
 
-  it("never hold a character that bash expands, whatever the command", () => {
+  it("never contain a character that bash expands, for any command", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...Array.from("ab '\"$`\\&|;<>(){}*?~!#=\n-")) }),
@@ -81,7 +81,7 @@ describe("the words of a command", () => {
 });
 
 describe("the rules", () => {
-  it("allow what only reads, and ask about the rest", () => {
+  it("allow read-only tools, and ask about the rest", () => {
     const action = (tool: string): string =>
       judge(defaultRules, { tool, args: { path: "a" }, sessionKey: "s" }).action;
     assert.deepEqual(["read", "grep", "glob", "write", "edit", "bash", "else"].map(action), [
@@ -95,7 +95,7 @@ describe("the rules", () => {
     ]);
   });
 
-  it("let a deny win over an ask, and an ask over an allow, in whatever order they stand", () => {
+  it("let deny win over ask, and ask over allow, in any order", () => {
     const rules: PolicyRule[] = [
       { action: "allow", tool: "*" },
       { action: "ask", tool: "bash", pattern: "git push *" },
@@ -110,14 +110,14 @@ describe("the rules", () => {
     }
   });
 
-  it("need every part of a chain to be allowed", () => {
+  it("require every part of a chain to be allowed", () => {
     const rules = [allow("git status"), allow("wc *")];
     assert.equal(judge(rules, bash("git status | wc -l")).action, "allow");
     assert.equal(judge(rules, bash("git status && rm x")).action, "ask");
     assert.equal(judge(rules, bash("git status; git status")).action, "allow");
   });
 
-  it("match words, not beginnings of words", () => {
+  it("match whole words", () => {
     assert.equal(covers("git log *", bash("git log -1 --stat")), true);
     assert.equal(covers("git log *", bash("git logx")), false);
     assert.equal(covers("git", bash("git push")), false);
@@ -126,7 +126,7 @@ describe("the rules", () => {
     assert.equal(covers("a.b", bash("axb")), false);
   });
 
-  it("know paths, and ask about those that lead up or away", () => {
+  it("match paths, and ask about paths that lead up or away", () => {
     const write = (path: string): { tool: string; args: { path: string }; sessionKey: string } => {
       return { tool: "write", args: { path }, sessionKey: "s" };
     };
@@ -141,7 +141,7 @@ describe("the rules", () => {
       assert.equal(judge(rules, write(path)).action, "ask", path);
   });
 
-  it("know a path by whatever way it is written", () => {
+  it("match a path in every notation", () => {
     const rules: PolicyRule[] = [
       { action: "allow", tool: "write" },
       { action: "deny", tool: "write", pattern: "src/secret/*" },
@@ -160,14 +160,14 @@ describe("the rules", () => {
       );
   });
 
-  it("are looked through at once, whatever a model calls a file", { timeout: 5_000 }, () => {
+  it("match in linear time, whatever a model calls a file", { timeout: 5_000 }, () => {
     const write = (path: string): Call => ({ tool: "write", args: { path }, sessionKey: "s" });
     assert.equal(covers("**/a/**/b/**/c.ts", write("a/b/".repeat(20_000))), false);
     assert.equal(covers("**/a/**/b/**/c.ts", write(`${"a/b/".repeat(20_000)}c.ts`)), true);
     assert.equal(covers("x *a*b*a*b*c", bash(`x '${"ab".repeat(20_000)}'`)), false);
   });
 
-  it("mean by their stars what a regular expression would", () => {
+  it("interpret stars as the equivalent regular expression does", () => {
     const text = (units: string, maxLength: number): fc.Arbitrary<string> =>
       fc.string({ unit: fc.constantFrom(...Array.from(units)), minLength: 1, maxLength });
     const stars: Readonly<Record<string, string>> = {
@@ -191,7 +191,7 @@ describe("the rules", () => {
     );
   });
 
-  it("allow by the pattern that is offered exactly the call that was asked about", () => {
+  it("allow exactly the call in question by the offered pattern", () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z.*-]{1,4}$/), { minLength: 1, maxLength: 4 }),
@@ -206,7 +206,7 @@ describe("the rules", () => {
     );
   });
 
-  it("are kept in a file, and a broken one is no empty one", async () => {
+  it("are stored in a file, and an invalid file is an error", async () => {
     await using folder = await temporary();
     const file = join(folder.path, "sub", "policy.json");
     const rules = await loadRules([], file);
@@ -221,7 +221,7 @@ describe("the rules", () => {
     await assert.rejects(loadRules([], file), /no list of rules/);
   });
 
-  it("are on the disk when they are said to be, also when the same was added a moment before", async () => {
+  it("are on the disk when add() resolves, also when the same rule was added just before", async () => {
     await using folder = await temporary();
     const file = join(folder.path, "policy.json");
     const rules = await loadRules([], file);
@@ -231,7 +231,7 @@ describe("the rules", () => {
     await first;
   });
 
-  it("do not hold when they could not be kept, and are kept when that is tried again", async () => {
+  it("do not apply when they could not be stored, and are stored by a retry", async () => {
     await using folder = await temporary();
     const file = join(folder.path, "gateway", "policy.json");
     const rules = await loadRules([], file);

@@ -7,7 +7,7 @@ import { temporary } from "../command.ts";
 
 describe("buildSystemPrompt", () => {
   // Requirements: J16, J17, J18
-  it("joins the files that are there, in their order", async () => {
+  it("joins the existing files in order", async () => {
     await using folder = await temporary();
     assert.equal(await buildSystemPrompt(folder.path), "");
     for (const [name, text] of [

@@ -7,7 +7,7 @@ import { gatewayWith } from "./gateway.ts";
 
 describe("a model reference", () => {
   // Requirements: J3
-  it("is a provider and a model, split at the first slash; anything else throws", () => {
+  it("is a provider and a model, split at the first slash, or else throws", () => {
     assert.deepEqual(parseModelRef("anthropic/claude-opus-4-6") satisfies ModelRef, {
       provider: "anthropic",
       model: "claude-opus-4-6",
@@ -23,7 +23,7 @@ describe("a model reference", () => {
 
 describe("the registry", () => {
   // Requirements: J30, J31
-  it("is part of what methods work with, and answers agents of its providers", async () => {
+  it("is available to methods, and serves agents of its providers", async () => {
     type Gained = Pick<MethodContext, "providers" | "workspacePath">;
     const gained: Gained = { providers: new Map(), workspacePath: "/" };
     assert.deepEqual(Object.keys(gained), ["providers", "workspacePath"]);

@@ -29,7 +29,7 @@ async function startWith(tokens: { full: string; read?: string }): Promise<void>
   await gateway.close();
 }
 
-it("tokens that are empty, or the same, are refused", async () => {
+it("empty or equal tokens are refused", async () => {
   for (const tokens of [
     { full: "" },
     { full: "", read: "r" },
@@ -49,7 +49,7 @@ describe("the id of a request", () => {
     return [frame.id, frame.error?.data?.code];
   }
 
-  it("is a number or a text up to 200 characters, and nothing else", async () => {
+  it("is a number or a text of up to 200 characters", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     assert.deepEqual(await answered(client, "7"), [7, undefined]);
@@ -62,8 +62,8 @@ describe("the id of a request", () => {
   });
 });
 
-describe("a session that cannot be read", () => {
-  it("is answered by no agent: another may have been chosen", async () => {
+describe("an unreadable session", () => {
+  it("is answered by no agent, because another one may have been chosen", async () => {
     const store = createMemoryStore();
     const load: Store["load"] = async () => {
       throw new BowlineError("storage_failed", "Too many open files.");
@@ -74,7 +74,7 @@ describe("a session that cannot be read", () => {
   });
 });
 
-describe("a question", () => {
+describe("an approval request", () => {
   const bash: AgentTool = defineTool({
     name: "bash",
     description: "Runs a command.",
@@ -89,7 +89,7 @@ describe("a question", () => {
     content: [scriptedToolCall("bash", { command }, "1")],
   });
 
-  it("that was answered is refused with what was answered", async () => {
+  it("that was answered is refused with that answer", async () => {
     await using server = await gatewayWith([call("git status"), "Done."], { tools: () => [bash] });
     const client = await server.client();
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
@@ -99,7 +99,7 @@ describe("a question", () => {
     await assert.rejects(client.call("exec.deny", { approvalId }), /answered already: allow/);
   });
 
-  it("says until when it waits", async () => {
+  it("says when it expires", async () => {
     await using server = await gatewayWith([call("git status"), "Done."], { tools: () => [bash] });
     const client = await server.client();
     const before = Date.now();
@@ -112,7 +112,7 @@ describe("a question", () => {
     await client.end(runId);
   });
 
-  it("offers no pattern that would show a secret", async () => {
+  it("offers no pattern that would contain a secret", async () => {
     await using server = await gatewayWith([call(`git push ${token}`), "Done."], {
       tools: () => [bash],
     });
@@ -126,8 +126,8 @@ describe("a question", () => {
   });
 });
 
-describe("the key of a session", () => {
-  it("is well-formed and up to 512 units long, of one that is there and of a new one", async () => {
+describe("a session key", () => {
+  it("is well-formed and at most 512 units long, for existing and new sessions", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     await client.call("sessions.create", { sessionKey: "s" });
@@ -144,7 +144,7 @@ describe("the key of a session", () => {
 });
 
 describe("a fork", () => {
-  it("has what leads to its entry, and without one all", async () => {
+  it("contains the entries up to the given one, or all without one", async () => {
     await using server = await gatewayWith(["One.", "Two."]);
     const client = await server.client();
     for (const message of ["First", "Second"]) {
@@ -166,7 +166,7 @@ describe("a fork", () => {
   });
 });
 
-it("signatures and raw arguments are no part of the history", async () => {
+it("the history contains no signatures or raw arguments", async () => {
   const step: ScriptedStep = {
     content: [
       { type: "thinking", thinking: "hm", thinkingSignature: "SIGNED" },
@@ -183,20 +183,20 @@ it("signatures and raw arguments are no part of the history", async () => {
   assert.ok(!/SIGNED|Signature|argumentsText/.test(history), history);
 });
 
-describe("the wait that a refusal asks for", () => {
+describe("the retry delay of a refusal", () => {
   const busy: FrameError = {
     code: errorNumbers.busy,
     message: "Too many.",
     data: { code: "busy", retryable: true, retryAfterMs: 1500 },
   };
 
-  it("is told in whole seconds over HTTP", () => {
+  it("is given in whole seconds over HTTP", () => {
     assert.equal(toResponse(busy).headers.get("retry-after"), "2");
     const { headers } = toResponse({ ...busy, data: { code: "busy", retryable: true } });
     assert.equal(headers.get("retry-after"), null);
   });
 
-  it("is told to the program by the client", () => {
+  it("is passed on by the client", () => {
     const { code, number, retryable, retryAfterMs } = new RequestError(busy);
     assert.deepEqual(
       [code, number, retryable, retryAfterMs],
@@ -209,7 +209,7 @@ describe("the wait that a refusal asks for", () => {
 });
 
 describe("the lane of a session", () => {
-  it("is idle only while nobody uses it", async () => {
+  it("is idle only while it is not in use", async () => {
     for (const use of ["exclusive", "inOrder"] as const) {
       const lane = new Lane("s", createMemoryStore());
       const gate = deferred();

@@ -21,8 +21,8 @@ import { gatewayWith } from "./gateway.ts";
 
 const source = join(import.meta.dirname, "../../src/replace-file.ts");
 
-describe("a file of the gateway", () => {
-  it("is written with its folder, for its owner only, and replaced as a whole", async () => {
+describe("replaceFile", () => {
+  it("writes a file and its folder for the owner only, and replaces the whole file", async () => {
     await using home = await temporary();
     const path = join(home.path, "a", "b", "file");
     await replaceFile(path, "first");
@@ -32,7 +32,7 @@ describe("a file of the gateway", () => {
     assert.deepEqual(await readdir(join(home.path, "a", "b")), ["file"]);
   });
 
-  it("has its name on the disk, too, when it is said to be there", async (test) => {
+  it("syncs the folder, so that the name is on the disk, too", async (test) => {
     await using home = await temporary();
     const folder = await open(home.path, "r");
     const { ino } = await folder.stat();
@@ -48,36 +48,32 @@ describe("a file of the gateway", () => {
 
   const skip = process.platform === "win32" ? "there is no such limit" : false;
 
-  it(
-    "is as it was when there is no room for another, and nothing else is left",
-    { skip },
-    async () => {
-      await using home = await temporary();
-      const path = join(home.path, "file");
-      await replaceFile(path, "before");
-      const script = `import { replaceFile } from ${JSON.stringify(source)};
+  it("keeps the old file when there is no room, and leaves nothing else", { skip }, async () => {
+    await using home = await temporary();
+    const path = join(home.path, "file");
+    await replaceFile(path, "before");
+    const script = `import { replaceFile } from ${JSON.stringify(source)};
       await replaceFile(${JSON.stringify(path)}, "x".repeat(100_000)).catch(({ code, message, retryable }) =>
         console.log(JSON.stringify([code, message, retryable])));`;
-      const args = [
-        "--conditions=@bowline/source",
-        "--no-warnings",
-        "--input-type=module",
-        "-e",
-        script,
-      ];
-      const limited = ["-c", 'ulimit -f 8; exec "$0" "$@"', process.execPath, ...args];
-      const { stdout } = await promisify(execFile)("sh", limited);
-      assert.deepEqual(JSON.parse(stdout), [
-        "storage_failed",
-        `Writing ${path} failed (EFBIG).`,
-        true,
-      ]);
-      assert.equal(await readFile(path, "utf8"), "before");
-      assert.deepEqual(await readdir(home.path), ["file"]);
-    },
-  );
+    const args = [
+      "--conditions=@bowline/source",
+      "--no-warnings",
+      "--input-type=module",
+      "-e",
+      script,
+    ];
+    const limited = ["-c", 'ulimit -f 8; exec "$0" "$@"', process.execPath, ...args];
+    const { stdout } = await promisify(execFile)("sh", limited);
+    assert.deepEqual(JSON.parse(stdout), [
+      "storage_failed",
+      `Writing ${path} failed (EFBIG).`,
+      true,
+    ]);
+    assert.equal(await readFile(path, "utf8"), "before");
+    assert.deepEqual(await readdir(home.path), ["file"]);
+  });
 
-  it("is asked for again after it could not be written: a message is refused by name, and taken when there is room", async () => {
+  it("is retried for the next message after a failure, which is reported with its code", async () => {
     await using home = await temporary();
     const inTheWay = join(home.path, "gateway");
     await writeFile(inTheWay, "a file");
@@ -99,7 +95,7 @@ describe("a file of the gateway", () => {
     assert.equal((await client.end(again.runId)).event, "chat.final");
   });
 
-  it("that holds the rules says why one does not hold", async () => {
+  it("reports why a rule could not be stored", async () => {
     await using home = await temporary();
     const inTheWay = join(home.path, "gateway");
     const rules = await loadRules([], join(inTheWay, "policy.json"));

@@ -17,9 +17,9 @@ import { serveProcess } from "./processes.ts";
 
 const task = "Read the file SOUL.md and count its lines.";
 
-describe("a server that is killed in the middle of a run", () => {
+describe("a server that is killed during a run", () => {
   it(
-    "goes on with the run when it is started again, and its clients see one end",
+    "resumes the run after a restart, and its clients see one end",
     { timeout: 60_000 },
     async () => {
       await using home = await temporary();
@@ -68,50 +68,54 @@ describe("a server that is killed in the middle of a run", () => {
 });
 
 describe("messages into a run whose server is killed", () => {
-  it("are in the transcript once each, whenever the kill comes", { timeout: 60_000 }, async () => {
-    await using home = await temporary();
-    const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
-    let server = await serveProcess(env);
-    const port = Number(new URL(server.url).port);
-    const client = new GatewayClient({
-      url: server.url,
-      token: server.token,
-      WebSocket,
-      backoff: { firstMs: 20, maxMs: 100 },
-    });
-    const sent: string[] = [];
-    for (let round = 0; round < 4; round++) {
-      const run = await client.send({ sessionKey: "s", message: `${task} (${round})` });
-      sent.push(`${task} (${round})`);
-      for await (const { event } of run) if (event === "chat.delta") break;
-      for (const method of ["chat.steer", "chat.followUp"] as const) {
-        const message = `What is ${round}+${method.length}?`;
-        await client.request(method, {
-          sessionKey: "s",
-          message,
-          idempotencyKey: `${round} ${method}`,
-        });
-        sent.push(message);
+  it(
+    "are in the transcript once each, whenever the kill happens",
+    { timeout: 60_000 },
+    async () => {
+      await using home = await temporary();
+      const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
+      let server = await serveProcess(env);
+      const port = Number(new URL(server.url).port);
+      const client = new GatewayClient({
+        url: server.url,
+        token: server.token,
+        WebSocket,
+        backoff: { firstMs: 20, maxMs: 100 },
+      });
+      const sent: string[] = [];
+      for (let round = 0; round < 4; round++) {
+        const run = await client.send({ sessionKey: "s", message: `${task} (${round})` });
+        sent.push(`${task} (${round})`);
+        for await (const { event } of run) if (event === "chat.delta") break;
+        for (const method of ["chat.steer", "chat.followUp"] as const) {
+          const message = `What is ${round}+${method.length}?`;
+          await client.request(method, {
+            sessionKey: "s",
+            message,
+            idempotencyKey: `${round} ${method}`,
+          });
+          sent.push(message);
+        }
+        await wait(round * 15);
+        await server.kill("SIGKILL");
+        server = await serveProcess(env, { port });
+        assert.equal((await run.result()).end.event, "chat.final");
       }
-      await wait(round * 15);
-      await server.kill("SIGKILL");
-      server = await serveProcess(env, { port });
-      assert.equal((await run.result()).end.event, "chat.final");
-    }
-    const pending = join(home.path, "gateway", "pending");
-    while ((await readdir(pending)).length > 0) await wait(20);
-    const { messages } = await client.request("chat.history", { sessionKey: "s", limit: 500 });
-    const said = messages.flatMap(({ message }) =>
-      message.role === "user" ? [(message as unknown as { content: string }).content] : [],
-    );
-    assert.deepEqual(said.toSorted(), sent.toSorted());
-    client.close();
-    await server.kill("SIGTERM");
-  });
+      const pending = join(home.path, "gateway", "pending");
+      while ((await readdir(pending)).length > 0) await wait(20);
+      const { messages } = await client.request("chat.history", { sessionKey: "s", limit: 500 });
+      const said = messages.flatMap(({ message }) =>
+        message.role === "user" ? [(message as unknown as { content: string }).content] : [],
+      );
+      assert.deepEqual(said.toSorted(), sent.toSorted());
+      client.close();
+      await server.kill("SIGTERM");
+    },
+  );
 });
 
 describe("a server that is stopped", () => {
-  it("says so, leaves the run open, and the next one finishes it", async () => {
+  it("sends a shutdown event, leaves the run open, and the next server finishes it", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const first = await gatewayWith(["word ".repeat(2000)], {
       store,
@@ -134,7 +138,7 @@ describe("a server that is stopped", () => {
   });
 });
 
-describe("a message that steered a run", () => {
+describe("a steering message", () => {
   /**
    * A run that was steered while it answered, and a server that was stopped before it heard of it.
    */
@@ -163,7 +167,7 @@ describe("a message that steered a run", () => {
     );
 
   for (const lost of ["nothing", "the log's entry", "the server's note"]) {
-    it(`is heard once after a restart, when ${lost} was lost`, async () => {
+    it(`is used once after a restart, when ${lost} was lost`, async () => {
       const [store, pending] = [createMemoryStore(), createMemoryPending()];
       const runId = await stopped(store, pending);
       const kept = await pending.list();
@@ -183,7 +187,7 @@ describe("a message that steered a run", () => {
     });
   }
 
-  it("that was aborted is heard once, with the next", async () => {
+  it("of an aborted run is used once, with the next message", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     await using server = await gatewayWith(["word ".repeat(2000), "One."], {
       store,
@@ -216,8 +220,8 @@ describe("a message that steered a run", () => {
   }
 });
 
-describe("a run that is cut off again and again", () => {
-  it("has numbers that go up from life to life, and one end", async () => {
+describe("a run that is interrupted repeatedly", () => {
+  it("has increasing sequence numbers across restarts, and one end", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const seqs: number[] = [];
     let runId = "";
@@ -252,8 +256,8 @@ describe("a run that is cut off again and again", () => {
   });
 });
 
-describe("what was accepted", () => {
-  it("is on the disk before the client is told, and gone when it is done", async () => {
+describe("an accepted message", () => {
+  it("is on the disk before the client is told, and removed when its run is done", async () => {
     await using home = await temporary();
     const folder = join(home.path, "pending");
     const looked = Promise.withResolvers<void>();
@@ -276,7 +280,7 @@ describe("what was accepted", () => {
   });
 });
 
-it("waits for a session that another process holds no longer than it takes to say so", async () => {
+it("reports a session locked by another process without waiting", async () => {
   const store = createMemoryStore();
   const writer = await store.create({ id: "s", createdAt: 0 });
   await using server = await gatewayWith(["Hi."], { store });

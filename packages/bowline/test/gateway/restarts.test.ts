@@ -65,8 +65,8 @@ async function die({
   isDead = true;
 }
 
-describe("a run whose server dies each time", () => {
-  it("is taken up three times, and then ends with an error that says so, in its session, too", async () => {
+describe("a run whose server dies repeatedly", () => {
+  it("is resumed three times, and then ends with an error, also in its session", async () => {
     const kept = await begun();
     for (let starts = 1; starts <= 3; starts++) {
       await die(kept);
@@ -96,7 +96,7 @@ describe("a run whose server dies each time", () => {
     assert.equal((await client.end(runId)).event, "chat.final");
   });
 
-  it("waits for the next message when the session has not even its message", async () => {
+  it("is held for the next message when the session does not have its message yet", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     await pending.add({ ...left, restarts: 3 });
     await using server = await gatewayWith(["Yes."], { store, pending });
@@ -111,7 +111,7 @@ describe("a run whose server dies each time", () => {
     );
   });
 
-  it("is taken up as often as servers stop in order", async () => {
+  it("is resumed after any number of orderly shutdowns", async () => {
     const kept = await begun();
     for (let starts = 0; starts < 6; starts++) {
       const seen = Promise.withResolvers<void>();

@@ -15,8 +15,8 @@ import { agents, gatewayWith } from "./gateway.ts";
 const [a, b] = [{}, {}] as [Run, Run];
 const lane = {} as Lane;
 
-describe("the cap of runs", () => {
-  it("lets nobody into the place of one that is said to have started", () => {
+describe("the limit of concurrent runs", () => {
+  it("reserves the place of a run that was reported as started", () => {
     const cap = new RunCap(1);
     assert.equal(cap.promise(a), true);
     assert.equal(cap.promise(b), false);
@@ -26,7 +26,7 @@ describe("the cap of runs", () => {
     assert.equal(cap.enter(b, lane), true);
   });
 
-  it("gives the place of one that was promised it, and never began, to who waits", () => {
+  it("passes on the place of a run that was reserved and never began", () => {
     const cap = new RunCap(1);
     cap.promise(a);
     assert.equal(cap.enter(b, lane), false);
@@ -35,7 +35,7 @@ describe("the cap of runs", () => {
   });
 });
 
-it("a run that is stopped between its promise and its answer leaves its place to who waits", async () => {
+it("a run that is stopped between its reservation and its answer passes on its place", async () => {
   const { model, streamFn } = createScriptedModel(["Here."]);
   const listeners = new Listeners();
   const ended = Promise.withResolvers<string>();
@@ -70,7 +70,7 @@ it("a run that is stopped between its promise and its answer leaves its place to
   assert.equal(await ended.promise, "second");
 });
 
-it("a run that was taken up and waits for room to go on is stopped, and deleted, without it", async () => {
+it("a resumed run that waits for a place can be stopped or deleted", async () => {
   const [store, pending] = [createMemoryStore(), createMemoryPending()];
   const ids = ["a", "b", "c"];
   const never = (): Promise<never> => new Promise(() => {});

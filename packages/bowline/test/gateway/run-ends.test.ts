@@ -24,10 +24,10 @@ const idle = (client: TestClient): Promise<void> =>
 const end = async (client: TestClient, runId: string): Promise<string | undefined> =>
   (await within(`run ${runId} ends`, client.end(runId))).event;
 
-describe("a message that could not be kept", () => {
+describe("a message that could not be stored", () => {
   const once = { sessionKey: "s", message: "Hi", idempotencyKey: "key" };
 
-  it("leaves its key free and its session's lane empty", async () => {
+  it("leaves its key unused and its session's lane idle", async () => {
     const pending = createMemoryPending();
     let isFull = true;
     const add = async (message: PendingMessage): Promise<void> => {
@@ -43,7 +43,7 @@ describe("a message that could not be kept", () => {
     assert.equal(await end(client, "key"), "chat.final");
   });
 
-  it("ends for those who follow it already", async () => {
+  it("ends its run for clients that follow it already", async () => {
     const [reached, gate] = [deferred(), deferred()];
     const pending = createMemoryPending();
     const add = async (): Promise<void> => {
@@ -63,7 +63,7 @@ describe("a message that could not be kept", () => {
 });
 
 describe("a run whose session cannot be opened", () => {
-  it("ends with an error, and the next one runs", async () => {
+  it("ends with an error, and the next run works", async () => {
     const store = createMemoryStore();
     let isBroken = true;
     const create: Store["create"] = async (...given) => {
@@ -84,8 +84,8 @@ describe("a run whose session cannot be opened", () => {
   });
 });
 
-describe("a run that is over", () => {
-  it("takes no message that was being kept when it ended: that begins a run of its own", async () => {
+describe("an ended run", () => {
+  it("takes no message that was being stored when it ended: the message begins a new run", async () => {
     const [model, disk, reached] = [deferred(), deferred(), deferred()];
     const pending = createMemoryPending();
     const add = async (message: PendingMessage): Promise<void> => {
@@ -117,7 +117,7 @@ describe("a run that is over", () => {
     assert.deepEqual(await pending.list(), []);
   });
 
-  it("leaves nothing on the disk of a message that came too late and could not begin one", async () => {
+  it("leaves no file for a late message that could not begin a run", async () => {
     const [model, disk, reached] = [deferred(), deferred(), deferred()];
     const pending = createMemoryPending();
     const add = async (message: PendingMessage): Promise<void> => {
@@ -142,7 +142,7 @@ describe("a run that is over", () => {
     assert.deepEqual(await pending.list(), []);
   });
 
-  it("is not kept again when its session's agent becomes another", async () => {
+  it("is not stored again when its session gets another agent", async () => {
     const gate = deferred();
     const pending = createMemoryPending();
     const remove: typeof pending.remove = async (message) => {
@@ -166,8 +166,8 @@ describe("a run that is over", () => {
   });
 });
 
-describe("a run that is stopped while a message of it is being written", () => {
-  it("leaves nothing of that message: the transcript has it", async () => {
+describe("a run that is stopped while one of its messages is being written", () => {
+  it("leaves no pending file of that message, which is in the transcript", async () => {
     const { tool, release } = heldTool();
     const [reached, disk] = [deferred(), deferred()];
     const isIt = ({ type }: AnyEntry): boolean => type === "message";
@@ -199,8 +199,8 @@ describe("a run that is stopped while a message of it is being written", () => {
   });
 });
 
-describe("messages on the disk", () => {
-  it("are listed as they came, whatever their files are called", async () => {
+describe("pending messages", () => {
+  it("are listed in the order they arrived, whatever their file names", async () => {
     const folder = await mkdtemp(join(tmpdir(), "bowline-pending-"));
     try {
       const pending = createPendingFolder(folder);

@@ -24,8 +24,8 @@ function endedRun(runId: string, length: number): RunLog {
   return log;
 }
 
-describe("runs that have ended", () => {
-  it("are forgotten, the first first, when they are too many or take too much together", () => {
+describe("ended runs", () => {
+  it("are evicted, oldest first, when there are too many or they are too large", () => {
     for (const limits of [{ maxEnded: 2 }, { maxEndedBytes: 500_000 }]) {
       const memory = new RunMemory({ clock: systemClock, limits: { ...defaultLimits, ...limits } });
       for (const runId of ["a", "b", "c"]) {
@@ -38,7 +38,7 @@ describe("runs that have ended", () => {
     }
   });
 
-  it("are not held by their session's lane", async () => {
+  it("are not retained by their session's lane", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const lane = new Lane("s", createMemoryStore());
@@ -52,7 +52,7 @@ describe("runs that have ended", () => {
     );
   });
 
-  it("are not forgotten when they are none: a message that was for a run may begin one of its own later", () => {
+  it("do not include an id without a run, which may begin a run later", () => {
     const memory = new RunMemory({ clock: systemClock, limits: { ...defaultLimits, maxEnded: 1 } });
     memory.end("late");
     const log = new RunLog({

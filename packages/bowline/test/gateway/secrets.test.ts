@@ -11,7 +11,7 @@ const secret = "hunter2-and-more";
 const key = "sk-ant-REDACTED-0123456789";
 
 describe("a stream of text", () => {
-  it("shows no secret however it is cut, and everything else", () => {
+  it("redacts every secret however the text is split, and shows everything else", () => {
     const filter = createSecretFilter([secret]);
     const piece = fc.constantFrom(
       "plain ",
@@ -47,7 +47,7 @@ describe("a stream of text", () => {
     );
   });
 
-  it("does not hold a key back for ever", () => {
+  it("does not buffer keys without limit", () => {
     const stream = createSecretFilter([secret]).stream();
     let shown = "";
     for (let count = 0; count < 1000; count++) shown += stream.push("sk-0123456789abcdef");
@@ -56,7 +56,7 @@ describe("a stream of text", () => {
   });
 });
 
-it("finds the secrets of an environment by their names", () => {
+it("finds the secrets of an environment by their variable names", () => {
   const env = {
     OPENAI_API_KEY: "key-of-openai",
     BOWLINE_TOKEN: " token-of-bowline ",
@@ -70,7 +70,7 @@ it("finds the secrets of an environment by their names", () => {
   ]);
 });
 
-it("finds the passwords in the addresses of an environment, as they are written and as they are meant", () => {
+it("finds passwords in the URLs of an environment, raw and decoded", () => {
   const env = {
     UPSTREAM: "https://ann:hunter%232-and-more@example.com",
     HTTPS_PROXY: "http://postgres:postgres@proxy:3128",
@@ -105,7 +105,7 @@ describe("a client of the gateway", () => {
     }
   });
 
-  it("gets no half of a secret that a limit cuts in two, and none in the name of an argument", async () => {
+  it("gets no part of a secret at a truncation, and none in an argument name", async () => {
     const half = secret.slice(0, 8);
     const tool = defineTool({
       name: "look",

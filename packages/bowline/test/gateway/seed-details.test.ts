@@ -17,9 +17,9 @@ import { loadRules, serve } from "bowline/gateway";
 import { temporary } from "../command.ts";
 import { gatewayWith } from "./gateway.ts";
 
-describe("a run that goes on and on", () => {
+describe("an endless run", () => {
   // Requirements: X16
-  it("has as many turns as the gateway's limit, and is then final with what it said", async () => {
+  it("stops at the gateway's limit of turns, with a final event", async () => {
     const look = defineTool({
       name: "look",
       description: "Looks.",
@@ -39,7 +39,7 @@ describe("a run that goes on and on", () => {
 
 describe("a failed run", () => {
   // Requirements: J32
-  it("is told as chat.error with its id and what went wrong, and nothing after it", async () => {
+  it("is reported by one chat.error with its id and message, and no further event", async () => {
     await using server = await gatewayWith([
       { content: [], error: new BowlineError("refusal", "No.") },
     ]);
@@ -52,9 +52,9 @@ describe("a failed run", () => {
   });
 });
 
-describe("what a client asks for", () => {
+describe("a request without options", () => {
   // Requirements: J31
-  it("is answered by the agent `assistant`, wherever it stands, unless another is named", async () => {
+  it("uses the agent `assistant`, wherever it is listed, or else the first", async () => {
     const agents = ["first", "assistant"].map((id) => ({
       id,
       model: `scripted/${id}`,
@@ -71,7 +71,7 @@ describe("what a client asks for", () => {
   });
 
   // Requirements: X25
-  it("is a hundred messages of the history unless it says how many, and sessions the latest first", async () => {
+  it("returns a hundred messages of the history, and sessions latest first", async () => {
     const store = createMemoryStore();
     for (const [at, id] of ["old", "new", "older"].entries()) {
       const time = [200, 300, 100][at] ?? 0;
@@ -98,7 +98,7 @@ describe("what a client asks for", () => {
 
 describe("the server", () => {
   // Requirements: J35
-  it("listens on port 18789 unless it is told another", async () => {
+  it("listens on port 18789 by default", async () => {
     await using home = await temporary();
     const holder = createServer();
     holder.on("error", () => {}); // whoever has the port holds it as well
@@ -116,7 +116,7 @@ describe("the server", () => {
   });
 
   // Requirements: J35
-  it("is where BOWLINE_HOST and BOWLINE_PORT say, and options win", async () => {
+  it("listens on BOWLINE_HOST and BOWLINE_PORT, and options win", async () => {
     await using home = await temporary();
     const settings = { envFile: join(home.path, ".env") };
     const env = { BOWLINE_HOME: home.path, BOWLINE_HOST: "0.0.0.0", BOWLINE_PORT: "none" };
@@ -134,7 +134,7 @@ describe("the server", () => {
   });
 
   // Requirements: J34
-  it("is what the repository's `dev` starts", async () => {
+  it("is started by the repository's `dev` script", async () => {
     const root = join(import.meta.dirname, "../../../..");
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       scripts: { dev: string };

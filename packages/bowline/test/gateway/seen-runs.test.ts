@@ -28,8 +28,8 @@ function following(): SeenRuns {
   return seen;
 }
 
-describe("what a client has seen", () => {
-  it("is not passed on again", () => {
+describe("the client's record of events", () => {
+  it("drops events that were already seen", () => {
     const seen = following();
     assert.deepEqual(
       [delta(0), delta(1), delta(1), delta(0), delta(2)].map((frame) => seen.take(frame)),
@@ -41,7 +41,7 @@ describe("what a client has seen", () => {
     );
   });
 
-  it("has no gaps: what is missing is asked for, once, and a snapshot closes it", () => {
+  it("requests missing events once, and accepts a snapshot in their place", () => {
     const seen = following();
     const all = { sessionKey: "s", runId: "r" };
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe("what a client has seen", () => {
     );
   });
 
-  it("takes joined deltas that begin where it stands, and asks for all where they overlap", () => {
+  it("accepts joined deltas that continue, and requests a snapshot when they overlap", () => {
     const seen = following();
     assert.deepEqual(
       [delta(0), delta(7, 1)].map((frame) => seen.take(frame)),
@@ -59,7 +59,7 @@ describe("what a client has seen", () => {
     assert.deepEqual(seen.take(delta(12, 5)), { sessionKey: "s", runId: "r" });
   });
 
-  it("is what a new connection goes on from", () => {
+  it("says where a new connection resumes", () => {
     const seen = following();
     assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
     assert.deepEqual(seen.expect("s", "r"), { sessionKey: "s", runId: "r", seq: -1 });
@@ -70,7 +70,7 @@ describe("what a client has seen", () => {
     assert.equal(seen.expect("s", "r"), undefined);
   });
 
-  it("is not looked at for sessions that are not followed", () => {
+  it("ignores sessions that are not followed", () => {
     const seen = new SeenRuns();
     assert.deepEqual(
       [delta(5), delta(5)].map((frame) => seen.take(frame)),

@@ -26,8 +26,8 @@ async function usersOf(client: TestClient): Promise<unknown[]> {
   );
 }
 
-describe("a message into a run that is sent again", () => {
-  it("is taken once while it waits, also when its key was forgotten", async () => {
+describe("a message into a run that is sent twice", () => {
+  it("is taken once while it waits, also when its key was evicted", async () => {
     const { tool, release } = heldTool();
     const limits = { maxEnded: 1 };
     const script = [call, "Else.", "Else.", "Done.", "More."];
@@ -48,7 +48,7 @@ describe("a message into a run that is sent again", () => {
   });
 
   for (const isHeld of [false, true]) {
-    it(`to the next server is taken once, when it ${isHeld ? "is held" : "went in"}`, async () => {
+    it(`and the second time to the next server is taken once, when it ${isHeld ? "is held" : "was used"}`, async () => {
       const [store, pending] = [createMemoryStore(), createMemoryPending()];
       const { tool, release } = heldTool();
       const options: TestOptions = { store, pending, tools: () => [tool], rules: allow };
@@ -77,7 +77,7 @@ describe("a message into a run that is sent again", () => {
     });
   }
 
-  it("is said to be the run that it began, when it came too late for the other", async () => {
+  it("is answered with the run that it began, when it came too late for the other", async () => {
     let late: (() => Promise<unknown>) | undefined;
     // The run has all that it will say, and its log not yet.
     const store = withAppend(createMemoryStore(), async (append, entries) => {
@@ -99,7 +99,7 @@ describe("a message into a run that is sent again", () => {
   });
 });
 
-describe("a message that is held", () => {
+describe("a held message", () => {
   it("is not lost when another session uses the same key", async () => {
     await using home = await temporary();
     const pending = createPendingFolder(join(home.path, "pending"));
@@ -136,7 +136,7 @@ describe("a message that is held", () => {
     assert.deepEqual(await pending.list(), []);
   });
 
-  it("is found under the name that an earlier version gave its file, and leaves nothing there", async () => {
+  it("is found under the file name of an earlier version, and its file is removed", async () => {
     await using home = await temporary();
     const pending = createPendingFolder(home.path);
     const message = { sessionKey: "s", id: "old", kind: "held", agentId: "a", text: "x" } as const;

@@ -36,7 +36,7 @@ const enter = ({ url, token }: Served): Promise<TestClient> =>
 
 describe("the workspace", () => {
   // Requirements: J2, J26, J27, J28
-  it("gets its three files on the first start, and they are the user's from then on", async () => {
+  it("gets its three files on the first start, and they are not overwritten later", async () => {
     await using folder = await temporary();
     const path = join(folder.path, "workspace");
     assert.deepEqual(await createWorkspaceFiles(path), ["AGENTS.md", "SOUL.md", "TOOLS.md"]);
@@ -82,7 +82,7 @@ describe("the workspace", () => {
   });
 
   // Requirements: J31
-  it("lists agents by headings of the second level, whatever else stands there", () => {
+  it("lists agents by headings of the second level, and ignores other text", () => {
     const text =
       "# Agents\nModel: not/this\n## a (1+1)\r\nModel: x/y/z  \r\nDescription: Does.\n### Notes\nModel: n/n\n## empty\ntext\n## b\n- Model: v/w\n";
     assert.deepEqual(parseAgents(text), [
@@ -93,7 +93,7 @@ describe("the workspace", () => {
   });
 
   // Requirements: J26
-  it("may have its model and the labels in bold and as code", () => {
+  it("may write models and labels in bold or as code", () => {
     const modelOf = (line: string): string | undefined => parseAgents(`## a\n${line}`)[0]?.model;
     for (const line of [
       "**Model:** `v/some_model`",
@@ -132,7 +132,7 @@ describe("the settings", () => {
 
 describe("serve", () => {
   // Requirements: J35, J36
-  it("makes its workspace in the data folder, a token for the owner only, and says where it listens", async () => {
+  it("creates its workspace in the data folder and a private token, and prints its address", async () => {
     assert.equal(DEFAULT_PORT, 18_789);
     await using home = await temporary();
     const first = await started(home.path);
@@ -159,7 +159,7 @@ describe("serve", () => {
     assert.equal(lines.join("\n").includes("mysecrettoken"), false);
   });
 
-  it("is alone in its data folder: another would take up what it was asked to do", async () => {
+  it("refuses a data folder that another server uses", async () => {
     await using home = await temporary();
     const first = await started(home.path);
     const said = new RegExp(
@@ -175,14 +175,14 @@ describe("serve", () => {
     assert.equal((await fetch(`${second.url}/health`)).status, 200);
   });
 
-  it("lets the folder go when it cannot start", async () => {
+  it("releases the data folder when it cannot start", async () => {
     await using home = await temporary();
     await assert.rejects(started(home.path, { host: "0.0.0.0" }), /other machines.*--expose/);
     await using server = await started(home.path);
     assert.equal((await fetch(`${server.url}/health`)).status, 200);
   });
 
-  it("counts a server on another host as gone: nobody here can know", async () => {
+  it("treats a server on another host as gone, because it cannot check", async () => {
     await using home = await temporary();
     const first = await started(home.path);
     const locks = join(home.path, "gateway", "running", "locks");
@@ -193,7 +193,7 @@ describe("serve", () => {
     assert.equal((await fetch(`${second.url}/health`)).status, 200);
   });
 
-  it("refuses settings that cannot work, and says which", async () => {
+  it("refuses invalid settings, and names them", async () => {
     await using home = await temporary();
     const refused = (env: Record<string, string>, options: ServeOptions = {}): Promise<string> =>
       started(home.path, { ...options, env }).then(
@@ -215,7 +215,7 @@ describe("serve", () => {
     assert.equal(await refused({}, { workspace }), `${workspace} cannot be used (ENOTDIR).`);
   });
 
-  it("says that no agent is there, and that a fallback has no key either; nobody else answers", async () => {
+  it("reports a workspace without agents, and a fallback without a key", async () => {
     await using home = await temporary();
     await mkdir(join(home.path, "workspace"));
     await writeFile(join(home.path, "workspace", "AGENTS.md"), "Nobody yet.");
@@ -242,7 +242,7 @@ describe("serve", () => {
   });
 
   // Requirements: J41
-  it("does a task with tools in the workspace, with the practice model, and says so in an event", async () => {
+  it("does a task with tools in the workspace with the practice model, and sends a notice", async () => {
     await using home = await temporary();
     await using server = await started(home.path);
     const client = await enter(server);
@@ -262,7 +262,7 @@ describe("serve", () => {
     client.socket.terminate();
   });
 
-  it("asks the agent's own model when it has a key, and another only when that is configured", async () => {
+  it("uses the agent's model when it has a key, and another only when configured", async () => {
     const anthropic = failing(401, {
       type: "error",
       error: { type: "authentication_error", message: "bad key sk-ant-abcdefghijklmnop" },

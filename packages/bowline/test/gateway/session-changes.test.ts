@@ -44,7 +44,7 @@ function start(): {
 const of = (change: Change["change"], sessionKey = "s"): Change => ({ sessionKey, change });
 
 describe("changes of sessions", () => {
-  it("are said at once, then once an interval at most, the latest of each session", () => {
+  it("are sent at once, then once per interval at most, the latest of each session", () => {
     const { changes, sent, goOn, timers } = start();
     changes.add(of("run"));
     changes.add(of("run", "other"));
@@ -66,7 +66,7 @@ describe("changes of sessions", () => {
     assert.deepEqual(sent.at(-1), [2000, of("updated")]);
   });
 
-  it("that make what a client has untrue do not wait, and swallow nothing", () => {
+  it("that invalidate client data are sent at once, and drop no others", () => {
     const { changes, sent, goOn } = start();
     for (const change of [
       "created",
@@ -85,7 +85,7 @@ describe("changes of sessions", () => {
     );
   });
 
-  it("say who answers, also when another change came after that", () => {
+  it("include the model and agent, also when another change followed", () => {
     const { changes, sent, goOn } = start();
     changes.add(of("run"));
     changes.add({ ...of("updated"), model: "house/large", agentId: "helper" });
@@ -98,7 +98,7 @@ describe("changes of sessions", () => {
     });
   });
 
-  it("that wait are said when the server closes, and nothing is left behind", () => {
+  it("that wait are sent when the server closes, and no timer remains", () => {
     const { changes, sent, timers } = start();
     for (const change of ["run", "updated"] as const) changes.add(of(change));
     changes.close();
@@ -110,7 +110,7 @@ describe("changes of sessions", () => {
     assert.equal(timers.size, 0);
   });
 
-  it("come to everyone less often than there are runs", async () => {
+  it("are sent to all clients less often than there are runs", async () => {
     await using server = await gatewayWith(Array.from({ length: 20 }, () => "Done."));
     const [client, other] = [await server.client(), await server.client()];
     const came = (): AnyFrame[] => other.frames.filter(({ event }) => event === "sessions.changed");

@@ -21,8 +21,8 @@ import { gatewayWith } from "./gateway.ts";
 
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
-describe("a session that is reset", () => {
-  it("has nothing left that was for the conversation before, whether its run went on or was over", async () => {
+describe("a reset session", () => {
+  it("keeps nothing of the old conversation, whether its run was active or had ended", async () => {
     for (const isOver of [false, true]) {
       const pending = createMemoryPending();
       await using server = await gatewayWith([call, "Anew."], {
@@ -52,7 +52,7 @@ describe("a session that is reset", () => {
     }
   });
 
-  it("keeps the model that was chosen while its run came to an end", async () => {
+  it("keeps a model chosen while its run was ending", async () => {
     const gone = Promise.withResolvers<void>();
     const kept = createMemoryPending();
     const pending = {
@@ -78,8 +78,8 @@ describe("a session that is reset", () => {
   });
 });
 
-describe("a session that is deleted", () => {
-  it("takes along what was allowed in it, and nothing else", async () => {
+describe("a deleted session", () => {
+  it("removes the approvals of the session, and nothing else", async () => {
     const rules = await loadRules([{ action: "allow", tool: "look", sessionKey: "s" }]);
     await rules.add({ action: "allow", tool: "bash", pattern: "ls", sessionKey: "s" });
     await rules.add({ action: "allow", tool: "bash", pattern: "ls", sessionKey: "t" });
@@ -102,7 +102,7 @@ describe("a session that is deleted", () => {
   });
 });
 
-it("of two that make a session of one key at the same time one is told that it is there", async () => {
+it("two clients that create the same session at the same time: one gets a conflict", async () => {
   await using home = await temporary();
   const store = createJsonlStore(home.path);
   await using server = await gatewayWith([call], { store, tools: () => [heldTool().tool] });
@@ -117,7 +117,7 @@ it("of two that make a session of one key at the same time one is told that it i
     assert.equal(await client.refused("sessions.create", { sessionKey }), "conflict");
 });
 
-it("a message that came too late for its run, and is refused as one of its own, is not kept", async () => {
+it("a message that came too late for its run, and is refused as a new one, is not stored", async () => {
   const kept = createMemoryPending();
   const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const pending: Pending = {
@@ -146,7 +146,7 @@ it("a message that came too late for its run, and is refused as one of its own, 
   assert.ok((await kept.list()).every(({ text }) => text !== "Late"));
 });
 
-it("a session is left with the answer, not before: what is answered between the two would be undone", async () => {
+it("a session is unsubscribed after the answer, so that earlier answers stay valid", async () => {
   const left: string[] = [];
   const caller = {
     unsubscribe: (sessionKey: string) => left.push(sessionKey),
@@ -162,7 +162,7 @@ it("a session is left with the answer, not before: what is answered between the 
 });
 
 describe("a fork", () => {
-  it("is whole before the first message under its key begins a run in it", async () => {
+  it("is complete before the first message under its key begins a run", async () => {
     const memory = createMemoryStore();
     let meanwhile = async (): Promise<void> => {};
     const create: Store["create"] = async (...given) => {
@@ -188,7 +188,7 @@ describe("a fork", () => {
     assert.equal((await client.call("chat.history", { sessionKey: "fork" })).messages.length, 4);
   });
 
-  it("and one the other way round do not wait for each other", async () => {
+  it("and a fork in the opposite direction do not deadlock", async () => {
     await using server = await gatewayWith([]);
     const client = await server.client();
     for (const sessionKey of ["a", "b"]) await client.call("sessions.create", { sessionKey });

@@ -15,7 +15,7 @@ const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
 describe("sessions", () => {
   // Requirements: J37, X25
-  it("come to be with their first message under any key, and are listed the latest first", async () => {
+  it("are created by their first message under any key, and listed latest first", async () => {
     await using server = await gatewayWith(["One.", "Two."]);
     const client = await server.client();
     for (const sessionKey of ["../etc/passwd\n", '🪢 {"a":1}']) {
@@ -35,7 +35,7 @@ describe("sessions", () => {
     assert.equal(found.sessions.length, 1);
   });
 
-  it("are made, renamed, forked, reset and deleted, and every client is told", async () => {
+  it("are created, renamed, forked, reset and deleted, and every client is notified", async () => {
     await using server = await gatewayWith(["One.", "Two.", "Three."]);
     const [client, other] = [await server.client(), await server.client()];
     const { session } = await client.call("sessions.create", { title: "First" });
@@ -72,7 +72,7 @@ describe("sessions", () => {
       assert.ok(changes.includes(change), change);
   });
 
-  it("are renamed in the middle of a run, and a reset or deletion ends the run first", async () => {
+  it("can be renamed during a run, and a reset or deletion ends the run first", async () => {
     await using server = await gatewayWith(["word ".repeat(100), "word ".repeat(100)], {
       pace: { delayMs: 5 },
     });
@@ -93,7 +93,7 @@ describe("sessions", () => {
 });
 
 describe("history", () => {
-  it("is the last messages, as many as are asked for, and pages back", async () => {
+  it("returns the last messages up to a limit, and earlier pages", async () => {
     const answers = Array.from({ length: 5 }, (_, index) => `answer ${index}`);
     await using server = await gatewayWith(answers);
     const client = await server.client();
@@ -125,7 +125,7 @@ describe("history", () => {
     );
   });
 
-  it("cuts what is huge", async () => {
+  it("truncates very large messages", async () => {
     await using server = await gatewayWith(["x".repeat(3_000_000)], {
       pace: { deltaLength: 50_000 },
     });
@@ -139,7 +139,7 @@ describe("history", () => {
     assert.equal(messages[1]?.truncated?.length, 3_000_000);
   });
 
-  it("has every message whole, in pieces of which none is huge, without secrets", async () => {
+  it("returns every message whole, in parts of limited size, without secrets", async () => {
     const secret = "hunter2-and-more";
     const around = (length: number): string => `${"x\n".repeat(length / 2)}${secret}`;
     // The secret stands where the text is cut, and a character of two halves where a piece ends.
@@ -178,7 +178,7 @@ describe("history", () => {
       assert.equal(await client.refused("chat.message", asked), "not_found");
   });
 
-  it("and a snapshot make the whole conversation: without the entries of runs that are followed", async () => {
+  it("and a snapshot make up the whole conversation, without the entries of followed runs", async () => {
     const { tool, release } = heldTool();
     const script = ["First.", call, "Second."];
     const rules: NonNullable<TestOptions["rules"]> = {
@@ -213,7 +213,7 @@ describe("history", () => {
   });
 });
 
-it("lists the agents, and who answers for them", async () => {
+it("lists the agents and their models", async () => {
   await using server = await gatewayWith([]);
   const client = await server.client();
   const [agent, ...others] = (await client.call("agents.list", {})).agents;
@@ -223,8 +223,8 @@ it("lists the agents, and who answers for them", async () => {
   );
 });
 
-describe("sessions in which something goes on", () => {
-  it("are deleted, or reset, without waiting for what is sent meanwhile, which is for the next of their name", async () => {
+describe("sessions with an active run", () => {
+  it("are deleted or reset without waiting for later messages, which go to the new session", async () => {
     for (const method of ["sessions.delete", "sessions.reset"] as const) {
       await using server = await gatewayWith([call, call], { tools: () => [heldTool().tool] });
       const client = await server.client();
@@ -248,7 +248,7 @@ describe("sessions in which something goes on", () => {
     }
   });
 
-  it("are deleted with the message that a run leaves when it comes to its end by itself", async () => {
+  it("are deleted with the message that a normally ending run leaves", async () => {
     const kept = createMemoryPending();
     let goOn = (): void => {};
     const gone = new Promise<void>((resolve) => (goOn = resolve));

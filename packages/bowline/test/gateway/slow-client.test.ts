@@ -8,7 +8,7 @@ import { agents, gatewayWith, TestClient, token, wait } from "./gateway.ts";
 const megabyte = "0123456789abcdef".repeat(64 * 1024);
 
 describe("a client that reads slowly", () => {
-  it("gets every event by number and the whole text, in fewer frames", async () => {
+  it("gets every event number and the whole text, in fewer frames", async () => {
     await using server = await gatewayWith([megabyte.repeat(16)], {
       pace: { deltaLength: 16 * 1024, delayMs: 0.1 },
       limits: { maxBufferedBytes: 32 * 1024 * 1024 },
@@ -30,7 +30,7 @@ describe("a client that reads slowly", () => {
     assert.ok(own.length < 1000, `${own.length} frames`);
   });
 
-  it("is closed when more waits for it than the bound, and the run goes on", async () => {
+  it("is closed when more is buffered than the limit, and the run continues", async () => {
     await using server = await gatewayWith([megabyte.repeat(16)], {
       pace: { deltaLength: 16 * 1024, delayMs: 0.1 },
       limits: { maxBufferedBytes: 512 * 1024, closeGraceMs: 200 },
@@ -49,7 +49,7 @@ describe("a client that reads slowly", () => {
     assert.equal((await other.call("health.check", {})).connections, 1);
   });
 
-  it("that answers no ping is let go", async () => {
+  it("is dropped when it answers no ping", async () => {
     await using server = await gatewayWith([], {
       limits: { tickIntervalMs: 40, closeGraceMs: 40 },
     });
@@ -67,7 +67,7 @@ describe("a client that reads slowly", () => {
   });
 });
 
-it("lets a client go only when it has answered neither of two pings", async () => {
+it("drops a client only after two unanswered pings", async () => {
   await using server = await gatewayWith([], { limits: { tickIntervalMs: 40, closeGraceMs: 40 } });
   const socket = new WebSocket(`ws://127.0.0.1:${server.gateway.port}`, { autoPong: false });
   let pings = 0;
@@ -77,7 +77,7 @@ it("lets a client go only when it has answered neither of two pings", async () =
   assert.deepEqual([code, pings], [4410, 2]);
 });
 
-it("says that it failed when it cannot say what it is, and is there for the next", async () => {
+it("reports a failed welcome, and accepts the next client", async () => {
   let tries = 0;
   await using server = await gatewayWith([], {
     agents: () => (tries++ === 0 ? Promise.reject(new Error("no such file")) : agents),
@@ -92,7 +92,7 @@ it("says that it failed when it cannot say what it is, and is there for the next
   assert.equal((await server.client()).welcome.ok, true);
 });
 
-it("serves clients that want few events only those", async () => {
+it("sends only the requested events to a client", async () => {
   await using server = await gatewayWith(["Hi."]);
   const client = await TestClient.enter(`ws://127.0.0.1:${server.gateway.port}`, token, [
     "chat.final",

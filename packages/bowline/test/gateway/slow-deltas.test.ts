@@ -20,7 +20,7 @@ const textOf = ({ sent }: SlowSocket): string =>
     .join("");
 
 describe("deltas for a slow client", () => {
-  it("are all sent, though the client falls behind again behind the last one", () => {
+  it("are all sent, also when the client falls behind again after the last one", () => {
     const { outbox, socket } = outboxOf();
     outbox.push(large);
     outbox.push(delta(0, "a"));
@@ -32,7 +32,7 @@ describe("deltas for a slow client", () => {
     assert.equal(textOf(socket), "abc");
   });
 
-  it("count as long as they wait, joined ones too", () => {
+  it("count towards the limit while they wait, joined ones too", () => {
     const { outbox, isFull } = outboxOf(100 * 1024);
     outbox.push(large);
     for (let seq = 0; seq < 10; seq++) outbox.push(delta(seq, "y".repeat(4000)));
@@ -41,7 +41,7 @@ describe("deltas for a slow client", () => {
     assert.equal(isFull(), true);
   });
 
-  it("do not count any more when they were sent", () => {
+  it("no longer count once they were sent", () => {
     const { outbox, socket, isFull } = outboxOf(100 * 1024);
     let seq = 0;
     for (let round = 0; round < 20; round++) {
@@ -57,7 +57,7 @@ describe("deltas for a slow client", () => {
   });
 });
 
-it("only deltas of texts and thoughts may be joined", () => {
+it("only deltas of text and thinking may be joined", () => {
   const joinable: string[] = [];
   const log = new RunLog({
     runId: "r",

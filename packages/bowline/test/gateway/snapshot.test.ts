@@ -22,8 +22,8 @@ const block: fc.Arbitrary<Block> = fc.oneof(
 );
 const sizeOf = (blocks: readonly Block[]): number => Buffer.byteLength(JSON.stringify(blocks));
 
-describe("what a snapshot carries", () => {
-  it("is bounded whatever was said, and is all of it where it fits", () => {
+describe("the content of a snapshot", () => {
+  it("is limited whatever the run said, and complete when it fits", () => {
     fc.assert(
       fc.property(
         fc.array(block, { maxLength: 40 }),
@@ -42,7 +42,7 @@ describe("what a snapshot carries", () => {
     );
   });
 
-  it("is the end of a text, too, and the fields of a call", () => {
+  it("includes the end of a long text, and the fields of a call", () => {
     const said: Block = { type: "text", turn: 0, text: `begin${"x".repeat(300_000)}end` };
     const content = "y".repeat(300_000);
     const call: Block = {
@@ -66,7 +66,7 @@ describe("what a snapshot carries", () => {
     assert.match(shown, /^y+\n\[\d+ characters left out\]\ny+$/);
   });
 
-  it("is the last of many, and says that more was", () => {
+  it("keeps the last of many blocks, and says how many were left out", () => {
     const blocks = Array.from({ length: 1000 }, (_, turn): Block => ({
       type: "text",
       turn,
@@ -82,7 +82,7 @@ describe("what a snapshot carries", () => {
   });
 });
 
-it("a run that said more than may wait for a client can be taken up by one", async () => {
+it("a run with more output than the buffer limit can be followed by a new client", async () => {
   const maxBufferedBytes = 256 * 1024;
   await using server = await gatewayWith(["0123456789abcdef".repeat(64 * 1024)], {
     pace: { deltaLength: 32 * 1024 },

@@ -17,8 +17,8 @@ const steered: PendingMessage = {
 const model = { provider: "scripted", model: "scripted" };
 const slow = { delayMs: 5 };
 
-describe("a message that came too late for its run, whose server is killed", () => {
-  it("is a run that is gone on with, however often the server is stopped", async () => {
+describe("a message that came too late for its run, on a server that is killed", () => {
+  it("becomes a run that is resumed, however often the server stops", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "first", model });
@@ -42,7 +42,7 @@ describe("a message that came too late for its run, whose server is killed", () 
     assert.equal((await client.end("late")).event, "chat.final");
   });
 
-  it("waits for the next as before when its run was stopped, also for a server that is killed as the next begins", async () => {
+  it("is held for the next message when its run was stopped, also across a kill as the next begins", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "first", model });
@@ -78,8 +78,8 @@ describe("a message that came too late for its run, whose server is killed", () 
   });
 });
 
-describe("a key that an earlier server took", () => {
-  it("is refused in another session, and the message is not taken for the other", async () => {
+describe("an idempotency key used on an earlier server", () => {
+  it("is refused in another session", async () => {
     const pending = createMemoryPending();
     await pending.add({ ...steered, id: "key", kind: "send" });
     await using server = await gatewayWith(["word ".repeat(2000)], { pending, pace: slow });
@@ -88,7 +88,7 @@ describe("a key that an earlier server took", () => {
     assert.equal(await client.refused("chat.send", other), "conflict");
   });
 
-  it("is said to be the run that its message went into, also when the server was killed before it noted that", async () => {
+  it("is answered with the run that took its message, also when the server was killed before recording it", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "first", model });
@@ -117,7 +117,7 @@ describe("a key that an earlier server took", () => {
   });
 });
 
-it("runs are gone on with by the agent that was chosen while they went on or waited", async () => {
+it("resumed runs use the agent that was chosen while they ran or waited", async () => {
   const [store, pending] = [createMemoryStore(), createMemoryPending()];
   const agents = ["assistant", "other"].map((id) => ({
     id,

@@ -48,8 +48,8 @@ async function knocked(port: number): Promise<WebSocket> {
   }
 }
 
-describe("a message that a killed server had accepted", () => {
-  it("is known before anybody is let in, so that sent again it starts nothing", async () => {
+describe("a message accepted by a killed server", () => {
+  it("is loaded before any client is let in, so a repeated send starts nothing", async () => {
     const pending = createMemoryPending();
     await pending.add(left);
     const [read, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -90,7 +90,7 @@ describe("a message that a killed server had accepted", () => {
     }
   });
 
-  it("is answered also when of its run only the start was kept, and the next server is killed as well", async () => {
+  it("is answered also when only the start of its run was stored, and the next server is stopped as well", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     const model = { provider: "scripted", model: "scripted" };
@@ -116,7 +116,7 @@ describe("a message that a killed server had accepted", () => {
 
   for (const isEnded of [false, true]) {
     const when = isEnded ? ", and the next is killed when it has noted that" : "";
-    it(`is in its run also when that had only what was held before it${when}`, async () => {
+    it(`is in its run also when the run had only a held message${when}`, async () => {
       const [store, pending] = [createMemoryStore(), createMemoryPending()];
       const session = await createSession(store, { id: "s" });
       const model = { provider: "scripted", model: "scripted" };
@@ -143,7 +143,7 @@ describe("a message that a killed server had accepted", () => {
     });
   }
 
-  it("has a run whose numbers go on at once, also while it waits to go on, and is stopped", async () => {
+  it("has a run that continues its sequence numbers at once, also while it is queued and then stopped", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const long = "word ".repeat(400);
     const first = await gatewayWith([long, long], { store, pending, pace: { delayMs: 5 } });
@@ -180,7 +180,7 @@ describe("a message that a killed server had accepted", () => {
     assert.ok(data !== undefined && "seq" in data && data.seq > 1_000_000, JSON.stringify(data));
   });
 
-  it("is told what is left of its run once, however long that is, and reads it no more often", async () => {
+  it("gets one snapshot of its run, however long, with a limited number of reads", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const session = await createSession(store, { id: "s" });
     await session.append({
@@ -237,7 +237,7 @@ describe("a message that a killed server had accepted", () => {
     assert.ok(entries < 4.5 * 2202, `${entries} entries were read`);
   });
 
-  it("is told from another of the same words that came in the same moment", async () => {
+  it("is distinguished from another with the same text at the same time", async () => {
     const pending = createMemoryPending();
     const times: number[] = [];
     const noted = {
@@ -263,7 +263,7 @@ describe("a message that a killed server had accepted", () => {
     );
   });
 
-  it("is known by its key also when it went into another's run", async () => {
+  it("is recognised by its key also when it steered another run", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const first = await gatewayWith(["word ".repeat(2000)], {
       store,
@@ -291,7 +291,7 @@ describe("a message that a killed server had accepted", () => {
     assert.equal(messages.filter(({ message }) => message.role === "user").length, 2);
   });
 
-  it("stays on the disk while its agent is not there, and is taken up when it is", async () => {
+  it("stays on the disk while its agent is missing, and runs when the agent is back", async () => {
     const pending = createMemoryPending();
     await pending.add(left);
     const without = await gatewayWith([], { pending, agents: () => [] });
@@ -304,7 +304,7 @@ describe("a message that a killed server had accepted", () => {
     while ((await pending.list()).length > 0) await wait(5);
   });
 
-  it("has a file of its own whatever its id is", async () => {
+  it("has a separate file for any id", async () => {
     await using home = await temporary();
     const pending = createPendingFolder(home.path);
     const ids = ["\ud800", "\ud801", "\ufffd", "../x", ""];
@@ -314,7 +314,7 @@ describe("a message that a killed server had accepted", () => {
   });
 });
 
-it("a server that cannot read what was left says so, lets the port go, and sends away who waits at the door", async () => {
+it("a server that cannot read pending messages fails, frees the port, and closes waiting connections", async () => {
   const port = await freePort();
   const read = Promise.withResolvers<never>();
   const list = (): Promise<never> => read.promise;
@@ -334,7 +334,7 @@ it("a server that cannot read what was left says so, lets the port go, and sends
   assert.equal((await server.client()).welcome.ok, true);
 });
 
-it("a run that is taken up again says first what is left of it, to who knows more than that", () => {
+it("a resumed run first sends a snapshot to clients that have seen more", () => {
   const published: string[] = [];
   const publish = ({ json }: { readonly json: string }): void => void published.push(json);
   const log = new RunLog({ runId: "r", sessionKey: "s", maxEvents: 100, maxLength: 1e6, publish });
@@ -349,7 +349,7 @@ it("a run that is taken up again says first what is left of it, to who knows mor
   assert.deepEqual([snapshot?.data.seq, delta?.data.seq], [4_999_999, 5_000_000]);
 });
 
-it("one session with a long queue does not keep another's run waiting, however few may run", async () => {
+it("a session with a long queue does not delay another session's run", async () => {
   await using server = await gatewayWith(["a1", "one", "two", "three"], {
     limits: { maxRuns: 1 },
     pace: { deltaLength: 1, delayMs: 10 },

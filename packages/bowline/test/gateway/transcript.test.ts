@@ -4,7 +4,7 @@ import { temporary } from "../command.ts";
 import { serveProcess, wscatSession } from "./processes.ts";
 
 // Requirements: J1, J36, J37, J38, J39, J41, X25
-it("runs the seed's transcript with wscat and without a key, answered by the practice model", async () => {
+it("runs the documented transcript with wscat without a key, answered by the practice model", async () => {
   await using home = await temporary();
   await using server = await serveProcess({
     BOWLINE_HOME: home.path,

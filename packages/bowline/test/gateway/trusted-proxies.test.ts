@@ -17,7 +17,7 @@ const from = (hops: string): Record<string, string> => ({ "x-forwarded-for": hop
 const limits = { maxAuthFailures: 2 };
 
 describe("wrong tokens behind a trusted proxy", () => {
-  it("are counted by whom the proxy has them from, so that nobody locks out the others", async () => {
+  it("are counted by the client address from the proxy, so that no client locks out another", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1"] });
     for (let count = 0; count < 2; count++)
       assert.equal(await ask(server, "wrong", from("203.0.113.5")), 401);
@@ -33,7 +33,7 @@ describe("wrong tokens behind a trusted proxy", () => {
     other.terminate();
   });
 
-  it("are not counted by what a stranger writes before the proxy's own word", async () => {
+  it("ignore addresses that the client put before the proxy's entry", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1", "10.0.0.0/8"] });
     // The stranger says to come for somebody, or to be a proxy; the last says from whom it has it.
     assert.equal(await ask(server, "wrong", from("198.51.100.1, 203.0.113.5")), 401);
@@ -45,7 +45,7 @@ describe("wrong tokens behind a trusted proxy", () => {
     assert.equal(await ask(server, token, from("203.0.113.5, 198.51.100.1")), 404);
   });
 
-  it("are counted by the net of 64 bits in IPv6, of which one client has all addresses", async () => {
+  it("are counted per /64 network in IPv6, because one client has all its addresses", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1"] });
     for (const address of ["2001:db8:1:2::1", "2001:db8:1:2:a:b:c:d"])
       assert.equal(await ask(server, "wrong", from(address)), 401);
@@ -53,7 +53,7 @@ describe("wrong tokens behind a trusted proxy", () => {
     assert.equal(await ask(server, token, from("2001:db8:1:3::1")), 404);
   });
 
-  it("are counted by the proxy where it names nobody", async () => {
+  it("are counted for the proxy when it names no client", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.0/8"] });
     assert.equal(await ask(server, "wrong", from("203.0.113.5, unknown")), 401);
     assert.equal(await ask(server, "wrong"), 401);
@@ -61,7 +61,7 @@ describe("wrong tokens behind a trusted proxy", () => {
     assert.equal(await ask(server, token, from("[2001:db8::1]:443")), 404);
   });
 
-  it("are counted by the socket's own address when it is no trusted proxy's, whatever is said", async () => {
+  it("are counted by the socket's address when that is not a trusted proxy", async () => {
     for (const trustProxy of [undefined, ["10.0.0.1", "::1"]]) {
       await using server = await gatewayWith([], { limits, ...(trustProxy && { trustProxy }) });
       assert.equal(
@@ -76,7 +76,7 @@ describe("wrong tokens behind a trusted proxy", () => {
     }
   });
 
-  it("are counted by one header only: the other may be what the stranger wrote", async () => {
+  it("are counted by one header only, because the client may have set the other", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1"] });
     for (const name of ["198.51.100.1", "198.51.100.2"])
       assert.equal(
@@ -90,7 +90,7 @@ describe("wrong tokens behind a trusted proxy", () => {
   });
 });
 
-describe("the path of a trusted proxy", () => {
+describe("the path prefix of a trusted proxy", () => {
   const begin = async ({ gateway }: TestGateway, more: Record<string, string>): Promise<string> => {
     const headers = { authorization: `Bearer ${token}`, ...more };
     const body = JSON.stringify({ sessionKey: "s", message: "Hi" });
@@ -98,7 +98,7 @@ describe("the path of a trusted proxy", () => {
     return ((await begun.json()) as { events: string }).events;
   };
 
-  it("stands before the address of a run's events", async () => {
+  it("is prepended to the address of a run's events", async () => {
     await using server = await gatewayWith(["One.", "Two."], { trustProxy: ["127.0.0.1"] });
     assert.match(
       await begin(server, { "x-forwarded-prefix": "/agents/" }),
@@ -107,7 +107,7 @@ describe("the path of a trusted proxy", () => {
     assert.match(await begin(server, {}), /^\/api\/runs\//);
   });
 
-  it("names no other server, and is nobody else's word", async () => {
+  it("cannot name another server, and is ignored from other clients", async () => {
     await using server = await gatewayWith(["One.", "Two.", "Three.", "Four."], {
       trustProxy: ["127.0.0.1"],
     });
@@ -123,8 +123,8 @@ describe("the path of a trusted proxy", () => {
   });
 });
 
-describe("a proxy", () => {
-  it("is named by its address, or a net", async () => {
+describe("a trusted proxy", () => {
+  it("is configured by its address or network", async () => {
     for (const name of ["proxy.example", "10.0.0.0/33", "::1/129", "10.0.0.0/", "", "10.0.0"])
       await assert.rejects(gatewayWith([], { trustProxy: [name] }), /trusted by its address/, name);
     for (const name of ["::1", "fd00::/8", "10.0.0.0/8", "::ffff:10.0.0.1"])

@@ -47,8 +47,8 @@ async function until(frames: readonly Typed[], isIt: (frame: Typed) => boolean):
   return assert.fail(`no such frame; came: ${JSON.stringify(frames.slice(-3))}`);
 }
 
-describe("a client that connects", () => {
-  it("comes in with the frame that docs/gateway.md shows", async () => {
+describe("a client with typed frames", () => {
+  it("is authenticated by the frame that docs/gateway.md shows", async () => {
     const page = await readFile(join(import.meta.dirname, "../../../../docs/gateway.md"), "utf8");
     const shown = /^\{"type":"req".*"method":"connect".*$/m.exec(page)?.[0] ?? "";
     await using server = await gatewayWith([], { tokens: { full: "mysecrettoken" } });
@@ -58,7 +58,7 @@ describe("a client that connects", () => {
     socket.terminate();
   });
 
-  it("is greeted with what the server can do, in the answer to its request", async () => {
+  it("gets the server's features in the answer to its connect request", async () => {
     await using server = await gatewayWith([]);
     const client = { id: "cli", version: "1.2.3", platform: "linux", mode: "operator" };
     const { socket, frames } = await knock(
@@ -86,7 +86,7 @@ describe("a client that connects", () => {
     socket.terminate();
   });
 
-  it("gets answers, refusals and events as typed frames, the answer before the events of its run", async () => {
+  it("gets answers, refusals and events as typed frames, with the answer before the events of its run", async () => {
     await using server = await gatewayWith(["Hello there."]);
     const { socket, frames } = await knock(server, connect());
     const request = (id: unknown, method: string, params?: object): void =>
@@ -127,7 +127,7 @@ describe("a client that connects", () => {
     socket.terminate();
   });
 
-  it("may look only, with a token for reading, and takes the events that it names", async () => {
+  it("can only read with a read token, and gets only the requested events", async () => {
     await using server = await gatewayWith(["Hello."]);
     const params = { auth: { token: "for-reading-only" }, events: ["chat.final"] };
     const { socket, frames } = await knock(server, connect(params));
@@ -149,7 +149,7 @@ describe("a client that connects", () => {
     socket.terminate();
   });
 
-  it("is refused in its own frames, and let go", async () => {
+  it("is refused with a typed frame, and disconnected", async () => {
     await using server = await gatewayWith([]);
     const cases: readonly [string, string, number][] = [
       [connect({ auth: { token: "wrong" } }), "unauthorized", 4401],
@@ -174,7 +174,7 @@ describe("a client that connects", () => {
     }
   });
 
-  it("knocks once, by one door", async () => {
+  it("may authenticate once, with one kind of frame", async () => {
     await using server = await gatewayWith([]);
     for (const second of [connect(), JSON.stringify({ type: "auth", token })]) {
       const { socket } = await knock(server, connect());

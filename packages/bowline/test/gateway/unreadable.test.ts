@@ -32,8 +32,8 @@ function breakable(): { readonly store: Store; isBroken: boolean } {
 
 const first = { sessionKey: "s", message: "Once only", idempotencyKey: "first" };
 
-describe("a session that cannot be read", () => {
-  it("is asked for again, not taken for one without the message that comes again", async () => {
+describe("an unreadable session", () => {
+  it("fails a request instead of starting a repeated message again", async () => {
     const disk = breakable();
     const before = await gatewayWith(["One."], { store: disk.store });
     const one = await before.client();
@@ -62,7 +62,7 @@ describe("a session that cannot be read", () => {
     assert.equal(server.model.calls.length, 0);
   });
 
-  it("is left alone by a server that starts, with what is to be gone on with, and the others are served", async () => {
+  it("is skipped at startup with its pending runs, while other sessions work", async () => {
     const [disk, pending] = [breakable(), createMemoryPending()];
     const left = {
       id: "left",
@@ -107,7 +107,7 @@ describe("a session that cannot be read", () => {
     );
   });
 
-  it("is answered for by nobody else than who was chosen", async () => {
+  it("is not answered by the default agent", async () => {
     const disk = breakable();
     const two = ["assistant", "other"].map((id) => ({
       id,
@@ -128,7 +128,7 @@ describe("a session that cannot be read", () => {
   });
 });
 
-it("messages that were accepted and cannot be read are not taken for none", async () => {
+it("an unreadable folder of accepted messages is an error, not an empty list", async () => {
   await using home = await temporary();
   const folder = join(home.path, "pending");
   assert.deepEqual(await createPendingFolder(folder).list(), [], "before the first");

@@ -18,8 +18,8 @@ const kindsOf = async (client: TestClient): Promise<string[]> => {
   return waiting.map(({ messageId, kind }) => `${messageId} ${kind}`);
 };
 
-describe("a message that waits", () => {
-  it("is told to everyone who follows the session, with its images, and is in the history until it is in", async () => {
+describe("a waiting message", () => {
+  it("is announced to every subscriber with its images, and is in the history until a run takes it", async () => {
     const { tool, release } = heldTool();
     await using server = await gatewayWith([call, "Done.", "And now this."], {
       tools: () => [tool],
@@ -81,7 +81,7 @@ describe("a message that waits", () => {
     );
   });
 
-  it("is told after the answer to who sent it, and not at all when its run begins at once", async () => {
+  it("is announced after the sender's answer, and not at all when its run begins at once", async () => {
     await using server = await gatewayWith(["One.", "Two."], { pace: { delayMs: 20 } });
     const client = await server.client();
     const sent = ["a", "b"].map((idempotencyKey) =>
@@ -100,7 +100,7 @@ describe("a message that waits", () => {
     assert.ok(answered < client.frames.indexOf(queued[0] as (typeof queued)[number]));
   });
 
-  it("is held for the next message when the run is stopped, and waits no more when it is taken back", async () => {
+  it("is held for the next message when the run is stopped, and is removed when withdrawn", async () => {
     const { tool } = heldTool();
     await using server = await gatewayWith([call, "Heard."], { tools: () => [tool], rules: allow });
     const client = await server.client();
@@ -119,7 +119,7 @@ describe("a message that waits", () => {
     assert.deepEqual(await kindsOf(client), []);
   });
 
-  it("is refused when as many wait for the run already as may wait in a session", async () => {
+  it("is refused when the run already has the maximum number of waiting messages", async () => {
     const { tool, release } = heldTool();
     await using server = await gatewayWith([call, "Done."], {
       tools: () => [tool],
@@ -139,7 +139,7 @@ describe("a message that waits", () => {
     await client.end("first");
   });
 
-  it("waits still when its session had no room for it", async () => {
+  it("still waits when its session could not be written", async () => {
     const { tool } = heldTool();
     let isFull = false;
     const store = withAppend(createMemoryStore(), async (append, entries) => {
@@ -180,7 +180,7 @@ describe("a message that waits", () => {
     assert.deepEqual(await kindsOf(client), []);
   });
 
-  it("waits still, and under the same numbers, when the server comes back", async () => {
+  it("still waits after a restart, with its sequence numbers continued", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const { tool } = heldTool();
     const first = await gatewayWith([call], { store, pending, tools: () => [tool], rules: allow });
@@ -211,8 +211,8 @@ describe("a message that waits", () => {
   });
 });
 
-describe("a message that was accepted is in the history, wherever it is", () => {
-  it("by the time that the end of the run which leaves it is told", async () => {
+describe("an accepted message is in the history", () => {
+  it("by the time that the end of its run is reported", async () => {
     const { tool } = heldTool();
     const kept = createMemoryPending();
     const pending: Pending = { ...kept, add: (message) => wait(20).then(() => kept.add(message)) };
@@ -229,7 +229,7 @@ describe("a message that was accepted is in the history, wherever it is", () => 
     assert.deepEqual(await kindsOf(client), ["one held", "two held"]);
   });
 
-  it("when its run has begun, with what was held, and neither is in the transcript yet", async () => {
+  it("when its run has begun with held messages, and none is in the transcript yet", async () => {
     const { tool } = heldTool();
     let begin = (): void => {};
     let isSlow = false;
@@ -256,7 +256,7 @@ describe("a message that was accepted is in the history, wherever it is", () => 
     assert.deepEqual(await kindsOf(client), []);
   });
 
-  it("when it goes in while the history is read", async () => {
+  it("when a run takes it while the history is being read", async () => {
     const memory = createMemoryStore();
     let meanwhile: (() => Promise<unknown>) | undefined;
     const store: Store = {
@@ -290,7 +290,7 @@ describe("a message that was accepted is in the history, wherever it is", () => 
     assert.ok(JSON.stringify(messages).includes("But so"));
   });
 
-  it("when its run was taken up by the next server and waits there for its turn", async () => {
+  it("when its run was resumed by the next server and is queued there", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const { tool } = heldTool();
     const options: TestOptions = { store, pending, tools: () => [tool], rules: allow };
@@ -311,7 +311,7 @@ describe("a message that was accepted is in the history, wherever it is", () => 
 });
 
 describe("a snapshot", () => {
-  it("has the images of messages, also of a run that is read from its session", async () => {
+  it("contains the images of messages, also for a run read from its session", async () => {
     const store = createMemoryStore();
     const attachments = [{ mimeType: "image/png", data } as const];
     const blocksOf = async (client: TestClient): Promise<unknown[]> => {

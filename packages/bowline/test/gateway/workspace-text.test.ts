@@ -13,7 +13,7 @@ import { readWorkspaceText } from "../../src/serve/workspace-text.ts";
 import { temporary } from "../command.ts";
 
 describe("a file of the workspace", () => {
-  it("is not what a link outside leads to: a secret would go to the model", async () => {
+  it("is not read through a link that leads outside, because secrets would reach the model", async () => {
     await using folder = await temporary();
     const [workspace, secret] = [join(folder.path, "workspace"), join(folder.path, "secret")];
     await mkdir(workspace);
@@ -25,7 +25,7 @@ describe("a file of the workspace", () => {
   });
 
   it(
-    "is neither a device nor a pipe, and of a large one the beginning",
+    "is not read from a device or pipe, and only partly when large",
     { timeout: 10_000 },
     async () => {
       await using folder = await temporary();
@@ -41,7 +41,7 @@ describe("a file of the workspace", () => {
     },
   );
 
-  it("is taken apart at once, however it is written", { timeout: 5_000 }, () => {
+  it("is parsed in linear time, whatever its content", { timeout: 5_000 }, () => {
     const spaces = " ".repeat(50_000);
     const texts = [
       `## a${spaces}x\nModel: p/m`,
