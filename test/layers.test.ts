@@ -16,7 +16,7 @@ import { packages } from "../scripts/layers.ts";
 
 const root = join(import.meta.dirname, "..");
 const core = packages.core as (typeof packages)[string];
-/** Of all packages, as they are imported. */
+/** The entries of all packages, as import specifiers. */
 const entries = new Set(
   Object.keys(packages).flatMap((folder) => {
     const { name, exports } = readManifest(folder);

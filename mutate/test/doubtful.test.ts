@@ -28,7 +28,7 @@ import {
   toolStart,
 } from "./wire-events.ts";
 
-/** What real servers send and no documentation allows: the stream, and what it holds all the same. */
+/** Streams that real servers send but no documentation allows, with the content that is read. */
 type Cases = Record<string, { stream: Uint8Array; holds: string }>;
 
 const whole = chunk(fragment(0, "{}", "f"));

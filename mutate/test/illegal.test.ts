@@ -341,7 +341,7 @@ for (const [wire, cases] of Object.entries(all))
       it(reason, async () => {
         const verdict = accept(wire as Wire, stream);
         assert.ok(verdict.is === "illegal", JSON.stringify(verdict));
-        // The title may say more than the reason does.
+        // The title may be longer than the reason.
         assert.ok(reason.startsWith(verdict.reason), verdict.reason);
         const { stopReason, runs } = await decode(wire as Wire, new Uint8Array(stream), ["f", "g"]);
         assert.ok(stopReason !== "stop" && runs.length === 0, "this library takes it");

@@ -27,7 +27,7 @@ describe("the judge", () => {
   it("reports an illegal stream that ended well", () => {
     assert.equal(kindOf(illegal, decoded([run])), "goodEnd");
     assert.equal(kindOf(illegal, decoded([], "stop")), "goodEnd");
-    // The calls were all refused, and the model is asked again.
+    // All calls were refused, so the model is called again.
     assert.equal(kindOf(illegal, decoded([])), undefined);
   });
 

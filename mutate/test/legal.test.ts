@@ -25,7 +25,7 @@ import {
   toolStart,
 } from "./wire-events.ts";
 
-/** Every call in the recordings; those that are not here hold none. */
+/** Every call in the recordings. A recording that is not listed has none. */
 const recordedCalls: Record<string, string[]> = {
   "alibaba-alibaba-tool-call": ['weather {"location": "San Francisco"}'],
   "deepseek-deepseek-tool-call": ['weather {"location": "San Francisco"}'],
@@ -62,7 +62,7 @@ const recordedCalls: Record<string, string[]> = {
   ],
   "google-google-streaming-tool-call-thought-signature-0": ["get_country {}"],
 };
-/** Calls with arguments of a page. */
+/** The names of calls in recordings whose arguments are too long to list. */
 const recordedNames: Record<string, string> = {
   "anthropic-anthropic-tool-search-deferred-bm25": "readNoteTree",
   "anthropic-anthropic-tool-search-deferred-bm25.2": "executeEditorOperation",

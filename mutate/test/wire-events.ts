@@ -2,7 +2,7 @@
 
 type Json = { readonly [key: string]: unknown };
 
-/** A body of these events; a text is written as it is. */
+/** A body of these events. Strings are written unchanged. */
 export function body(...events: readonly (string | Json)[]): Uint8Array {
   const lines = events.map((event) =>
     typeof event === "string" ? event : `${nameOf(event)}data: ${JSON.stringify(event)}\n\n`,
@@ -10,7 +10,7 @@ export function body(...events: readonly (string | Json)[]): Uint8Array {
   return new TextEncoder().encode(lines.join(""));
 }
 
-/** Events that have a type are named by it. */
+/** The event name: the type, for events that have one. */
 function nameOf({ type }: Json): string {
   return typeof type === "string" ? `event: ${type}\n` : "";
 }
@@ -84,7 +84,7 @@ export function itemDone(output_index: number, item: Json): Json {
   return { type: "response.output_item.done", output_index, item };
 }
 
-/** An event of an item's arguments or text. */
+/** An event for the arguments or text of an item. */
 export function of(kind: string, output_index: number, fields: Json): Json {
   return { type: `response.${kind}`, output_index, ...fields };
 }
@@ -93,7 +93,7 @@ export function completed(...output: readonly Json[]): Json {
   return { type: "response.completed", response: { id: "resp_1", status: "completed", output } };
 }
 
-/** A chunk of Gemini's. */
+/** A Gemini chunk. */
 export function generated(parts: readonly Json[], reason?: string): Json {
   const candidate = { content: { role: "model", parts }, ...(reason && { finishReason: reason }) };
   return { candidates: [candidate], responseId: "resp_1" };
@@ -103,7 +103,7 @@ export function functionCall(fields: Json): Json {
   return { functionCall: fields };
 }
 
-/** A part of an argument that is streamed. */
+/** A part of a streamed argument. */
 export function streamed(jsonPath: string, stringValue: string, more: boolean): Json {
   const part = { jsonPath, stringValue, ...(more && { willContinue: true }) };
   return functionCall({ partialArgs: [part], willContinue: true });

@@ -1,8 +1,6 @@
 import { join } from "node:path";
 
-/**
- * For the environment of processes that tests start: compiled once, a start takes half the time.
- */
+/** Environment for processes that tests start. The compile cache halves their start time. */
 export const compileCache = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/tests"),
 };

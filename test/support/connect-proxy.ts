@@ -1,6 +1,6 @@
 /**
- * An HTTP proxy on a free loopback port that connects whoever asks, for whatever host, to one
- * server.
+ * An HTTP proxy on a free loopback port that connects every CONNECT request to one server, whatever
+ * host it names.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -9,7 +9,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 export interface ConnectProxy extends AsyncDisposable {
   /** http://127.0.0.1:PORT */
   readonly url: string;
-  /** What it was asked to connect to. */
+  /** The `host:port` of each CONNECT request. */
   readonly tunnels: string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Milliseconds of the processor that this thread has used: what work costs, however much else the
- * machine has to do.
+ * Returns the processor time of this thread in milliseconds, which does not depend on the machine's
+ * load.
  */
 export function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();

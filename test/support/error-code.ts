@@ -1,7 +1,7 @@
-/** For `assert.rejects` and `assert.throws`. */
+/** Matchers for `assert.rejects` and `assert.throws`. */
 import { isBowlineError, type ErrorCode } from "@bowline/core";
 
-/** Whether a thrown value is ours, with this code. */
+/** Matches a Bowline error with this code. */
 export const code =
   (expected: ErrorCode) =>
   (error: unknown): boolean =>

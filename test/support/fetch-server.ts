@@ -1,6 +1,5 @@
 /**
- * A fetch-style handler behind a real HTTP server on a free loopback port, as web frameworks mount
- * one.
+ * A fetch handler behind a real HTTP server on a free loopback port, as web frameworks mount it.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -11,7 +10,7 @@ export type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 export interface FetchServer extends AsyncDisposable {
   readonly url: string;
-  /** What was answered so far, as bytes. */
+  /** The response bodies so far. */
   readonly bodies: Uint8Array[];
 }
 

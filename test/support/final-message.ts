@@ -1,6 +1,6 @@
 import { CompletionError, type AssistantMessage } from "@bowline/core";
 
-/** The message of a call by `complete` that may fail. */
+/** Returns the message of a `complete` call, also when the call fails. */
 export async function finalMessage(
   answering: Promise<AssistantMessage>,
 ): Promise<AssistantMessage> {

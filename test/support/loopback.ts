@@ -11,11 +11,14 @@ export interface Loopback extends AsyncDisposable {
     readonly headers: IncomingMessage["headers"];
     readonly body: string;
   }[];
-  /** Connections that are open now. */
+  /** Returns the number of open connections. */
   readonly open: () => Promise<number>;
 }
 
-/** Answers the first request with the first handler, and so on; the last one answers the rest. */
+/**
+ * Answers the first request with the first handler, and so on. The last handler answers all further
+ * requests.
+ */
 export async function loopback(...handlers: readonly Handler[]): Promise<Loopback> {
   const requests: Loopback["requests"] = [];
   const server = createServer((request, response) => {

@@ -1,8 +1,8 @@
-/** Time for tests. */
+/** Clocks and waits for tests. */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Clock } from "@bowline/core";
 
-/** A clock that moves only when told to. */
+/** A clock that moves only by `advance()`. */
 export class ManualClock implements Clock {
   #now = 1_000_000;
   #timers: { at: number; fire: () => void }[] = [];
@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Moves on by `ms`, firing what is due in order and letting what it woke run. */
+  /** Advances by `ms`, fires due timers in order, and runs the work they start. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -41,7 +41,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything that is ready run. */
+/** Runs everything that is ready. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 5; i++) await nextTick();
 }

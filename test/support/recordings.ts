@@ -1,6 +1,6 @@
 /**
- * Recorded answers of real servers, for tests. They are large and lie outside the repository:
- * BOWLINE_RECORDINGS says where.
+ * Recorded answers of real servers. They are large and not in the repository; BOWLINE_RECORDINGS
+ * names their folder.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -15,15 +15,15 @@ export interface Recording {
 const folder: string =
   process.env.BOWLINE_RECORDINGS ?? resolve(import.meta.dirname, "../..", "../shared/recordings");
 
-/** Why there are no recordings; undefined when there are. */
+/** Why the recordings are missing, or undefined. */
 export const missing: string | undefined = existsSync(join(folder, "index.json"))
   ? undefined
   : `no recordings in ${folder}: set BOWLINE_RECORDINGS to the folder that holds their index.json`;
 
 /**
- * The recordings of one protocol, by name; none where the folder is absent. A file may hold several
- * answers in a row: it is there whole, as a body of which only the first answer counts, and each
- * further answer as a body of its own.
+ * Returns the recordings of one protocol by name, or none when the folder is absent. A file with
+ * several answers is returned whole, where only the first answer counts, and each further answer as
+ * a separate recording.
  */
 export function loadRecordings(protocol: string): Recording[] {
   if (missing !== undefined) return [];

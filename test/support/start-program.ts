@@ -1,4 +1,4 @@
-/** A program as a process of its own. */
+/** Runs a program as a separate process. */
 import { spawn } from "node:child_process";
 
 export interface Output {
@@ -7,7 +7,7 @@ export interface Output {
   readonly stderr: string;
 }
 
-/** Runs to the end; what runs longer than `timeout`, in milliseconds, is killed. */
+/** Runs a program to its end, and kills it after `timeout` milliseconds. */
 export function startProgram(
   program: string,
   args: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * A model server on loopback that is as strict as the strictest: it checks path, headers and body
- * of each request, refuses what is wrong with a 400 that says so, and otherwise answers by its
- * script in the events of its protocol.
+ * A strict model server on loopback. It checks path, headers and body of each request, refuses an
+ * invalid one with a 400 that says why, and otherwise streams its scripted turns in the events of
+ * its protocol.
  */
 import type { IncomingMessage } from "node:http";
 import { checkChatRequest, checkMessagesRequest } from "@bowline/core/testing";
@@ -9,7 +9,7 @@ import { loopback, type Handler, type Loopback } from "./loopback.ts";
 
 type Json = Record<string, unknown>;
 
-/** What the model says in one turn. */
+/** The output of the model in one turn. */
 export interface ScriptedTurn {
   readonly thinking?: string;
   readonly text?: string;
@@ -19,15 +19,15 @@ export interface ScriptedTurn {
 export type StrictApi = "openai-chat" | "anthropic-messages";
 
 export interface StrictServer extends AsyncDisposable {
-  /** As a model of this protocol takes it. */
+  /** The base URL for a model of this protocol. */
   readonly baseUrl: string;
-  /** The bodies so far, parsed. */
+  /** Returns the request bodies so far, parsed. */
   readonly bodies: () => Json[];
-  /** Everything that was wrong so far; each is also a 400. */
+  /** Every invalid request so far. Each was also refused with a 400. */
   readonly problems: readonly string[];
 }
 
-/** Answers the first request with the first turn, and so on; a request too many is a problem. */
+/** Answers the first request with the first turn, and so on. An extra request is a problem. */
 export async function strictServer(
   api: StrictApi,
   ...script: readonly ScriptedTurn[]
@@ -59,14 +59,14 @@ export async function strictServer(
   };
 }
 
-/** The events of a turn as this protocol sends them. `number` counts the answers from 1. */
+/** Returns the events of a turn in this protocol. `number` counts the answers from 1. */
 export function eventsOf(api: StrictApi, turn: ScriptedTurn, number: number): string[] {
   return wires[api].events(turn, number);
 }
 
 interface Wire {
   readonly path: string;
-  /** Each must be there, and look so. */
+  /** Required headers and their patterns. */
   readonly headers: Readonly<Record<string, RegExp>>;
   readonly check: (body: unknown) => string[];
   readonly refusal: (message: string) => Json;
@@ -117,7 +117,7 @@ function checkBody(body: string, wire: Wire): string[] {
   }
 }
 
-/** In pieces of three characters, as a model writes. */
+/** Splits into pieces of three characters, as a model streams. */
 function pieces(text: string): string[] {
   return text.match(/.{1,3}/gsu) ?? [];
 }

@@ -1,4 +1,4 @@
-/** A store whose writers append in another way: late, or not at all. */
+/** Wraps a store so that `append` decides how its writers append: late, or not at all. */
 import type { SessionWriter, Store } from "@bowline/core/session";
 
 type Append = SessionWriter["append"];

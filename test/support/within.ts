@@ -1,6 +1,9 @@
-/** Waits with an end: a test that only hangs names nothing, and keeps the others waiting. */
+/**
+ * Waits with a time limit, because a hanging test does not say what it waits for and delays the
+ * others.
+ */
 
-/** Rejects with `what` when the work takes longer. */
+/** Rejects with `what` when the work takes longer than `ms`. */
 export async function within<T>(what: string, work: Promise<T>, ms = 10_000): Promise<T> {
   let stop = (): void => {};
   const late = new Promise<never>((_, reject) => {
@@ -10,7 +13,7 @@ export async function within<T>(what: string, work: Promise<T>, ms = 10_000): Pr
   return Promise.race([work, late]).finally(stop);
 }
 
-/** Resolves when it is so. Rejects with `what` when it is not so in time. */
+/** Polls until the condition is true. Rejects with `what` after the time limit. */
 export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,

@@ -1,7 +1,4 @@
-/**
- * docs/other-shapes.md shows four programs, which run against a real loopback server in place of
- * the services they ask.
- */
+/** Runs the four programs in docs/other-shapes.md against a loopback server. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +8,7 @@ import { chatText, loopback, streamed, type Handler } from "../../../test/suppor
 
 const root = join(import.meta.dirname, "../../..");
 const page = await readFile(join(root, "docs/other-shapes.md"), "utf8");
-/** Whole answers, as the Messages API gives them to who asks for no stream. */
+/** A non-streaming answer of the Messages API. */
 const whole = (content: object[], stop_reason: string): Handler => {
   const about = { id: "m", type: "message", role: "assistant", model: "claude-sonnet-4-5" };
   return (response) => {
@@ -47,7 +44,7 @@ const chat = [
   chatText("Sunny, 20 °C."),
 ];
 
-/** Two answers of the Messages API, streamed. */
+/** Two streamed answers of the Messages API. */
 const claudeStream = [
   streamedClaude(
     { type: "tool_use", id: "c1", name: "get_weather", input: {} },
@@ -100,7 +97,7 @@ function streamedClaude(content_block: object, delta: object, stop_reason: strin
   );
 }
 
-/** Runs a program with the test's server in place of every host. */
+/** Runs a program with requests to every host redirected to the test's server. */
 function run(file: string, baseUrl: string): Promise<Output> {
   const { origin } = new URL(baseUrl);
   const redirect = `const real = fetch;

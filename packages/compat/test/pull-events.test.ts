@@ -1,4 +1,4 @@
-/** The generator that a run waits for. */
+/** The generator that a run waits for at every event. */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
@@ -10,11 +10,11 @@ const event = (seq: number): AgentEvent => ({ type: "turn_start", runId: "r", se
 
 interface Rig {
   readonly start: StartRun;
-  /** What happened in the run, in order. */
+  /** The steps of the run, in order. */
   readonly log: string[];
 }
 
-/** A run of two events, which then ends as `end` says. */
+/** A run of two events that ends with `end`. */
 function rig(end: () => Promise<void> = async () => {}): Rig {
   const log: string[] = [];
   const start: StartRun = async (emit, signal) => {

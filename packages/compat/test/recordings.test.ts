@@ -1,7 +1,4 @@
-/**
- * The shapes against recorded answers of real services, served again on loopback, and with real
- * tools.
- */
+/** The formats on recorded answers of real services, served on loopback, and with real tools. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -34,7 +31,7 @@ const wires = {
 } as const;
 const skip = missing ?? false;
 
-/** Answers first as recorded, then with a plain text. */
+/** Answers with the recording first, then with a plain text. */
 function replay({ status, body }: Recording, api: StrictApi): Promise<Loopback> {
   const recorded: Handler = (response) => {
     response.writeHead(status, {
@@ -49,7 +46,7 @@ function replay({ status, body }: Recording, api: StrictApi): Promise<Loopback> 
   return loopback(recorded, plain);
 }
 
-/** The recorded answer as the wire alone reads it. */
+/** The recorded answer as the wire reads it without the loop. */
 function answerOf(
   { status, body }: Recording,
   { api, streamFn }: { readonly api: StrictApi; readonly streamFn: StreamFn },

@@ -1,6 +1,6 @@
 /**
- * One scripted model, four shapes: Agent, karl, codelet and gai come to the same transcript, each
- * with its own words for failures.
+ * One scripted model gives the same transcript in four formats: Agent, karl, codelet and gai. Only
+ * the wording of failures differs.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -16,7 +16,7 @@ import {
   type ScriptedStep,
 } from "@bowline/core/testing";
 
-/** What a tool does: gives text, gives an error as a result, or throws. */
+/** The work of a tool: it returns a text, returns an error, or throws. */
 type Work = (args: { a: number; b: number }) => string | { error: string } | Promise<string>;
 
 interface Scenario {
@@ -377,7 +377,7 @@ function toolsOf(tools: Readonly<Record<string, Work>>): AgentTool[] {
   );
 }
 
-/** What the model was shown last, and what it answered if the run ended well. */
+/** The messages that the model got last, and its answer if the run ended well. */
 function outcome(model: ScriptedModel, end = "done", answer = ""): Outcome {
   const shown = model.calls.at(-1)?.context.messages ?? [];
   const transcript = [...shown.map(line), ...(end === "done" ? [`assistant: ${answer}`] : [])];
@@ -418,7 +418,7 @@ async function same(
   }
 }
 
-/** One call whose result is an error, in the words of each shape. */
+/** Runs one call whose result is an error, in the wording of each format. */
 async function failing(
   scenario: Scenario,
   asked: string,

@@ -1,6 +1,6 @@
 /**
- * The shapes of other libraries are thin: few lines that run, and nothing of core that its users
- * could not import.
+ * The formats of other libraries are thin: few executable lines, and no import from core that a
+ * user could not make.
  */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const files = globSync("**/*.ts", { cwd: root });
 const { exports } = JSON.parse(readFileSync(join(core, "package.json"), "utf8")) as {
   exports: Record<string, string | { "@bowline/source": string }>;
 };
-/** What a user can import of core, as `specifier#name`. */
+/** The names that a user can import from core, as `specifier#name`. */
 const publicNames = new Set(
   Object.entries(exports).flatMap(([entry, target]) => {
     if (typeof target === "string" || entry === "./testing") return [];
@@ -30,10 +30,10 @@ describe("the sources of the formats", () => {
   it("have under 300 executable lines each, and so does their shared code", () => {
     const folders = { karl: 0, codelet: 0, gai: 0, ".": 0 };
     for (const file of files) {
-      // karl's runner is a thing beside the loop (seed 000, K6), with files of its own in the seed,
-      // too.
+      // karl's runner is separate from the loop (seed 000, K6), and the seed keeps it in separate
+      // files, too.
       if (/^karl\/(?:run-task|task-\w+)\.ts$/.test(file)) continue;
-      // Seed 003 asks for providers and a runner beside the loop.
+      // Seed 003 asks for providers and a runner besides the loop.
       if (file.startsWith("gateway/")) continue;
       folders[(file.split("/").at(-2) ?? ".") as keyof typeof folders] += linesThatRun(read(file));
     }
@@ -113,10 +113,7 @@ core.addUsage; core.noSuchThing;`;
   });
 });
 
-/**
- * Lines that are left when comments, blank lines, imports, lists of exports and types are taken
- * out.
- */
+/** Counts the lines without comments, blank lines, imports, export lists and types. */
 function linesThatRun(code: string): number {
   const withoutComments = code.replaceAll(/^\s*(?:\/\*[^]*?\*\/|\/\/.*)\n/gm, "");
   return withoutComments
@@ -127,8 +124,8 @@ function linesThatRun(code: string): number {
 }
 
 /**
- * What a file imports that no user of core could: modules that are not read name by name, files of
- * other packages, and names.
+ * The imports of a file that no user of core could make: imports that hide names, files of other
+ * packages, and names that are not exported.
  */
 function notPublic(file: string, code: string): string[] {
   const lists = listsOf(code);
@@ -141,7 +138,7 @@ function notPublic(file: string, code: string): string[] {
   return [...unread, ...wrong];
 }
 
-/** Names in an entry's lists of exports, and of what it declares and exports. */
+/** The names in an entry's export lists and exported declarations. */
 function exportedNames(code: string): string[] {
   const declared = [
     ...code.matchAll(/^export (?:function|class|const|interface|type) (\w+)/gm),
@@ -159,9 +156,7 @@ interface NameList {
   readonly isExport: boolean;
 }
 
-/**
- * What a file imports and exports again name by name; the names of a namespace are those it uses.
- */
+/** The names that a file imports or re-exports; of a namespace, the names it uses. */
 function listsOf(code: string): NameList[] {
   const lists = [
     ...code.matchAll(/^(import|export) (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from "([^"]+)"/gm),

@@ -1,4 +1,4 @@
-/** The names of each shape, as a list. A change here is a change for users. */
+/** The exported names of each format. A change here is visible to users. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as codelet from "../src/codelet/index.ts";

@@ -1,7 +1,7 @@
-/** Answers on the wires that the seeds' programs reach, for a loopback server. */
+/** Loopback answers on the wires that the seeds' programs use. */
 import { streamed, type Handler } from "../loopback.ts";
 
-/** What tests read of a request, on either wire. */
+/** The fields that tests read of a request on either wire. */
 export interface SentBody {
   readonly model: string;
   readonly system?: unknown;
@@ -73,7 +73,7 @@ export function calls(...tools: readonly (readonly [name: string, input: object]
   return messagesAnswer(...tools.map(([name, input]) => ({ name, input })));
 }
 
-/** The first words of an answer, and then nothing. */
+/** The first words of an answer, after which the server stays silent. */
 export function saysAndFallsSilent(...deltas: readonly string[]): Handler {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -82,7 +82,7 @@ export function saysAndFallsSilent(...deltas: readonly string[]): Handler {
   };
 }
 
-/** Text on the wire between a page and its proxy. */
+/** Text in the format between a page and its proxy. */
 export function proxySays(text: string): Handler {
   return streamed(
     { type: "start" },

@@ -1,6 +1,6 @@
 /**
- * The TypeScript blocks of a seed as programs: each is type-checked by itself, run against a
- * loopback server, and looked at.
+ * Runs the TypeScript blocks of a seed as programs: each is type-checked separately, run against a
+ * loopback server, and its output compared.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -10,23 +10,23 @@ import { createPrograms, type Programs } from "./programs.ts";
 import { missing, seedBlocks } from "./seed-blocks.ts";
 
 export interface BlockProgram {
-  /** The title of its test. */
+  /** Title of the test. */
   readonly title: string;
-  /** The blocks it is made of, counted from 0 among the seed's TypeScript blocks. */
+  /** Indexes of its blocks, from 0 among the seed's TypeScript blocks. */
   readonly blocks: readonly number[];
-  /** The names that the block leaves out. */
+  /** Code before the block, for names that the block uses but does not declare. */
   readonly before?: string;
-  /** What shows its effect. */
+  /** Code after the block that shows its effect. */
   readonly after?: string;
-  /** What is changed in the block: a statement put in between, or what stands where code has to. */
+  /** Edits the block: adds a statement, or replaces a placeholder with code. */
   readonly edit?: (block: string) => string;
-  /** What the compiler says of the program without `edit`. */
+  /** Matches the compiler's errors without `edit`. */
   readonly unedited?: RegExp;
-  /** Whether it is only run: an implementation, which is not a user's code. */
+  /** Skips the type check, for an implementation that is not user code. Default false. */
   readonly unchecked?: boolean;
-  /** What the server says, request by request. */
+  /** The server's answers, one per request. */
   readonly answers?: readonly Handler[];
-  /** Exactly what the program prints. */
+  /** The exact output of the program. */
   readonly prints: string;
   readonly asks?: (requests: readonly SentRequest[]) => void;
 }
@@ -36,14 +36,14 @@ export interface SentRequest extends Pick<Loopback["requests"][number], "url" | 
 }
 
 export interface BlockSuite {
-  /** The seed's number. */
+  /** Number of the seed. */
   readonly seed: string;
-  /** Folders of `packages/` whose packages the programs import beside core. */
+  /** Folders in `packages/` whose packages the programs import besides core. */
   readonly packages?: readonly string[];
-  /** Module specifiers of the seed, and what stands for them. */
+  /** Module specifiers of the seed and their replacements. */
   readonly specifiers: readonly (readonly [RegExp, string])[];
   readonly programs: readonly BlockProgram[];
-  /** Why blocks are no program, by their number. */
+  /** Block number to the reason why it is not run. */
   readonly leftOut: Readonly<Record<number, string>>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Programs as a user has them: in a folder outside the repository where the package is installed as
- * it is published, built from the source as it is now. Each is type-checked by itself (a merged
- * declaration holds for a whole program) and run as a process of its own, with every host it asks
- * for replaced by a loopback server.
+ * Programs as users write them, in a folder outside the repository with the packages installed as
+ * published, built from the current source. Each program is type-checked separately, because a
+ * merged declaration applies to a whole program. It runs as a separate process, with requests to
+ * every host redirected to a loopback server.
  */
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,22 +11,22 @@ import { startProgram, type Output } from "../start-program.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const tsc = join(root, "node_modules/typescript/bin/tsc");
-/** Of a program, in milliseconds. */
+/** Time limit of a program, in milliseconds. */
 const timeout = 60_000;
 
 export interface Programs extends AsyncDisposable {
-  /** Writes a program; `name` is that of its folder. */
+  /** Writes a program into the folder `name`. */
   add(name: string, code: string): Promise<void>;
-  /** What the compiler says of each program, by name; those it says nothing of are absent. */
+  /** Returns the compiler's errors by program name. Programs without errors are absent. */
   check(): Promise<ReadonlyMap<string, readonly string[]>>;
   /**
-   * Runs a program in its folder. Requests to any host go to `server`, which is told the host in
-   * `x-host`; none go further.
+   * Runs a program in its folder. Requests to any host go to `server`, with the host in `x-host`;
+   * no request leaves the machine.
    */
   run(name: string, server?: string): Promise<Output>;
 }
 
-/** What a user's project has: strict, and no more. */
+/** A user's strict settings, and nothing else. */
 const tsconfig = {
   compilerOptions: {
     target: "ES2023",
@@ -40,7 +40,7 @@ const tsconfig = {
   files: ["main.ts"],
 };
 
-/** `packages` names folders of `packages/` that are installed beside core. */
+/** Creates the folder. `packages` names folders in `packages/` to install besides core. */
 export async function createPrograms(...packages: readonly string[]): Promise<Programs> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "bowline-programs-")));
   await install(folder, packages);
@@ -69,14 +69,14 @@ export async function createPrograms(...packages: readonly string[]): Promise<Pr
       startProgram(process.execPath, ["--import", redirectTo(server), "main.ts"], {
         timeout,
         cwd: join(folder, name),
-        // The programs are many and import the same.
+        // Many programs import the same files, so they share a compile cache.
         env: { ...process.env, NO_COLOR: "1", NODE_COMPILE_CACHE: join(folder, "cache") },
       }),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-/** Puts the packages, as built, and what programs import beside them into `node_modules`. */
+/** Installs the built packages, and what programs import besides them, into `node_modules`. */
 async function install(folder: string, packages: readonly string[]): Promise<void> {
   await mkdir(join(folder, "node_modules"));
   for (const name of ["@types", "arktype", "hono", "typebox", "undici", "valibot", "zod"]) {
@@ -87,7 +87,7 @@ async function install(folder: string, packages: readonly string[]): Promise<voi
   for (const name of packages) await build(folder, name, `packages/${name}`);
 }
 
-/** Builds `@bowline/<name>` from these projects. */
+/** Builds `@bowline/<name>` from these TypeScript projects. */
 async function build(folder: string, name: string, ...projects: string[]): Promise<void> {
   const installed = join(folder, "node_modules/@bowline", name);
   await mkdir(installed, { recursive: true });

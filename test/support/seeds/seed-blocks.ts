@@ -1,14 +1,14 @@
 /**
- * The fenced blocks of the seeds, read where they lie: outside the repository, so that none of
- * their text is copied into it.
+ * Reads the fenced blocks of the seeds from outside the repository, so that none of their text is
+ * copied into it.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export interface SeedBlock {
-  /** What the fence says, such as `typescript`. */
+  /** The language of the fence, such as `typescript`. */
   readonly language: string;
-  /** The line of the fence, from 1. */
+  /** Line number of the fence, from 1. */
   readonly line: number;
   readonly code: string;
 }
@@ -16,14 +16,14 @@ export interface SeedBlock {
 const folder: string =
   process.env.BOWLINE_SEEDS ?? resolve(import.meta.dirname, "../../..", "../shared/seeds");
 
-/** Why there are no seeds; undefined when there are. */
+/** Why the seeds are missing, or undefined. */
 export const missing: string | undefined = existsSync(folder)
   ? undefined
   : `no seeds in ${folder}: set BOWLINE_SEEDS to the folder that holds them`;
 
 /**
- * The blocks of the seed whose file begins with this number, in order; none where the folder is
- * absent.
+ * Returns the blocks of the seed whose file name begins with this number, in order, or none when
+ * the folder is absent.
  */
 export function seedBlocks(number: string): SeedBlock[] {
   if (missing !== undefined) return [];

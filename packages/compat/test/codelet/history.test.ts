@@ -1,4 +1,4 @@
-/** What codelet's history keeps for the calls that follow: thinking and images. */
+/** Thinking and images that codelet's history keeps for later calls. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, defineTool, type AgentTool } from "@bowline/core/agent";
@@ -32,7 +32,7 @@ const look: AgentTool = defineTool({
 const thinking = { type: "thinking", thinking: "Hm", signature: "sig-1" };
 const use = { type: "tool_use", id: "t1", name: "look", input: {} };
 
-/** An answer of the Messages API to a request that asked for no stream. */
+/** A non-streaming answer of the Messages API. */
 const whole =
   (...content: { type: string; [field: string]: unknown }[]): Handler =>
   (response) => {

@@ -1,6 +1,6 @@
 /**
- * The shape of codelet's runner (seed 001): providers, registry, history; first with a mock
- * provider, as the seed plans it.
+ * codelet's runner (seed 001): providers, registry and history, first with the mock provider that
+ * the seed describes.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import { createScriptedModel } from "@bowline/core/testing";
 import { failing, loopback, type Handler } from "../../../../test/support/loopback.ts";
 import { code } from "../../../../test/support/error-code.ts";
 
-/** Answers from a list, and keeps what it was asked. */
+/** Answers from a list and records its requests. */
 class MockLlmProvider implements LlmProvider {
   readonly asked: { messages: Message[]; tools: ToolDefinition[] }[] = [];
   readonly #answers: (CompletionResponse | Error)[];

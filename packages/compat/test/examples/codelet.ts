@@ -1,4 +1,4 @@
-// codelet's runner: a provider, a registry of tools, and a history that the next run goes on from.
+// codelet's runner: a provider, a registry of tools, and a history that the next run continues.
 import { defineTool } from "@bowline/core";
 import { ClaudeProvider, Runner, ToolRegistry } from "@bowline/compat/codelet";
 

@@ -1,5 +1,5 @@
-// gai's agent: tools that carry their executor, an agent that is a value, a transport, and a result
-// instead of an exception.
+// gai's agent: tools with their executors, an immutable agent, a transport, and a result instead of
+// an exception.
 import {
   Agent,
   anthropic,

@@ -1,4 +1,4 @@
-// karl's loop: a generator of events, which returns the last message.
+// karl's loop: a generator of events that returns the last message.
 import { agentLoop, type ToolDefinition } from "@bowline/compat/karl";
 
 const weather: ToolDefinition = {

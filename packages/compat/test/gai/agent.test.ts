@@ -1,7 +1,4 @@
-/**
- * The shape of gai's agents (seed 004): tools that carry their executor, an agent that is a value,
- * a transport.
- */
+/** gai's agents (seed 004): tools with their executors, an immutable agent, a transport. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Type } from "typebox";
@@ -40,7 +37,7 @@ const weather = Tool.new({
   description: "The weather of a place.",
   schema: Type.Object({ location: Type.String(), unit: Type.Optional(Type.String()) }),
   execute: ({ key }: Context, { location, unit = "celsius" }) => {
-    // Types come from the schema: neither is any.
+    // The types are inferred from the schema. Neither is any.
     const place: string = location;
     // @ts-expect-error -- a string is no number
     const wrong: number = location;

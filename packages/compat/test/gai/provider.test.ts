@@ -1,4 +1,6 @@
-/** A provider of one's own, of the seed's two functions, and going on with a result's messages. */
+/**
+ * A custom provider with the seed's two functions, and runs that continue the messages of a result.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Type } from "typebox";
@@ -47,7 +49,10 @@ interface Rig {
   readonly sent: HttpRequest[];
 }
 
-/** A provider of a made-up API: a body is the number of messages, an answer is its content. */
+/**
+ * A provider for an invented API: the request body is the number of messages, the response is the
+ * content.
+ */
 function rig(answers: readonly { content: readonly Content[]; stop?: string }[]): Rig {
   const asked: CompletionRequest[] = [];
   const sent: HttpRequest[] = [];

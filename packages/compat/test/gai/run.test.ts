@@ -54,7 +54,7 @@ const provider = anthropic.provider(anthropic.new("sk-ant-1", "claude-x"));
 
 type Answer = object[] | GaiError | HttpResponse;
 
-/** A transport that answers from a list: blocks of a message, a whole response, or an error. */
+/** A transport that answers from a list: content blocks, a whole response, or an error. */
 function mock(...answers: Answer[]): {
   runtime: Runtime;
   requests: HttpRequest[];
@@ -191,7 +191,7 @@ describe("gai's run", () => {
     assert.ok(
       !("tools" in (bare ?? {})) && !("temperature" in (bare ?? {})) && !("system" in (bare ?? {})),
     );
-    // Anthropic wants max_tokens in every request; OpenAI's format has it only if set.
+    // Anthropic requires max_tokens in every request. OpenAI's format has it only if set.
     const sent: HttpRequest[] = [];
     const chat = Runtime.new((request) => {
       sent.push(request);

@@ -1,4 +1,4 @@
-/** Details of seed 003's providers and runner that their other tests take for granted. */
+/** Details of the providers and the runner of seed 003 that no other test covers. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {

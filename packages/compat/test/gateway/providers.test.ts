@@ -220,7 +220,7 @@ describe("OpenAIProvider", () => {
   });
 });
 
-/** A provider that says these answers, one a call. */
+/** A provider that gives these answers, one per call. */
 function provider(...answers: ChatEvent[][]): ModelProvider & { readonly asked: ChatParams[] } {
   const asked: ChatParams[] = [];
   return {

@@ -1,4 +1,4 @@
-/** What a turn keeps: the good calls beside a bad one, images, and tokens from caches. */
+/** Whole turns: valid calls beside an invalid one, images, and cached tokens. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, defineTool, type StreamFn } from "@bowline/core";
@@ -19,7 +19,7 @@ import { chatText, loopback, streamed, type Handler } from "../../../../test/sup
 const add = { name: "add", description: "Adds.", inputSchema: { type: "object", properties: {} } };
 const final: ChatEvent = { type: "final", usage: { inputTokens: 1, outputTokens: 1 } };
 
-/** A provider of another hand. */
+/** A provider as another author might write it. */
 function ownProvider(...answers: unknown[][]): ModelProvider & { readonly asked: ChatParams[] } {
   const asked: ChatParams[] = [];
   return {

@@ -1,6 +1,4 @@
-/**
- * The shape of karl's agent loop (seed 000), driven by the scripted model: events, messages, tools.
- */
+/** karl's agent loop (seed 000) with the scripted model: events, messages, tools. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +52,7 @@ interface Ran {
   readonly model: ScriptedModel;
 }
 
-/** Runs to the end and keeps all that came. */
+/** Runs to the end and records everything. */
 async function run(
   script: readonly ScriptedStep[],
   tools: ToolDefinition[] = [],

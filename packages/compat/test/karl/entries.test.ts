@@ -1,4 +1,4 @@
-/** karl's entries that hold one wire. */
+/** karl's entries for a single wire. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { build } from "esbuild";

@@ -1,4 +1,4 @@
-/** What karl's loop and runner keep of a run that failed. */
+/** The answer that karl's loop and runner keep after a failed run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -32,7 +32,7 @@ interface LoopOptions {
   readonly onMessage?: (message: Message) => void;
 }
 
-/** What the loop throws. */
+/** The error that the loop throws. */
 async function errorOf(script: readonly ScriptedStep[], options: LoopOptions = {}): Promise<Error> {
   const { streamFn } = createScriptedModel(script);
   const config = { ...base, apiFormat: "openai", streamFn, ...options } as const;

@@ -1,4 +1,6 @@
-/** karl's loop obeys its reader: nothing starts before the reader asks for the next event. */
+/**
+ * karl's loop is pulled by its reader: nothing starts before the reader asks for the next event.
+ */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
@@ -28,7 +30,7 @@ interface Rig {
   readonly events: ReturnType<typeof agentLoop>;
   readonly model: ScriptedModel;
   readonly clock: ManualClock;
-  /** Calls of the tool. */
+  /** The calls of the tool so far. */
   readonly ran: string[];
 }
 
@@ -50,7 +52,7 @@ function rig(script: readonly ScriptedStep[], options: Partial<AgentLoopConfig> 
   return { events: agentLoop("", "Go", [tool], config), model, clock, ran };
 }
 
-/** Reads up to an event of this kind, and lets everything run that does not wait for the reader. */
+/** Reads up to an event of this type, then runs everything that does not wait for the reader. */
 async function readTo(events: Rig["events"], type: AgentEvent["type"]): Promise<void> {
   for (;;) {
     const { value, done } = await events.next();

@@ -1,7 +1,4 @@
-/**
- * Details of karl's runner: how long it waits between attempts, and what it says of an answer as it
- * comes.
- */
+/** Details of karl's runner: the waits between attempts, and the pieces of an answer. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { runTask, type TaskEvent, type TaskOptions } from "../../src/karl/index.ts";
@@ -9,7 +6,7 @@ import { BowlineError } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 
-/** The waits of a task whose model is overloaded, in milliseconds. */
+/** The waits of a task with an overloaded model, in milliseconds. */
 async function waits(
   retry: TaskOptions["retry"] & object,
   retryAfterMs?: number,

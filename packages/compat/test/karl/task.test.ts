@@ -1,6 +1,4 @@
-/**
- * karl's runner around the loop: configuration, time limit, retries, hooks, the packaged result.
- */
+/** karl's runner around the loop: configuration, time limit, retries, hooks and the result. */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
@@ -300,7 +298,7 @@ describe("karl's time limit", () => {
       );
     };
     const rig = start([hangs, says("Done.")], { timeoutMs: 5000 });
-    await rig.clock.advance(5000 + 1000 + 1000); // and the grace of the abort, and the wait
+    await rig.clock.advance(5000 + 1000 + 1000); // plus the grace period of the abort, and the retry delay
     const { status, result } = await rig.result;
     assert.deepEqual([status, result, signals[0]?.aborted], ["success", "Done.", true]);
     const [retry] = rig.events.filter((event) => event.type === "task_retry");

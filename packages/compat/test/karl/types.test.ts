@@ -1,4 +1,4 @@
-/** karl's types: a program that was written for the seed's compiles. */
+/** A program written for the seed's types compiles with karl's. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../../src/karl/index.ts";
 import { createScriptedModel } from "@bowline/core/testing";
 
-/** The seed's ten kinds, all of them: the compiler refuses another. */
+/** All ten event kinds of the seed. The compiler rejects any other. */
 function tenKinds(event: AgentEvent): string {
   switch (event.type) {
     case "stream_start":

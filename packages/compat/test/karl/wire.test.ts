@@ -1,4 +1,4 @@
-/** karl's loop over real sockets: what is sent, and what servers answer, in both formats. */
+/** karl's loop over real sockets: requests and responses in both formats. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {

@@ -1,7 +1,7 @@
 /**
- * What makes programs of the TypeScript blocks of seed 000: its shapes, its integration and its
- * adapter are a user's code. Its loop is an implementation, not to be type-checked; it is run
- * beside the face, which must say, ask and return the same.
+ * Programs from the TypeScript blocks of seed 000. Its types, integration and adapter are user
+ * code. Its loop is an implementation: it is run, not type-checked, and our loop must give the same
+ * events, requests and messages.
  */
 import assert from "node:assert/strict";
 import { chatText, streamed } from "../../../../test/support/loopback.ts";
@@ -25,8 +25,8 @@ const printAll = `for (;;) {
 `;
 
 /**
- * A good call, one that fails and one of no tool, in pieces; without usage, which the face adds up
- * and the listing does not.
+ * A valid call, a failing one and one of an unknown tool, in pieces and without usage, because our
+ * loop sums usage and the seed's does not.
  */
 const calls = streamed(
   { choices: [{ index: 0, delta: { content: "Let me " } }] },
@@ -195,7 +195,7 @@ ${run}`,
     // Requirements: K49
     title: "a runner works after changing only its import",
     blocks: [4],
-    edit: (block) => block.slice(block.indexOf("// After")), // before it stands what is replaced
+    edit: (block) => block.slice(block.indexOf("// After")), // before this comment is the code to replace
     after: `const events = agentLoop("", "Hi", [], ${config});
 ${printAll}`,
     answers: [chatText("Hello.")],

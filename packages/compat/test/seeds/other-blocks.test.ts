@@ -1,6 +1,6 @@
 /**
- * The TypeScript blocks of the other seeds: those that are a user's code are run, the rest is left
- * out for the reason given.
+ * The TypeScript blocks of the other seeds. User code is run; the rest is left out for the stated
+ * reason.
  */
 import { testBlocks } from "../../../../test/support/seeds/block-suite.ts";
 import { karlPrograms } from "./karl-programs.ts";
