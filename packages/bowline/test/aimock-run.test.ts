@@ -1,6 +1,6 @@
 /**
- * `bowline run` against a model server that nobody here wrote, over both wires, with a real tool on
- * a real file.
+ * `bowline run` against aimock, a third-party model server, over two wires, with a real tool on a
+ * real file.
  */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -14,7 +14,9 @@ const wires = [
   { model: "anthropic/claude-x", key: "ANTHROPIC_API_KEY", path: "/v1/messages" },
 ];
 
-/** A server that asks for a file and answers from what it was shown; anything else is a 503. */
+/**
+ * A server that requests a file and answers from its content. It answers anything else with a 503.
+ */
 async function mockServer(): Promise<LLMock> {
   const mock = new LLMock({ port: 0, strict: true, auth: { apiKeys: ["test-key"] } });
   const asks = { userMessage: "what is in notes.txt" };

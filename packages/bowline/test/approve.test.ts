@@ -11,7 +11,7 @@ interface Asked {
   readonly interrupted: number;
 }
 
-/** Asks about the calls in order; each answer is typed when its question is there. */
+/** Asks about the calls in order, and types each answer when its question appears. */
 async function ask(
   calls: [name: string, args: object][],
   answers: string[],

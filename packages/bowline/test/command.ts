@@ -1,4 +1,4 @@
-/** Runs the command from source as a child process, as a shell would. */
+/** Runs the command from source as a child process, as a shell does. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,28 +16,25 @@ export interface Ended {
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** Standard input, whole; without it there is none. */
+  /** The whole standard input. Default: empty. */
   readonly input?: string;
-  /** Whether standard input stays open after that. */
+  /** Whether standard input stays open after `input`. Default false. */
   readonly isInputOpen?: boolean;
-  /** What a shell does first, such as setting a limit. */
+  /** Shell commands to run first, such as `ulimit`. */
   readonly before?: string;
-  /** Called with the child once it runs. */
+  /** Called with the child process after it has started. */
   readonly watch?: (child: ChildProcess) => void;
 }
 
-/** No command takes so long, however busy the machine. */
+/** Upper limit of a command, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 300_000;
 const main = join(import.meta.dirname, "../src/cli/main.ts");
 
-/**
- * No test touches the sessions of whoever runs it: each file has a home of its own, which goes away
- * with it.
- */
+/** Each test file has a temporary home, so that tests never touch the user's sessions. */
 const home = mkdtempSync(join(tmpdir(), "bowline-home-"));
 process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 
-/** The environment of a machine without keys, servers or colours. */
+/** An environment without keys, model servers or colours. */
 export const bare = {
   ...compileCache,
   PATH: process.env.PATH ?? "",
@@ -76,7 +73,7 @@ export function bowline(
   });
 }
 
-/** A new empty directory that goes away with the test. */
+/** A new empty directory that is removed with the test. */
 export async function temporary(): Promise<{ readonly path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "bowline-test-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

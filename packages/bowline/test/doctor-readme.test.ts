@@ -1,6 +1,6 @@
 /**
- * The two outputs of `bowline doctor` in README.md are what it prints, but for ports and times.
- * After a change that is meant, BOWLINE_WRITE_README=1 with this test writes them.
+ * Compares the two outputs of `bowline doctor` in README.md with the real ones, except ports and
+ * times. Run this test with BOWLINE_WRITE_README=1 to update them.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ import {
 const readme = join(import.meta.dirname, "../../../README.md");
 const marked = /(<!-- doctor -->\n)([^]*?)(<!-- \/doctor -->)/;
 
-/** As proxies in front of local models are: strict about fields, loose about tool calls. */
+/** Behaves like a proxy in front of a local model: strict about fields, loose about tool calls. */
 const proxy: Oddities = {
   models: { status: 200, body: { object: "list", data: [{ id: "local-1" }] } },
   refuse: ({ stream_options: asked }) =>
@@ -41,7 +41,7 @@ const proxy: Oddities = {
   write: eventStream("data:", "\r\n"),
 };
 
-/** A server that nobody here wrote, with a model that does what it is asked. */
+/** A third-party server with a model that follows instructions. */
 async function startMock(): Promise<LLMock> {
   const mock = new LLMock({ port: 0 });
   const usage = { prompt_tokens: 9, completion_tokens: 3 };
@@ -62,8 +62,8 @@ async function startMock(): Promise<LLMock> {
 }
 
 /**
- * What the command prints, with the port and the time that the README shows, and not that a busy
- * machine made it wait.
+ * Returns the command's output with the README's port and time, and without notices about a slow
+ * machine.
  */
 async function printed(
   summary: string,

@@ -1,6 +1,6 @@
 /**
- * Model servers on loopback with a model that does what it is asked, behind the oddities of servers
- * in the field.
+ * Loopback model servers with a model that follows instructions, and the deviations of real
+ * servers.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,15 +12,15 @@ export interface Refusal {
   readonly body: Json | string;
 }
 
-/** What a server does otherwise than the reference. */
+/** How a server deviates from the reference. */
 export interface Oddities {
-  /** Looks at each chat request first. */
+  /** Checks each chat request first. */
   readonly refuse?: (body: Json, request: IncomingMessage) => Refusal | undefined;
-  /** Makes the body of an answer from its chunks. Default an event stream by the book. */
+  /** Makes the response body from the chunks. Default: a standard event stream. */
   readonly write?: (chunks: readonly Json[], response: ServerResponse) => void;
-  /** Changes the chunks of an answer. */
+  /** Changes the chunks of a response. */
   readonly chunks?: (chunks: Json[], body: Json) => Json[];
-  /** What `GET /models` answers with. Default one model, `local-1`. */
+  /** The response to `GET /models`. Default: one model, `local-1`. */
   readonly models?: Refusal;
 }
 
@@ -89,7 +89,7 @@ export function send(response: ServerResponse, { status, body }: Refusal): void 
   response.end(isText ? body : JSON.stringify(body));
 }
 
-/** Events as a server writes them: `field` before each payload, `end` after each line. */
+/** Writes events with `field` before each payload and `end` after each line. */
 export function eventStream(field = "data: ", end = "\n"): NonNullable<Oddities["write"]> {
   return (chunks, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -99,7 +99,7 @@ export function eventStream(field = "data: ", end = "\n"): NonNullable<Oddities[
   };
 }
 
-/** What the obliging model says, in chunks by the book. */
+/** The standard chunks of the model's answer. */
 function chunksOf(body: Json): Json[] {
   const calls = callsFor(body);
   const limit = Number(body.max_tokens ?? body.max_completion_tokens ?? Infinity);
@@ -184,10 +184,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/**
- * The calls of an answer's chunks as a server without a parser would leave them: as the model's own
- * text.
- */
+/** Turns the calls of an answer into text of the model, as servers without a tool parser do. */
 export function callsAsText(chunks: Json[]): Json[] {
   const entries = chunks.flatMap((chunk) => entriesOf(chunk));
   if (entries.length === 0) return chunks;
@@ -200,7 +197,9 @@ export function callsAsText(chunks: Json[]): Json[] {
   ];
 }
 
-/** Changes each entry of `tool_calls`; one that becomes undefined is left out with its chunk. */
+/**
+ * Changes each entry of `tool_calls`. An entry that becomes undefined is removed with its chunk.
+ */
 export function changeCalls(chunks: Json[], change: (entry: Json) => Json): Json[] {
   return chunks.map((chunk) => {
     const entries = entriesOf(chunk);
@@ -208,7 +207,7 @@ export function changeCalls(chunks: Json[], change: (entry: Json) => Json): Json
   });
 }
 
-/** Calls in one piece each, their arguments an object. */
+/** Sends each call in one piece, with its arguments as an object. */
 export function wholeCalls(chunks: Json[]): Json[] {
   const entries = chunks.flatMap(entriesOf);
   if (entries.length === 0) return chunks;
@@ -233,7 +232,7 @@ export function wholeCalls(chunks: Json[]): Json[] {
   ];
 }
 
-/** The whole answer as one JSON object, which servers that cannot stream send. */
+/** Sends the whole answer as one JSON object, as servers without streaming do. */
 export function asJson(chunks: readonly Json[], response: ServerResponse): void {
   const deltas = chunks.flatMap((chunk) => choicesOf(chunk).map(({ delta }) => delta as Json));
   const content = deltas

@@ -1,6 +1,6 @@
 /**
- * The doctor's judgement, apart from servers: bytes to traits, traits to findings, findings to a
- * verdict.
+ * The doctor's judgement without servers: from bytes to traits, from traits to findings, from
+ * findings to a verdict.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * `bowline doctor` against servers by the book and otherwise; a profile it gives does a tool turn
- * with the same server.
+ * `bowline doctor` against standard and deviating servers. Its profile then runs a tool turn with
+ * the same server.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ interface Row {
   readonly verdict: DoctorResult["verdict"]["kind"];
   readonly text?: RegExp;
   readonly compat?: Compat;
-  /** Findings that must be there, as `id mark`. */
+  /** Expected findings, as `id mark`. */
   readonly findings: readonly string[];
 }
 
@@ -427,7 +427,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
   });
 });
 
-/** What the profile is for. */
+/** Runs a tool turn with the profile. */
 async function doToolTurn({ profile }: DoctorResult): Promise<void> {
   await using folder = await temporary();
   await writeFile(join(folder.path, "notes.txt"), "bring rope\n");
@@ -492,7 +492,7 @@ describe("the doctor command", () => {
       watch: (child) => {
         const wait = setInterval(() => {
           if (silent.bodies.length === 0) return;
-          clearInterval(wait); // the second Ctrl-C would not wait for what was found
+          clearInterval(wait); // a second Ctrl-C would discard the results so far
           child.kill("SIGINT");
         }, 50);
         child.on("exit", () => clearInterval(wait));

@@ -1,6 +1,6 @@
 /**
- * The command from source where core lies beside it and resolves none of its dependencies, as `npm
- * install -g @bowline/core bowline` lays them out.
+ * The command from source, installed beside core as by `npm install -g @bowline/core bowline`, so
+ * that core cannot resolve its dependencies.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -24,13 +24,13 @@ const packages = join(import.meta.dirname, "../..");
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-global-")));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** No command takes so long, however busy the machine. */
+/** Upper limit of a command, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 120_000;
 
 for (const name of ["core", "bowline"])
   for (const part of ["src", "package.json"])
     cpSync(join(packages, name, part), join(folder, name, part), { recursive: true });
-// A link, since Node reads no TypeScript below `node_modules`.
+// Links the folder, because Node does not load TypeScript below `node_modules`.
 link(join(folder, "core"), join(folder, "node_modules/@bowline/core"));
 const { dependencies } = JSON.parse(
   readFileSync(join(packages, "bowline/package.json"), "utf8"),

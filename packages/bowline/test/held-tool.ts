@@ -1,4 +1,4 @@
-/** A tool that ends when it is told to. */
+/** A tool that ends when `release` is called. */
 import { defineTool, type AgentTool } from "@bowline/core";
 
 export function heldTool(): { readonly tool: AgentTool; readonly release: () => void } {

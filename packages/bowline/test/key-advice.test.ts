@@ -14,7 +14,7 @@ const refusing =
       .end(JSON.stringify({ error: { message } }));
 const noKey = refusing(401, "Who are you?");
 
-/** What the command says last of what went wrong. */
+/** Returns the last error line of the command. */
 async function said(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const { code, stdout, stderr } = await bowline(args, { env });
   assert.equal(code, 1, stderr);

@@ -1,8 +1,8 @@
 /**
- * Real services, with the keys of whoever asks for it: `BOWLINE_LIVE=1 npm test -- live.test`. What
- * has no key is skipped, and without `BOWLINE_LIVE` all of it is, so that nobody's key is spent
- * unasked. A server of one's own is `BOWLINE_LIVE_BASE_URL` and `BOWLINE_LIVE_MODEL`; the other
- * addresses can be moved as for `bowline serve`.
+ * Tests with real services and the developer's keys: `BOWLINE_LIVE=1 npm test -- live.test`. A
+ * service without a key is skipped. Without `BOWLINE_LIVE` all are skipped, so that no key is
+ * charged by accident. `BOWLINE_LIVE_BASE_URL` and `BOWLINE_LIVE_MODEL` add another server. The
+ * base URLs of vendors can be set as for `bowline serve`.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -22,7 +22,7 @@ import { temporary } from "./command.ts";
 
 const set = (name: string): string => process.env[name]?.trim() ?? "";
 
-/** Why a test is not run, if it is not. */
+/** Why a test is skipped, or false. */
 function without(...names: string[]): string | false {
   const unset = ["BOWLINE_LIVE", ...names].filter((name) => set(name) === "");
   return unset.length > 0 && `not set: ${unset.join(", ")}`;
@@ -34,7 +34,7 @@ interface Service extends Pick<AgentLoopConfig, "apiFormat" | "apiKey" | "baseUr
   readonly skip: string | false;
 }
 
-/** Without models the vendor's default. */
+/** Uses the vendor's default model unless models are given. */
 function vendorService(id: string, apiFormat: Service["apiFormat"], ...models: string[]): Service {
   const vendor = vendors.find((row) => row.id === id);
   const { name = "", baseUrl = "", keyVariable = "", defaultModel = "" } = vendor ?? {};

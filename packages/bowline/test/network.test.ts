@@ -1,6 +1,6 @@
 /**
- * How the command and the gateway reach servers: by the proxies of the environment, never to this
- * machine by one.
+ * How the command and the gateway use the proxies of the environment, and never a proxy for this
+ * machine.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { connectProxy, type ConnectProxy } from "../../../test/support/connect-p
 import { chatText, loopback, type Loopback } from "../../../test/support/loopback.ts";
 import { bowline } from "./command.ts";
 
-/** With a name and a word, which nobody is to be shown. */
+/** A proxy whose URL has a user name and a password, which must never be shown. */
 async function startProxy({ baseUrl }: Loopback): Promise<ConnectProxy> {
   const proxy = await connectProxy(baseUrl);
   return { ...proxy, url: proxy.url.replace("//", "//user:proxy-word@") };

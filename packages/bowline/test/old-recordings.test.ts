@@ -1,4 +1,4 @@
-/** Recordings of earlier versions, which know nothing of how long a server is retried. */
+/** Recordings of earlier versions, which contain no retry time. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -11,7 +11,7 @@ import { bowline, temporary } from "./command.ts";
 
 const down = failing(500, { error: { message: "down" } }, { "retry-after": "0" });
 
-/** Records a run as it was made before `retryMs`, and plays it. */
+/** Records a run as versions before `retryMs` did, and replays it. */
 async function played(...handlers: readonly Handler[]): Promise<{
   readonly code: number | null;
   readonly stdout: string;
@@ -26,7 +26,7 @@ async function played(...handlers: readonly Handler[]): Promise<{
     systemPrompt: "Be brief.",
     model: getModel("custom", "m", { baseUrl: server.baseUrl }),
     thinking: "off",
-    budget: { maxTimeMs: 30_000 }, // a run that retries for ever would never be recorded
+    budget: { maxTimeMs: 30_000 }, // a run that retries endlessly would never be recorded
   };
   const recorder = recordRun(setup, { tools: [], beforeToolCall: async () => undefined }, []);
   await createAgent(setup, recorder.ports).prompt(setup.task);

@@ -1,4 +1,6 @@
-/** `bowline run` while its model server is down, busy or cut off, and how it goes on afterwards. */
+/**
+ * `bowline run` while its model server is down, busy or cut off, and how it continues afterwards.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -9,7 +11,7 @@ import type { AgentEvent } from "@bowline/core";
 import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
 import { bowline, temporary, type CommandOptions } from "./command.ts";
 
-/** A port that nobody listens on. */
+/** Returns a port on which no server listens. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -30,11 +32,11 @@ const at = (baseUrl: string, ...more: string[]): string[] => [
 const address = (port: number): string => `http://127.0.0.1:${port}/v1`;
 const host = (baseUrl: string): string => new URL(baseUrl).host;
 
-/** The lines about waits. */
+/** Returns the lines about retries. */
 const passing = (stderr: string): string[] =>
   stderr.split("\n").filter((line) => line.startsWith("… "));
 
-/** Sends a part of an answer, and breaks the connection. */
+/** Sends a part of an answer, then breaks the connection. */
 const cut: Handler = (response) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n', () =>
@@ -42,7 +44,7 @@ const cut: Handler = (response) => {
   );
 };
 
-/** Calls `then` when the command has said that it retries. */
+/** Calls `then` when the command reports a retry. */
 function onceRetrying(then: (kill: (signal: NodeJS.Signals) => void) => void): CommandOptions {
   return {
     watch(child) {

@@ -1,19 +1,19 @@
-/** A shell with job control on a terminal of its own, as a person has it. */
+/** A shell with job control on a pseudo-terminal, as a person uses it. */
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { bare } from "./command.ts";
 
-/** Why there is none here; undefined where there is one. */
+/** Why no pseudo-terminal is available, or undefined. */
 export const missingTerminal: string | undefined =
   process.platform === "linux" && spawnSync("script", ["--version"]).status === 0
     ? undefined
     : "needs `script` of util-linux";
 
 export interface Shell extends AsyncDisposable {
-  /** What a shell takes for the command. */
+  /** The shell command that runs bowline. */
   readonly bowline: string;
   type(text: string): void;
-  /** Resolves with what was shown since the last call once that matches. */
+  /** Resolves with the output since the last call when it matches. */
   until(pattern: RegExp): Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `bowline run --record` and `bowline replay`: the same output to the byte, with no server, no tool
- * and no question.
+ * `bowline run --record` and `bowline replay`: identical output, without a server, a tool or a
+ * question.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -20,7 +20,7 @@ import { bowline, temporary, type CommandOptions, type Ended } from "./command.t
 
 type Call = readonly [name: string, args: object];
 
-/** Tool calls of the model; a server without ids leaves them to us. */
+/** Tool calls of the model. Without an id from the server, the client assigns one. */
 function calls(id: string | undefined, ...wanted: readonly Call[]): Handler {
   const tool_calls = wanted.map(([name, args], index) => ({
     index,
@@ -34,7 +34,7 @@ function calls(id: string | undefined, ...wanted: readonly Call[]): Handler {
   );
 }
 
-/** Half an answer, and no more. */
+/** Sends half an answer and stays silent. */
 const half: Handler = (response) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.write('data: {"choices":[{"delta":{"content":"half"}}]}\n\n');
@@ -49,7 +49,7 @@ const at = (baseUrl: string, ...more: string[]): string[] => [
   ...more,
 ];
 
-/** What was recorded there in `run.json` of an aborted run is played as it was. */
+/** Asserts that `run.json`, the recording of an aborted run, replays identically. */
 async function assertPlayed(cwd: string, live: Ended): Promise<void> {
   const again = await bowline(["replay", "--json", "run.json"], { cwd });
   assert.deepEqual([again.code, again.stdout], [130, live.stdout], again.stderr);
@@ -61,7 +61,7 @@ interface Recorded {
   readonly path: string;
 }
 
-/** Records a run in a folder of its own, and closes the server. */
+/** Records a run in a temporary folder, and closes the server. */
 async function recorded<T>(
   handlers: readonly Handler[],
   args: readonly string[],
@@ -173,7 +173,7 @@ describe("a recorded run", () => {
           assert.doesNotMatch(text, /hush|another-secret/);
           assert.match(text, /say \[redacted\]/);
           if (how !== "retried") return;
-          // A busy machine may take long to start one of the two.
+          // On a busy machine either start may take long.
           let { ms } = again;
           for (let tries = 0; ms >= live.ms && tries < 5; tries++)
             ({ ms } = await bowline(["replay", "--json", file]));

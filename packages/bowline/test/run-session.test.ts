@@ -1,6 +1,6 @@
 /**
- * `bowline run` keeps a session: begun, continued, taken up after a kill, held against a second
- * writer, replayed without it.
+ * The session of `bowline run`: created, continued, resumed after a kill, locked against a second
+ * writer, and replayed without it.
  */
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
@@ -42,7 +42,7 @@ async function place(): Promise<Place> {
 
 const idIn = ({ stderr }: Ended): string => /^session (\S+);/m.exec(stderr)?.[1] ?? "";
 
-/** Kills the command without a warning when the file is there. */
+/** Kills the command with SIGKILL when the file exists. */
 function killedAt(file: string): (child: ChildProcess) => void {
   return (child) => {
     const timer = setInterval(() => {
@@ -54,11 +54,11 @@ function killedAt(file: string): (child: ChildProcess) => void {
   };
 }
 
-/** Its first step leaves a trace each time it runs; its second is killed. */
+/** The first step writes a line each time it runs. The second is killed. */
 const twoSteps =
   "run `echo once >> log` and run `echo $$ > pid.new; mv pid.new pid; exec sleep 60`";
 
-/** A session whose process was killed while it ran the second of two tools. */
+/** Creates a session whose process was killed during the second of two tool calls. */
 async function killed(here: Place): Promise<void> {
   const { path } = here;
   const { code } = await here.command(["run", "--yes", twoSteps], {
@@ -138,7 +138,7 @@ describe("the session of a run", () => {
       messages.slice(1).map(({ role, content }) => `${role}: ${content}`),
       ["user: think of a number", "assistant: Forty-two.", "user: which was it?"],
     );
-    // The latest is the one that was just gone on with.
+    // The latest session is the one that was just continued.
     assert.equal(idIn(await here.run("-c", "and now?")), idIn(first));
   });
 

@@ -1,4 +1,4 @@
-/** `bowline run` at a terminal, with the keys and the pipes of a person. */
+/** `bowline run` at a terminal, with keys and pipes. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -52,7 +52,7 @@ describe("bowline run", () => {
     assert.equal(code, 0, stderr);
     assert.match(stderr, /practice model, which is no LLM/);
     assert.match(stderr, /→ (?:glob|read)/);
-    // Right is what the files say, now.
+    // The right answer is computed from the files.
     const { globSync, statSync } = await import("node:fs");
     const [largest = ""] = globSync("packages/core/src/**/*.ts", { cwd: root }).toSorted(
       (a, b) => statSync(join(root, b)).size - statSync(join(root, a)).size,
@@ -155,8 +155,8 @@ describe("approval", () => {
 
 describe("a run that fails", () => {
   /**
-   * All of what a failed command said, but for the lines that name the model and the session and
-   * the one with the figures.
+   * Returns the error lines of a failed command, without those that name the model, the session and
+   * the usage.
    */
   const complaint = (stderr: string): string[] =>
     stderr

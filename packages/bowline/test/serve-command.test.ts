@@ -1,5 +1,5 @@
 /**
- * `bowline serve` as a person starts and stops it: a process of its own, its lines, its exit codes.
+ * `bowline serve` as a person starts and stops it: a separate process, its output, its exit codes.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** `bowline serve` as a process of its own, from source. */
+/** Runs `bowline serve` from source as a separate process. */
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, once } from "node:events";
@@ -6,22 +6,22 @@ import { join } from "node:path";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 
 const main = join(import.meta.dirname, "../src/cli/main.ts");
-/** No test takes so long, however busy the machine. */
+/** Upper limit of a test, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 300_000;
 
 export interface Started extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly url: string;
-  /** What it has printed so far, on both, and on standard output alone. */
+  /** The output so far: both streams, and standard output alone. */
   said(): string;
   stdout(): string;
-  /** Resolves when it has printed this. */
+  /** Resolves when the output matches. */
   until(pattern: RegExp): Promise<void>;
-  /** Its exit code, and the signal if that ended it. */
+  /** Resolves with its exit code, and with the signal if one ended it. */
   end(): Promise<[number | null, NodeJS.Signals | null]>;
 }
 
-/** Resolves when it listens and has said what there is to say. */
+/** Resolves when the server listens and has printed its startup lines. */
 export async function started(
   home: string,
   args: readonly string[] = ["--port", "0"],

@@ -1,4 +1,4 @@
-/** `bowline sessions`: each subcommand as a user types it, over files that a store wrote. */
+/** `bowline sessions`: each subcommand as a user types it, over files written by a store. */
 import assert from "node:assert/strict";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const user = (text: string, timestamp = 1): SessionMessage => ({
 interface Seed {
   readonly id: string;
   readonly cwd?: string;
-  /** When its entries were made. */
+  /** The time of its entries. */
   readonly at?: number;
   readonly messages?: readonly SessionMessage[];
   readonly more?: readonly EntryBody[];
@@ -426,7 +426,7 @@ It says rope.
   });
 });
 
-/** What the command gets in this process; at a question on its terminal `answer` is typed. */
+/** A fake process for the command. When its terminal shows a question, `answer` is typed. */
 function hostOf(
   here: Place,
   isTTY: boolean,
@@ -486,7 +486,7 @@ describe("bowline sessions on a terminal", () => {
     const options = parseSessionsOptions(["search", "--text", "nowhere"]);
     const list: Store["list"] = async (wanted) => {
       const page = await here.store.list(wanted);
-      await here.store.delete("a").catch(() => {}); // the second time it is gone
+      await here.store.delete("a").catch(() => {}); // on the second call it no longer exists
       return page;
     };
     assert.equal(await searchSessions({ ...here.store, list }, "nowhere", options, host), 0);

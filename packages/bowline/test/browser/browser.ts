@@ -1,6 +1,6 @@
 /**
- * The page in a real browser, before a real gateway with a scripted model. Every request and every
- * refusal is recorded.
+ * The page in a real browser, with a real gateway and a scripted model. Records every request and
+ * every error.
  */
 import assert from "node:assert/strict";
 import { after } from "node:test";
@@ -16,14 +16,14 @@ import { gatewayWith, token, type TestGateway, type TestOptions } from "../gatew
 import type { ScriptedStep } from "@bowline/core/testing";
 
 const servePage = createPage();
-// It is no TypeScript, and has no types.
+// A JavaScript file without types.
 const runtimes = new URL("../../../../runtime-tests/chromium.mjs", import.meta.url).href;
 const { findChromium } = (await import(runtimes)) as {
   readonly findChromium: () => string | undefined;
 };
 const executablePath = findChromium();
 
-/** For `describe`: what says that there is no browser. */
+/** The `skip` option of `describe`: false, or why there is no browser. */
 export const skip: string | false =
   executablePath === undefined
     ? "there is no Chromium: install it, or name it in CHROMIUM_PATH"
@@ -31,20 +31,20 @@ export const skip: string | false =
 
 export interface Tab extends AsyncDisposable {
   readonly page: Page;
-  /** Addresses of all requests and sockets so far. */
+  /** The URLs of all requests and sockets so far. */
   readonly requests: readonly string[];
-  /** What went wrong: errors, and what the policy refused. */
+  /** Page errors, console errors and violations of the content security policy. */
   readonly faults: readonly string[];
 }
 
 export interface TabOptions extends BrowserContextOptions {
-  /** Behind the `#`. Default: the token's. */
+  /** The part after `#`. Default: the token. */
   readonly hash?: string;
 }
 
 /**
- * Opens a tab, each of a context of its own. One browser serves all tests of the file, and is
- * closed after them.
+ * Returns a function that opens a tab in a new browser context. All tests of a file share one
+ * browser, which is closed after them.
  */
 export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab> {
   const launch = (): Promise<Browser> =>
@@ -57,9 +57,9 @@ export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab
         "--disable-background-networking",
       ],
     });
-  // At once: it starts while the first gateway does.
+  // Launches immediately, so that the browser starts together with the first gateway.
   const launched = skip === false ? launch() : undefined;
-  launched?.catch(() => {}); // who opens a tab is told
+  launched?.catch(() => {}); // opening a tab reports the error
   after(async () => (await launched)?.close());
   return async (url, { hash = `token=${token}`, ...options } = {}) => {
     const browser = await (launched ?? launch());
@@ -99,12 +99,12 @@ export async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** In the conversation, not in what is announced. */
+/** Finds a text in the conversation, and not in the live region. */
 export function said(page: Page, text: string, options?: { readonly exact: boolean }): Locator {
   return page.locator(".scroller").getByText(text, options);
 }
 
-/** Of this server only. */
+/** Asserts that every request went to this server. */
 export function assertStayed(requests: readonly string[], url: string): void {
   const { host } = new URL(url);
   assert.ok(requests.length > 0);

@@ -100,7 +100,7 @@ describe("the choice of agent and model", { skip }, () => {
     await client.call("sessions.patch", { sessionKey: "s", model: "house/large" });
     await answers(one.page, "assistant · house/large");
     await text.getByText("assistant · house/large").waitFor();
-    // The cards of a session without a message are a choice for it, too.
+    // The agent cards of an empty session set its agent, too.
     await one.page.getByRole("radio", { name: /Writes/ }).check();
     await answers(one.page, "writer · house/fine");
     await text.getByText("writer · house/fine").waitFor();

@@ -11,7 +11,7 @@ const long = Array.from({ length: 30 }, (_, index) => `Sentence ${index} of a lo
   " ",
 );
 const slow = { pace: { delayMs: 12, deltaLength: 6 } };
-/** Nobody waits for its end. */
+/** So long that no test waits for its end. */
 const endless = long.concat(" ").repeat(50);
 
 function bash(ran: string[], until: Promise<unknown> = Promise.resolve()): AgentTool {
@@ -96,7 +96,7 @@ describe("a conversation in the page", { skip }, () => {
       /^Done · (?:\d+ ms|[\d.]+ s)$/,
     );
     assert.equal(await page.locator(".markdown strong").textContent(), "two");
-    // Folded until it is asked for.
+    // Thinking is folded until the reader opens it.
     assert.equal(await page.getByText("I should look first.").count(), 0);
     await page.getByText("Thought").click();
     await page.getByText("I should look first.").waitFor();
@@ -204,7 +204,7 @@ describe("a conversation in the page", { skip }, () => {
     assert.match((await page.locator(".markdown").textContent()) ?? "", /^Sentence 0 of/);
     await page.getByRole("button", { name: "Ask again" }).click();
     await said(page, "Sentence 2 of").nth(1).waitFor();
-    // In the search that is what empties it.
+    // In the search field, Escape clears the field.
     const search = page.getByLabel("Search conversations");
     await search.fill("rope");
     await search.press("Escape");

@@ -12,7 +12,7 @@ import { payloads } from "./payloads.ts";
 
 const openTab = useBrowser();
 
-/** A server that nobody may ask for anything, and what it was asked for. */
+/** A server that must get no requests, and those it got. */
 async function evilServer(): Promise<{ url: string; hits: string[] } & AsyncDisposable> {
   const hits: string[] = [];
   const server = createServer((request, response) => {
@@ -34,7 +34,7 @@ async function evilServer(): Promise<{ url: string; hits: string[] } & AsyncDisp
 const canary = (page: Page): Promise<unknown> =>
   page.evaluate(() => (globalThis as { canary?: number }).canary ?? 0);
 
-/** Touches everything that could have a handler. */
+/** Triggers every element that could have an event handler. */
 async function provoke(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const one of document.querySelectorAll<HTMLElement>("main *, .sidebar *")) {
@@ -51,7 +51,7 @@ async function provoke(page: Page): Promise<void> {
       one.focus({ preventScroll: true });
     }
   });
-  // Time for what was asked for to arrive: three frames and a turn of the network.
+  // Waits for requests to arrive: three frames and a network round trip.
   await page.evaluate(
     () =>
       new Promise((resolve) =>
@@ -66,7 +66,7 @@ const allowed = {
     /^(?:class|href|title|target|rel|start|align|tabindex|role|type|aria-label|aria-hidden|viewBox|d)$/,
 };
 
-/** Everything in answers that is not on the list of harmless parts. */
+/** Returns every element and attribute in answers that is not on the allow list. */
 async function strangers(page: Page): Promise<string[]> {
   const found = await page.locator(".markdown *").evaluateAll((all) =>
     all.map((one) => ({
@@ -280,7 +280,7 @@ describe("hostile text", { skip }, () => {
       attempt("handler", () => add("div", {}).setAttribute("onclick", "globalThis.canary = 1"));
       (add("form", { action: `${url}/form`, method: "post" }) as HTMLFormElement).submit();
       await fetch(`${url}/fetch`).catch(() => {});
-      // The browser tells of each in its own time.
+      // The browser reports each violation at a different time.
       for (let left = 500; left > 0 && !directives.every((one) => broken.has(one)); left--)
         await new Promise((resolve) => setTimeout(resolve, 20));
       return { broken: [...broken].toSorted(), refused };

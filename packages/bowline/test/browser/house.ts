@@ -1,18 +1,19 @@
-/** Models and agents to choose among. */
+/** Models and agents to choose from. */
 import { BowlineError, type ImageContent } from "@bowline/core";
 import { createScriptedModel, type ScriptedStep } from "@bowline/core/testing";
 import type { TestOptions } from "../gateway/gateway.ts";
 
 export interface House {
-  /** The models that were asked, in order. */
+  /** The models called, in order. */
   readonly asked: string[];
-  /** The images of the message that was asked last. */
+  /** The images of the message that was sent last. */
   readonly seen: () => readonly ImageContent[];
   readonly options: TestOptions;
 }
 
 /**
- * `house/…` answers, `house/dear` has no key, `house/blind` takes no images, and there is no other.
+ * `house/…` answers, `house/dear` has no key, `house/blind` accepts no images, and other providers
+ * do not exist.
  */
 export function house(script: readonly ScriptedStep[]): House {
   const asked: string[] = [];

@@ -13,7 +13,7 @@ const choose = (page: Page, pictures: readonly Picture[]): Promise<void> =>
   page.locator("input[type=file]").setInputFiles([...pictures]);
 const message = (page: Page): Locator => page.getByLabel("Message", { exact: true });
 
-/** As the browser would, of files that it made from these. */
+/** Passes files to the page as the browser does. */
 async function give(
   page: Page,
   type: "paste" | "drop",
@@ -136,7 +136,7 @@ describe("images with a message", { skip }, () => {
     assert.equal(await chosen(page).count(), 0);
 
     const small = png("small.png", 20, 20);
-    // It says it is a JPEG, and is not.
+    // Its name says JPEG, its content does not.
     const wrong = { ...png("wrong.jpg", 300, 200, true), mimeType: "image/jpeg" };
     await choose(page, [small, wrong, png("noise.png", 700, 500, true)]);
     await chosen(page).locator("li").nth(2).waitFor();
@@ -186,7 +186,7 @@ describe("images with a message", { skip }, () => {
     await page.getByLabel("Model").fill("house/seeing");
     await page.keyboard.press("Enter");
     await page.getByText("assistant · house/seeing").waitFor();
-    // What is written somewhere else is of that session.
+    // A text written in another session belongs to that session.
     await page.keyboard.press("Alt+N");
     await chosen(page).waitFor({ state: "detached" });
     assert.equal(await message(page).inputValue(), "");

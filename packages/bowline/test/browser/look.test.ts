@@ -31,9 +31,7 @@ const call = (command: string): ScriptedStep => ({
   usage: { input: 1000, output: 20 },
 });
 
-/**
- * Faults of those that keep somebody from using it, as axe-core finds them, in light and in dark.
- */
+/** Returns the serious and critical violations that axe-core finds, in light and in dark. */
 async function findings(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
@@ -197,7 +195,7 @@ describe("the page by keyboard alone", { skip }, () => {
       (await page.locator("[data-said=questions]").textContent()) ?? "",
       /May this run\? bash: one\./,
     );
-    // Letters that are typed are a message and no answer.
+    // Typed letters go into the message and do not answer the question.
     assert.equal(await focused(page), "message");
     await page.keyboard.type("ad");
     assert.equal(await page.locator(".question").count(), 1);
@@ -293,7 +291,7 @@ describe("the page by keyboard alone", { skip }, () => {
     await page.waitForFunction(
       () => (globalThis as unknown as { spoken: string[] }).spoken.length > 0,
     );
-    // The same is said again when it is answered again.
+    // The same text is announced again when it is answered again.
     await write(page, "again");
     await page.locator(".run-foot").nth(1).waitFor();
     await page.waitForFunction(

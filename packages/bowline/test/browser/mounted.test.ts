@@ -1,6 +1,6 @@
 /**
- * The page on a server of the program's own, behind a proxy that takes its path away, and for users
- * with sessions of their own.
+ * The page in another HTTP server, behind a proxy that strips a path prefix, and for users with a
+ * session prefix.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { assertStayed, said, skip, useBrowser, write } from "./browser.ts";
 const openTab = useBrowser();
 const page = createPage();
 
-/** Has what it finds at a port under a path, which it takes away. */
+/** A proxy that serves a port under a path prefix and strips the prefix. */
 async function proxyTo(
   port: number,
   path: string,
@@ -59,7 +59,7 @@ describe("the page mounted in another HTTP server", { skip }, () => {
     await said(tab.page, "Hello from below.").waitFor();
     await tab.page.reload();
     await said(tab.page, "Hello from below.").waitFor();
-    // Without the last slash, too.
+    // The address works without the trailing slash, too.
     await tab.page.goto(`${server.url}${new URL(tab.page.url()).hash}`);
     await said(tab.page, "Hello from below.").waitFor();
     assert.equal(new URL(tab.page.url()).pathname, "/agents/");
@@ -119,7 +119,7 @@ describe("the page for a user with a session prefix", { skip }, () => {
       .waitFor();
     await tab.page.getByRole("button", { name: "Allow once" }).click();
     await said(tab.page, "For Ann.").waitFor();
-    await tab.page.locator(".session").waitFor(); // told after the answer; of more than one it would throw
+    await tab.page.locator(".session").waitFor(); // appears after the answer; waitFor throws if there are several
     await tab.page.keyboard.press("Alt+n");
     await tab.page.getByText("What shall we do?").waitFor();
     assert.match(session(), /^ann\/[\da-f-]{36}$/);

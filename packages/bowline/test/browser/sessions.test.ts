@@ -5,7 +5,7 @@ import { pageGateway, said, skip, useBrowser, write } from "./browser.ts";
 
 const openTab = useBrowser();
 
-/** A gateway that has these conversations. */
+/** Starts a gateway with these conversations. */
 async function withSessions(
   titles: readonly string[],
   script: readonly string[] = [],
@@ -128,10 +128,10 @@ describe("the list of conversations", { skip }, () => {
     });
     await said(tab.page, "Answer 59.", { exact: true }).waitFor();
     assert.equal(await tab.page.locator(".run").count(), 50);
-    await tab.page.waitForFunction(() => (document.querySelector(".scroller")?.scrollTop ?? 0) > 0); // it begins at the end
+    await tab.page.waitForFunction(() => (document.querySelector(".scroller")?.scrollTop ?? 0) > 0); // the view starts at the end
     await tab.page.locator(".scroller").evaluate((one) => one.scrollTo({ top: 0 }));
     await tab.page.getByRole("button", { name: "To the end" }).waitFor();
-    // To the end and back in one frame, of which the browser tells only where it came to.
+    // Scrolls to the top and back in one frame. The browser reports only the final position.
     await tab.page.evaluate(async () => {
       [...document.querySelectorAll("button")]
         .find(({ textContent }) => textContent?.includes("To the end"))
@@ -146,7 +146,7 @@ describe("the list of conversations", { skip }, () => {
         Math.round(one.getBoundingClientRect().top),
       );
     const before = await top();
-    // Whoever is in a hurry presses twice.
+    // Clicks twice, as an impatient user does.
     await tab.page
       .getByRole("button", { name: "Show earlier messages" })
       .evaluate((button: HTMLElement) => {

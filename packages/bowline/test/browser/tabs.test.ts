@@ -35,7 +35,7 @@ describe("a message sent in one tab", { skip }, () => {
     await line(two, "What is this? (image/png)").getByText("Waits for its turn").waitFor();
     await write(one.page, "Never this");
     await line(two, "Never this").waitFor();
-    // Who comes later sees it as well, and with a token for reading cannot take it back.
+    // A tab that opens later shows it as well. With a read token it cannot withdraw the message.
     await using late = await openTab(server.gateway.url, {
       hash: "token=for-reading-only&session=s",
     });
@@ -93,7 +93,7 @@ describe("a fork from the middle", { skip }, () => {
     await page.goBack();
     await said(page, "About pears.").waitFor();
     assert.equal(await page.locator(".run").count(), 2);
-    // Read from the transcript, too.
+    // The same after reading the transcript.
     await page.reload();
     await fork.nth(1).waitFor();
     await fork.first().click();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { StatusLine } from "../../src/cli/status-line.ts";
 
-/** What is written to a terminal of this kind. */
+/** Returns what is written to a terminal with these properties. */
 function written(
   terminal: { isTTY?: boolean; columns?: number },
   env: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** What a model, its server and hasty fingers can do to whoever sits at a terminal. */
+/** Attacks on a terminal user by a model or a server, and accidental key presses. */
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
@@ -11,10 +11,10 @@ import { bowline } from "../command.ts";
 
 const hostile = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202e";
 
-/** What a terminal would take for more than a letter. */
+/** Characters that a terminal does not simply print. */
 const steers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** The text above the question about a call, which is denied. */
+/** Returns the text above the question about a call, which is then denied. */
 async function asked(
   name: string,
   args: object,

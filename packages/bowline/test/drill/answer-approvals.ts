@@ -1,11 +1,12 @@
 /**
- * Allows whatever a person is asked: when it is announced, and on each connection what was
- * announced while nobody was there.
+ * Allows every approval request: those announced, and on each new connection those announced while
+ * it was disconnected.
  */
 import type { GatewayClient } from "../../src/gateway/client/client.ts";
 
 export function answerApprovals(client: GatewayClient): void {
-  // Another may have been faster, or the connection is lost: then it is asked again.
+  // Another client may have answered first, or the connection is lost. In that case the request is
+  // listed again.
   const answer = (approvalId: string): void =>
     void client
       .request("approvals.resolve", { approvalId, decision: "allow-once" })

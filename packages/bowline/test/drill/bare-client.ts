@@ -1,6 +1,6 @@
 /**
- * A socket that loses its connection and does by hand what docs/gateway.md says: the same key
- * again, and the run from the last number.
+ * A socket that loses its connection and recovers as docs/gateway.md describes: it resends with the
+ * same key, and resumes the run from the last sequence number.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -16,7 +16,7 @@ interface Answer {
 }
 
 interface Asked {
-  /** The events that follow the answer have no gap. */
+  /** Whether the events after the answer must have no gap. */
   readonly isWhole: boolean;
   readonly resolve: (answer: Answer | undefined) => void;
 }
@@ -32,7 +32,7 @@ export class BareClient {
   #asked = new Map<number, Asked>();
   #watch: { readonly runId: string; readonly watch: RunWatch } | undefined;
   /**
-   * The connection on which the run is followed; what comes on others before that is known to have
+   * The connection on which the run is followed. Events on other connections before that may have
    * gaps.
    */
   #following: WebSocket | undefined;
@@ -43,16 +43,16 @@ export class BareClient {
   }
 
   /**
-   * Sent until it is answered; false if it is refused for now. `wasSent`: it may be known there
-   * already.
+   * Sends until the message is answered, and returns false if it is refused for now. `wasSent`: the
+   * server may know the message already.
    */
   async send(params: SendParams, watch: RunWatch, wasSent = false): Promise<boolean> {
     const { idempotencyKey: runId = "" } = params;
     this.#watch = { runId, watch };
     for (let isAgain = wasSent; ; isAgain = true) {
       const socket = await this.#connected();
-      // The first time everything comes on this connection; later something may have gone to the
-      // one before.
+      // After the first send all events come on this connection. After a resend, some may have gone
+      // to the previous one.
       const answer = await this.#ask(socket, "chat.send", params, !isAgain);
       if (answer === undefined) continue;
       if (answer.error?.data?.retryable === true) return false;
@@ -61,15 +61,15 @@ export class BareClient {
     }
   }
 
-  /** On a new connection asks for what came since. */
+  /** Requests the missed events on a new connection. */
   async follow(sessionKey: string, runId: string, watch: RunWatch): Promise<void> {
     const socket = await this.#connected();
     if (this.#following === socket) return;
-    // Its number now: while a connection was closing, what had come on it was still being heard.
+    // Reads the number only now, because a closing connection could still deliver events.
     await this.#ask(socket, "chat.subscribe", { sessionKey, runId, seq: watch.seq }, true);
   }
 
-  /** Without a goodbye. */
+  /** Disconnects without a close frame. */
   drop(): void {
     this.#socket?.terminate();
     this.#socket = undefined;

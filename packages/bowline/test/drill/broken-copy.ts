@@ -1,4 +1,4 @@
-/** Copies of the gateway that are broken on purpose, to see that the drill finds it. */
+/** Deliberately broken copies of the gateway, to check that the drill finds the fault. */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ interface Breakage {
   readonly file: string;
   readonly from: string;
   readonly to: string;
-  /** What the drill says of it. */
+  /** Matches the fault that the drill reports. */
   readonly found: RegExp;
 }
 
@@ -51,8 +51,8 @@ export const breakages = {
 } as const satisfies Readonly<Record<string, Breakage>>;
 
 /**
- * The server of a broken copy, in a folder that goes away. Rejects when the text to break is no
- * longer there.
+ * Creates a broken copy in a temporary folder and returns its server file. Rejects when the text to
+ * break no longer exists.
  */
 export async function breakCopy({
   file,

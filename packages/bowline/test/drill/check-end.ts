@@ -1,5 +1,5 @@
 /**
- * When all is quiet: what clients were told against what the server's files and its history say.
+ * Compares what clients were told with the server's files and history, after all runs have ended.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { createJsonlStore } from "@bowline/core/session/node";
 import type { GatewayClient } from "../../src/gateway/client/client.ts";
 import type { Fact } from "./task.ts";
 
-/** Of each session's accepted messages the last so many are asked for. */
+/** How many of the latest accepted messages of each session are checked by subscription. */
 const ASKED = 50;
 
 export interface Checked {
@@ -40,7 +40,7 @@ export async function checkEnd(
       faults.push(`"${text}" was accepted and is not in the history of ${sessionKey}`);
     if (!ended.has(runId) && !mayBeGone)
       faults.push(`the run ${runId} of ${sessionKey} was accepted and is not in its file`);
-    // The server looks back so far and no farther.
+    // The server searches only this many of a session's latest runs.
     later.set(sessionKey, (later.get(sessionKey) ?? 0) + 1);
     if ((later.get(sessionKey) ?? 0) > ASKED) continue;
     const { runs } = await client.request("chat.subscribe", { sessionKey, runId, seq: -1 });
@@ -53,7 +53,10 @@ export async function checkEnd(
   return { faults, accepted: accepted.length, torn };
 }
 
-/** A client may have been killed in the middle of a line: it is no fact. */
+/**
+ * Reads the facts. Ignores an incomplete last line, because a client may have been killed while
+ * writing it.
+ */
 function readFacts(folder: string): Fact[] {
   return readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), "utf8")
@@ -63,7 +66,7 @@ function readFacts(folder: string): Fact[] {
   );
 }
 
-/** Of the user's messages, all pages. */
+/** Returns the texts of the user's messages, from all pages. */
 async function textsOf(client: GatewayClient, sessionKey: string): Promise<string[]> {
   const texts: string[] = [];
   for (let before: string | undefined, hasMore = true; hasMore;) {
@@ -82,7 +85,7 @@ async function textsOf(client: GatewayClient, sessionKey: string): Promise<strin
   return texts;
 }
 
-/** Gives how many files were torn, and the runs in them. */
+/** Returns how many files were torn, and the runs that they contain. */
 async function checkFiles(
   folder: string,
   sessions: readonly string[],
@@ -109,7 +112,7 @@ async function checkFiles(
       const kinds = own.map((entry) =>
         "reason" in entry ? `${entry.type} ${entry.reason}` : entry.type,
       );
-      // One of which only the start was kept is ended as interrupted, and begun once more.
+      // A run of which only the start was stored is ended as interrupted, and begun once more.
       const ends = kinds.filter(
         (kind, at) =>
           kind.startsWith("run_end") &&

@@ -1,7 +1,7 @@
 /**
  * Clients that work and lose their connection: `clients.ts <{url, token, name, seed, facts,
- * sessions}>`. Some are the library's own, which comes back by itself; some are bare sockets that
- * do by hand what the protocol's description says. What they are sure of they write down.
+ * sessions}>`. Some use the library's client, which reconnects by itself. Others are bare sockets
+ * that follow the protocol's description. All of them write down the facts they are sure of.
  */
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +17,7 @@ import { answerOf, messageOf, type Fact, type Task } from "./task.ts";
 export interface DrillClientsOptions {
   readonly url: string;
   readonly token: string;
-  /** Unlike that of any other process. */
+  /** Unique among all processes. */
   readonly name: string;
   readonly seed: number;
   /** Path of the file for facts. */
@@ -36,7 +36,7 @@ export interface DrillClientsReport {
 
 const OWN = 4;
 const BARE = 4;
-/** From accepted to ended, with all kills between. */
+/** Limit from acceptance to end, including all kills, in milliseconds. */
 const LONGEST_MS = 60_000;
 
 const [options] = process.argv.slice(2);
@@ -52,7 +52,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
   const say = (fact: Fact): void => void writeSync(file, `${JSON.stringify(fact)}\n`);
   const counts = { runs: 0, steered: 0, aborted: 0, reconnects: 0, snapshots: 0 };
   const end = new AbortController();
-  /** What clients work at, in words. */
+  /** The tasks in progress, as text. */
   const tasks = new Set<string>();
   let next = 0;
   const own = Array.from({ length: OWN }, () => ownClient());
@@ -124,7 +124,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
             counts.aborted++;
             watch.stopped();
           },
-          () => {}, // the connection was lost: who knows
+          () => {}, // the connection was lost, so the outcome is unknown
         );
       }
       const outcome = await Promise.race([
@@ -136,7 +136,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
       if (outcome.end.event === "chat.final" && outcome.text !== answerOf(task))
         fault(`${runId} ended with ${JSON.stringify(outcome.text)}`);
     } catch (error) {
-      // Stopped while it waited, it left nothing that a server could know of after a crash.
+      // A queued run that was stopped leaves nothing that a server could know after a crash.
       if (!watch.mayAbort) throw error;
     } finally {
       watch.check();
@@ -145,7 +145,9 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
     }
   }
 
-  /** Into whatever runs there. Not sent again: without an answer nothing is known of it. */
+  /**
+   * Steers whatever run is active. Not resent, because the outcome is unknown without an answer.
+   */
   async function steer(client: GatewayClient, sessionKey: string, text: string): Promise<void> {
     try {
       const { runId, status } = await client.request("chat.steer", { sessionKey, message: text });
@@ -185,7 +187,7 @@ function work({ url, token, name, seed, facts, sessions }: DrillClientsOptions):
       const limit = performance.now() + LONGEST_MS;
       while (!watch.isEnded && performance.now() < limit) {
         if (random() < 0.01) client.drop();
-        // As who never had the answer.
+        // Acts like a client that never got the answer.
         if (random() < 0.01)
           await client.send(params, watch, true).catch((error: unknown) => fault(String(error)));
         await client.follow(sessionKey, runId, watch);

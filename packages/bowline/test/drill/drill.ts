@@ -1,6 +1,6 @@
 /**
- * Kills the gateway and its clients at random while they work, and checks at the end that everybody
- * was told the truth, once.
+ * Kills the gateway and its clients at random while they work, and checks at the end that every
+ * client was told the truth, once.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -21,11 +21,11 @@ import type { DrillClientsOptions, DrillClientsReport } from "./clients.ts";
 export interface DrillOptions {
   readonly seconds: number;
   /**
-   * Decides who is killed after how long, and what clients do; what a kill hits, the machine
-   * decides.
+   * Determines which process is killed when, and what clients do. What a kill interrupts depends on
+   * timing.
    */
   readonly seed: number;
-  /** The server that is killed. Default: the one beside this file. */
+  /** The server file to run. Default: the one beside this file. */
   readonly server?: string;
   readonly onProgress?: (report: DrillReport) => void;
 }
@@ -33,13 +33,13 @@ export interface DrillOptions {
 export interface DrillReport {
   serverKills: number;
   clientKills: number;
-  /** Of the clients that live to the end. */
+  /** Runs of the clients that survive to the end. */
   runs: number;
   steered: number;
   aborted: number;
   reconnects: number;
   snapshots: number;
-  /** Messages that any client was told are accepted. */
+  /** Messages that were acknowledged to any client. */
   accepted: number;
   executions: number;
   unknown: number;
@@ -123,7 +123,7 @@ export async function drill({
       return started;
     }
 
-    /** The server's lives. */
+    /** Kills and restarts the server until the time is over. */
     async function kills(): Promise<void> {
       while (isOn()) {
         const why = await Promise.race([server.ended, sleep(200 + random() * 2200)]);
@@ -156,7 +156,7 @@ export async function drill({
     return forkScript(join(import.meta.dirname, "clients.ts"), own satisfies DrillClientsOptions);
   }
 
-  /** Clients that are killed after a while, and others in their place. */
+  /** Kills clients after a while, and starts others in their place. */
   async function mortals(): Promise<void> {
     while (isOn()) {
       const mortal = await startClients();
@@ -166,7 +166,10 @@ export async function drill({
     }
   }
 
-  /** What dead clients left runs to its end; what was held for a next run goes in with one. */
+  /**
+   * Waits for the runs of dead clients to end, and sends a message to each session so that held
+   * messages are used.
+   */
   async function calmDown(client: GatewayClient): Promise<void> {
     let limit = performance.now() + QUIET_MS;
     while ((await client.request("health.check", {})).runs > 0) {
@@ -186,7 +189,7 @@ export async function drill({
         report.faults.push(`${sessionKey}: the last run: ${outcome?.end.event}`);
     }
     limit = performance.now() + QUIET_MS;
-    // The last file goes after the last event.
+    // The last file is removed after the last event.
     const pending = join(folder, "pending");
     while (existsSync(pending) && readdirSync(pending).length > 0 && performance.now() < limit)
       await sleep(20);
@@ -194,8 +197,8 @@ export async function drill({
 }
 
 /**
- * Below those that the system gives to who connects: a client that tries again while nobody listens
- * might get it and meet itself.
+ * Picks a port below the ephemeral range. A client that retries while no server listens could
+ * otherwise get the same port and connect to itself.
  */
 async function freePort(random: () => number): Promise<number> {
   for (;;) {

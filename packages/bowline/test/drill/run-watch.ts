@@ -1,11 +1,11 @@
 /**
- * What a client sees of one run over all its connections: numbers that only go up, no gap that is
- * not made good, one end.
+ * Checks what a client sees of one run over all its connections: increasing numbers, no unrepaired
+ * gap, and one end.
  */
 import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
 import { answerOf, type Task } from "./task.ts";
 
-/** After a restart numbers go on so far above, at least, that no gap is meant. */
+/** After a restart, sequence numbers jump by at least this much, which is not a gap. */
 const JUMP = 100_000;
 
 export class RunWatch {
@@ -16,7 +16,7 @@ export class RunWatch {
   readonly #task: Task;
   readonly #fault: (what: string) => void;
   #ends = 0;
-  /** What the last turn has said. */
+  /** The text of the last turn. */
   #text = "";
   #turn = -1;
   #stoppedAt = Infinity;
@@ -50,12 +50,12 @@ export class RunWatch {
       this.#end(event, data);
   }
 
-  /** The server has said that it is stopped. */
+  /** Records that the server acknowledged the abort. */
   stopped(): void {
     this.#stoppedAt = this.seq;
   }
 
-  /** When nothing more is to come. */
+  /** Checks the run after its last event. */
   check(): void {
     if (this.#ends > 1) this.#fault(`it ended ${this.#ends} times`);
   }

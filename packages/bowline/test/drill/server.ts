@@ -1,6 +1,6 @@
 /**
- * The gateway that is killed: `server.ts <{folder, token, port}>`. Tools have their effects in a
- * ledger, on the disk at once.
+ * The gateway that is killed: `server.ts <{folder, token, port}>`. Its tools write their effects to
+ * a ledger and sync it at once.
  */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ async function serve({ folder, token, port }: Options): Promise<void> {
     tokens: { full: token },
     store: createJsonlStore(join(folder, "sessions")),
     pending: createPendingFolder(join(folder, "pending")),
-    // "send" is asked about.
+    // The tool "send" needs approval.
     rules: await loadRules(["pay", "look"].map((tool) => ({ action: "allow", tool }))),
     agents: () => [{ id: "assistant", model: "worker/worker", description: "Works." }],
     backendFor: ({ model }) =>
@@ -40,13 +40,13 @@ async function serve({ folder, token, port }: Options): Promise<void> {
     tools: () => ["pay", "look", "send"].map((name) => createTool(name, join(folder, "ledger"))),
     workspacePath: folder,
     port,
-    // It is killed as often as the drill is long: none of the runs is to blame.
+    // The drill kills the server very often, and no run is to blame, so restarts are unlimited.
     limits: { maxRuns: 8, maxRestarts: Infinity },
   });
   answerParent({ port: () => gateway.port, stop: () => gateway.close() });
 }
 
-/** Calls as many tools as the task wants, one after the other, then says its words. */
+/** Calls as many tools as the task says, one after the other, then answers with its words. */
 const worker: ModelProvider = {
   id: "worker",
   async *chat({ messages }) {

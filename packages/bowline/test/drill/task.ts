@@ -1,6 +1,6 @@
-/** What the drill's clients ask for, and what its model has to answer. */
+/** The tasks that the drill's clients send, and the expected answers. */
 
-/** A task of so many tool calls and words; its name is like no other's. */
+/** A task with a number of tool calls and words. Its name is unique. */
 export interface Task {
   readonly name: string;
   readonly calls: number;
@@ -16,16 +16,17 @@ export function taskOf(message: string): Task | undefined {
   return name === undefined ? undefined : { name, calls: Number(calls), words: Number(words) };
 }
 
-/** The last thing that the model says. */
+/** Returns the last text of the model. */
 export function answerOf({ name, words }: Task): string {
   return `${Array.from({ length: words }, (_, index) => `${name}.${index}`).join(" ")} done`;
 }
 
 /**
- * One line of what a client is sure of, written before it goes on, so that it outlives the client.
+ * One line about something a client is sure of. It is written before the client continues, so that
+ * it survives a kill of the client.
  */
 export type Fact =
-  /** The server has said that it has the message. */
+  /** The server acknowledged the message. */
   | {
       readonly type: "accepted";
       readonly sessionKey: string;
@@ -35,6 +36,6 @@ export type Fact =
       /** Milliseconds since the epoch. */
       readonly at: number;
     }
-  /** It was asked to stop: before it began, such a run leaves no trace. */
+  /** An abort was requested. A run that had not begun then leaves no trace. */
   | { readonly type: "aborting"; readonly sessionKey: string; readonly runId: string }
   | { readonly type: "ended"; readonly runId: string };

@@ -1,7 +1,4 @@
-/**
- * What tools have done, by their ledger, against what the sessions say of them: looked at whenever
- * the server is dead.
- */
+/** Compares the tools' ledger with the sessions whenever the server is dead. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSession, type AnyEntry } from "@bowline/core/session";
@@ -9,11 +6,11 @@ import { createJsonlStore } from "@bowline/core/session/node";
 
 export class ToolWatch {
   executions = 0;
-  /** Calls that were in flight at a kill: whether they had their effect nobody knows. */
+  /** Calls that were in flight at a kill. It is unknown whether they took effect. */
   unknown = 0;
   readonly #folder: string;
   readonly #sessions: readonly string[];
-  /** Of calls whose result is recorded: how often each had run by then. */
+  /** For each call with a recorded result, how often it had run by then. */
   #settled = new Map<string, number>();
 
   constructor(folder: string, sessions: readonly string[]) {
@@ -21,7 +18,7 @@ export class ToolWatch {
     this.#sessions = sessions;
   }
 
-  /** What is wrong. */
+  /** Returns the faults found. */
   async look(): Promise<string[]> {
     const faults: string[] = [];
     const ran = this.#ledger();

@@ -1,6 +1,6 @@
 /**
- * Clients that misbehave, one connection each. Each gives what was wrong with how the server took
- * it.
+ * Misbehaving clients, one connection each. Each function returns the faults in the server's
+ * reaction.
  */
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -14,7 +14,7 @@ import { encodeFrame, RawSocket, type RawFrame } from "./raw-socket.ts";
 export interface Target {
   readonly port: number;
   readonly token: string;
-  /** Told every number that a refusal had and every code that a socket was closed with. */
+  /** Called with every error number of a refusal and every close code. */
   readonly note?: (code: number) => void;
 }
 
@@ -25,13 +25,13 @@ interface Answer {
 }
 
 const PATIENCE_MS = 20_000;
-/** What refuses a frame is short, however long the frame was. */
+/** A refusal stays shorter than this, in bytes, however long the frame was. */
 const MAX_REFUSAL = 20_000;
 const documented: ReadonlySet<number> = new Set(Object.values(errorNumbers));
 
 /**
- * Frames of a client that is in: each is answered as its kind has to be, or ends the connection
- * with its code.
+ * Sends frames after authentication. Each must get the right answer, or end the connection with the
+ * right code.
  */
 export async function afterAuth(target: Target, frames: readonly AnyFrame[]): Promise<string[]> {
   const socket = await enter(target);
@@ -88,7 +88,9 @@ interface Wrong {
   readonly what: string;
 }
 
-/** Answers go by id, in any order. When the connection ends, what takes long may be unanswered. */
+/**
+ * Matches answers by id, in any order. When the connection ends, slow requests may stay unanswered.
+ */
 function compare(
   expected: readonly Expected[],
   answers: readonly Answer[],
@@ -123,7 +125,7 @@ function compare(
   return wrong;
 }
 
-/** A first frame that is no good: refused by name and closed. What follows it is not looked at. */
+/** Sends an invalid first frame, which must be refused and closed. Later frames must be ignored. */
 export async function beforeAuth(
   { port, note }: Target,
   frames: readonly AnyFrame[],
@@ -143,8 +145,8 @@ export async function beforeAuth(
   if (typeof code === "number") note?.(code);
   const [first = ""] = frames;
   const isLarge = Buffer.byteLength(first) > defaultLimits.maxAuthFrameBytes;
-  // All that comes at once counts: the first may be refused before the rest was seen to be too
-  // much.
+  // Everything that arrives together counts: the first frame may be refused before the rest is
+  // found to be too much.
   const total = frames.reduce((sum, frame) => sum + Buffer.byteLength(frame) + 8, 0);
   const codes = new Set<unknown>(
     isLarge
@@ -162,8 +164,8 @@ export async function beforeAuth(
 }
 
 /**
- * Bytes that are no WebSocket frames, or none that a client may send, each with the code that it
- * has to end with.
+ * Bytes that are not WebSocket frames, or not allowed for a client, with the close code each must
+ * cause.
  */
 const violations: readonly (readonly [code: number, what: string, frames: readonly RawFrame[]])[] =
   [
@@ -234,7 +236,7 @@ const violations: readonly (readonly [code: number, what: string, frames: readon
   ];
 export const VIOLATIONS = violations.length;
 
-/** One of {@link violations}, by a client that is in or not. */
+/** Sends one of {@link violations}, before or after authentication. */
 export async function breakProtocol(
   { port, token, note }: Target,
   which: number,
@@ -255,7 +257,8 @@ export async function breakProtocol(
 }
 
 /**
- * Whole requests in pieces of a byte, with pings between them, have to be answered like any other.
+ * Sends valid requests in one-byte fragments with pings between them. They must be answered
+ * normally.
  */
 export async function inPieces({ port, token }: Target): Promise<string[]> {
   const raw = await RawSocket.open(port);
@@ -284,7 +287,10 @@ export async function inPieces({ port, token }: Target): Promise<string[]> {
     : [`in pieces: ${raw.texts.at(-1)}`];
 }
 
-/** Asks, and never reads the answers: let go as too slow, or answered when it reads at last. */
+/**
+ * Sends requests without reading the answers. The server must drop the client as too slow, or
+ * answer when it reads.
+ */
 export async function flood(target: Target, frames: readonly string[]): Promise<string[]> {
   const socket = await enter(target);
   let answers = 0;
@@ -312,7 +318,7 @@ export async function flood(target: Target, frames: readonly string[]): Promise<
     : [`a flood ended with ${code}, ${answers} answers`];
 }
 
-/** Goes away in the middle: of the handshake, of a frame, of what it was refused with. */
+/** Disconnects in the middle of the handshake, of a frame, or of a refusal. */
 export async function vanish({ port, token }: Target, how: number): Promise<string[]> {
   const headers: Readonly<Record<string, string>>[] = [
     { origin: "https://elsewhere.example" },
@@ -331,7 +337,7 @@ export async function vanish({ port, token }: Target, how: number): Promise<stri
   return [];
 }
 
-/** Resets the connection before the answer to its handshake, which is refused, can be written. */
+/** Resets the connection before the refusal of its handshake can be written. */
 export async function resetAtOnce({ port }: Target): Promise<string[]> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});

@@ -1,4 +1,7 @@
-/** Bytes that are no HTTP, or none that this server takes: refused by their status or cut off. */
+/**
+ * Bytes that are not HTTP, or HTTP that this server does not accept. They must be refused with the
+ * right status or cut off.
+ */
 import { faultsOf, patience, type HttpTarget } from "./http-attacks.ts";
 import { RawHttp } from "./raw-http.ts";
 
@@ -6,7 +9,9 @@ const get = (lines: string, path = "/health"): string => `GET ${path} HTTP/1.1\r
 const host = "host: localhost\r\n";
 const upgrade = "connection: upgrade\r\nupgrade:";
 
-/** Each with what it has to be answered with; nothing when it may be cut off without a word. */
+/**
+ * Each breach with its expected status, or none when the connection may be cut without an answer.
+ */
 const breaches = (
   auth: string,
 ): readonly (readonly [what: string, status: number | undefined, bytes: string])[] => {
@@ -85,7 +90,7 @@ const breaches = (
 };
 export const BREACHES = breaches("").length;
 
-/** One of {@link breaches}, and what the server makes of it. */
+/** Sends one of {@link breaches} and checks the reaction. */
 export async function breakHttp(target: HttpTarget, which: number): Promise<string[]> {
   const all = breaches(`authorization: Bearer ${target.tokens.full}\r\n`);
   const [what, status, bytes] = all[which % BREACHES] as (typeof all)[number];
@@ -96,7 +101,7 @@ export async function breakHttp(target: HttpTarget, which: number): Promise<stri
   const isOver = raw.isOver;
   raw.socket.destroy();
   if (answer === undefined) return status === undefined && isOver ? [] : [`${what}: no answer`];
-  // What is refused before it is a request has a status and no more.
+  // A refusal before a request was parsed has a status and no body.
   if (answer.body === "" && answer.status >= 400 && answer.status === status) {
     target.note?.(answer.status);
     return answer.headers.get("connection") === "close" || status === 417

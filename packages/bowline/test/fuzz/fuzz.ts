@@ -1,6 +1,6 @@
 /**
- * Sends a gateway so many frames and requests that no client should send, while one client goes
- * about its business, and measures the server.
+ * Sends invalid frames and requests to a gateway while one healthy client works, and measures the
+ * server.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,50 +20,51 @@ import { startHealthy } from "./healthy.ts";
 import * as http from "./http-attacks.ts";
 
 export interface FuzzOptions {
-  /** Together with requests. */
+  /** Number of frames and requests together. */
   readonly frames: number;
-  /** The same seed makes the same ones; in which order they arrive the machine decides. */
+  /** The same seed gives the same input. The order of arrival depends on timing. */
   readonly seed: number;
   readonly onProgress?: (report: FuzzReport) => void;
 }
 
 export interface FuzzReport {
   frames: number;
-  /** Over HTTP. */
+  /** Requests over HTTP. */
   requests: number;
   connections: number;
-  /** What was wrong, with the seed of the connection that saw it. */
+  /** The faults, each with the seed of the connection that saw it. */
   readonly faults: string[];
-  /** Resident and used memory of the server after each tenth, in bytes. */
+  /** Resident and used memory of the server after each tenth of the run, in bytes. */
   readonly tenths: Measure[];
-  /** The longest time that the server's loop was held, in milliseconds. */
+  /** The longest time that the server's event loop was blocked, in milliseconds. */
   heldMs: number;
   cpuMs: number;
   /**
-   * How long the healthy client waited for answers: median, 99th of a hundred, longest, in
-   * milliseconds.
+   * How long the healthy client waited for answers, in milliseconds: median, 99th percentile,
+   * longest.
    */
   waits: readonly [p50: number, p99: number, most: number];
-  /** How often each number of a refusal, each code of a closed socket and each status was seen. */
+  /** How often each error number, close code and status was seen. */
   readonly codes: Map<number, number>;
   healthyRuns: number;
 }
 
 export const fuzzBounds = {
   /**
-   * Memory of the last tenth over that of the first full one: what grows beyond it is kept for
-   * ever.
+   * Maximum ratio of the memory of the last tenth to the first full one. More than that is a leak.
    */
   growth: 1.3,
-  /** Beside that, in bytes: a small server moves by more. */
+  /**
+   * Allowed growth besides that, in bytes, because the memory of a small server fluctuates more.
+   */
   slack: 24 * 1024 * 1024,
-  /** No frame may hold the loop for longer, in milliseconds. */
+  /** The longest time that a frame may block the event loop, in milliseconds. */
   heldMs: 400,
-  /** The healthy client is never left waiting for longer, in milliseconds. */
+  /** The longest time that the healthy client may wait, in milliseconds. */
   waitMs: 5000,
 } as const;
 
-/** What a client can bring about by what it sends alone; a long run has to see all of it. */
+/** Refusals that a client can cause by its input alone. A long run must see all of them. */
 const refusals = [
   "parse",
   "bad_request",
@@ -90,13 +91,13 @@ const usual: readonly number[] = [
 ];
 const LONG = 50_000;
 /**
- * No attack, answer of the server's process or wait of the healthy client takes so long, however
- * busy the machine: it hangs.
+ * An attack, an answer of the server process or a wait of the healthy client that takes longer, in
+ * milliseconds, counts as a hang, even on a busy machine.
  */
 const HANG_MS = 120_000;
-/** What was closed is gone after a second; a busy machine may need more. */
+/** How long closed connections may take to disappear, in milliseconds. Usually it is a second. */
 const GONE_MS = 20_000;
-/** Connections at the same time. */
+/** Concurrent connections. */
 const LANES = 6;
 const MAX_FAULTS = 20;
 
@@ -116,8 +117,8 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
     codes: new Map(),
   };
   try {
-    // Else the engine sets aside more and more for young objects, and what is kept cannot be told
-    // from that.
+    // Limits the space for young objects. Otherwise the engine enlarges it, which looks like a
+    // leak.
     const flags = ["--max-semi-space-size=8"];
     await using server = await forkScript(
       join(import.meta.dirname, "server.ts"),
@@ -134,8 +135,8 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
       void report.codes.set(code, (report.codes.get(code) ?? 0) + 1);
     const target = { token: tokens.full, tokens, note, port: await ask<number>("port") };
     const healthy = await startHealthy(target);
-    // What floods need at once, the system keeps for the process: first is measured when they have
-    // been.
+    // Runs the floods first, because the process keeps the memory they need. The first measurement
+    // comes after them.
     const floods = Array.from({ length: LANES }, (_, which) => flood(which).attack(target));
     report.faults.push(...(await Promise.all(floods)).flat());
     await ask("measure");
@@ -186,11 +187,11 @@ export async function fuzz({ frames: wanted, seed, onProgress }: FuzzOptions): P
 
 type Target = attacks.Target & http.HttpTarget;
 
-/** What comes of the work, or of the limit when it takes so long. */
+/** Resolves with the work, or with `late()` after the time limit. */
 async function orElse<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
   const over = new AbortController();
   const limit = sleep(ms, undefined, { signal: over.signal }).then(late);
-  limit.catch(() => {}); // stopped when the work was done before
+  limit.catch(() => {}); // rejects when the work finished first
   return Promise.race([work, limit]).finally(() => over.abort());
 }
 
@@ -201,7 +202,7 @@ interface Attack {
   readonly attack: (target: Target) => Promise<string[]>;
 }
 
-/** What the connection of this seed does. */
+/** Returns the attack of the connection with this seed. */
 export function draw(seed: number, tokens: TokensOfTest): Attack {
   const one = <T>(arbitrary: fc.Arbitrary<T>): T =>
     fc.sample(arbitrary, { seed, numRuns: 1 })[0] as T;
@@ -259,7 +260,7 @@ export function draw(seed: number, tokens: TokensOfTest): Attack {
   return flood(which);
 }
 
-/** Requests whose answers are long or whose work is, and such whose refusals are. */
+/** Requests that have long answers or much work, or that are refused. */
 const floods = [
   { times: 1000, frame: '{"id":1,"method":"sessions.list","params":{"limit":500}}' },
   {

@@ -1,6 +1,6 @@
 /**
- * A client that does nothing wrong, beside those that do, by socket and over HTTP: it has to be
- * served all the time.
+ * A well-behaved client beside the others, over a socket and over HTTP. It must be served all the
+ * time.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -9,8 +9,8 @@ import type { Target } from "./attacks.ts";
 
 export interface Healthy {
   /**
-   * Ends it; what it still waits for after so many milliseconds is wrong. Gives what was wrong, and
-   * how long answers took, in milliseconds, sorted.
+   * Stops the client. A request still pending after `patienceMs` is a fault. Resolves with the
+   * faults and the sorted response times in milliseconds.
    */
   stop(patienceMs: number): Promise<{
     readonly faults: readonly string[];
@@ -25,7 +25,7 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
   const waits: number[] = [];
   const end = new AbortController();
   let runs = 0;
-  /** What each of the three waits for now. */
+  /** What each of the three loops is waiting for. */
   const waiting = { asking: "", chatting: "", reading: "" };
   await client.ready();
   const stopState = client.onState(

@@ -1,7 +1,4 @@
-/**
- * The same over HTTP: requests that nobody should send, in ways that nobody should. Each gives what
- * was wrong with how they were taken.
- */
+/** Misbehaving HTTP clients. Each function returns the faults in the server's reaction. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { issuesOf } from "../../src/gateway/protocol/check.ts";
 import { errorNumbers, type FrameError } from "../../src/gateway/protocol/frame.ts";
@@ -13,7 +10,7 @@ import { RawHttp, type Answer } from "./raw-http.ts";
 export interface HttpTarget {
   readonly port: number;
   readonly tokens: TokensOfTest;
-  /** Told every status that was seen. */
+  /** Called with every status. */
   readonly note?: (status: number) => void;
 }
 
@@ -28,7 +25,7 @@ const numbers: Readonly<Record<number, readonly number[]>> = {
   429: [errorNumbers.busy],
 };
 
-/** One after the other, on as few connections as the server lets them have. */
+/** Sends requests one after the other, on as few connections as the server allows. */
 export async function oneByOne(
   target: HttpTarget,
   requests: readonly AnyRequest[],
@@ -48,10 +45,7 @@ export async function oneByOne(
   return faults;
 }
 
-/**
- * On this connection, or on another if the server has closed this one while the request was on its
- * way, as it may.
- */
+/** Sends on this connection, or on a new one if the server closed this one meanwhile, as it may. */
 async function answered(
   raw: RawHttp,
   { port }: Pick<HttpTarget, "port">,
@@ -64,7 +58,7 @@ async function answered(
   return answered(await RawHttp.open(port), { port }, request);
 }
 
-/** All at once: answered in their order, up to one that ends the connection. */
+/** Pipelines all requests. They must be answered in order, up to one that ends the connection. */
 export async function pipelined(
   target: HttpTarget,
   requests: readonly AnyRequest[],
@@ -87,7 +81,7 @@ export async function pipelined(
   return faults;
 }
 
-/** The client has said all that it will: what it is answered is whole, and the connection ends. */
+/** Half-closes after the request. The answer must be complete, and the connection must end. */
 export async function halfClosed(target: HttpTarget, request: AnyRequest): Promise<string[]> {
   const raw = await RawHttp.open(target.port);
   raw.ask(request.method, encodeRequest(request));
@@ -98,7 +92,7 @@ export async function halfClosed(target: HttpTarget, request: AnyRequest): Promi
   return ended === undefined ? [...faults, "a connection that was half closed stays"] : faults;
 }
 
-/** A byte at a time, and never the last when `isCut`: then the client goes away. */
+/** Sends a byte at a time. With `isCut` the last byte is missing and the client disconnects. */
 export async function inDrops(
   target: HttpTarget,
   request: AnyRequest,
@@ -122,7 +116,7 @@ export async function inDrops(
   return faultsOf(request, raw.answers[0], target);
 }
 
-/** Asks, reads nothing, and goes. */
+/** Sends requests, reads nothing, and disconnects. */
 export async function vanish(
   target: HttpTarget,
   requests: readonly AnyRequest[],
@@ -138,7 +132,9 @@ export async function vanish(
   return [];
 }
 
-/** Asks so much at once, and reads late: all is answered, or the connection ended. */
+/**
+ * Pipelines many requests and reads late. All must be answered, or the connection must have ended.
+ */
 export async function flood({ port, note }: HttpTarget, times: number): Promise<string[]> {
   const raw = await RawHttp.open(port);
   raw.socket.pause();
@@ -155,7 +151,7 @@ export async function flood({ port, note }: HttpTarget, times: number): Promise<
     : [`${answers.length} of ${times} requests were answered`];
 }
 
-/** What is wrong with an answer. */
+/** Returns the faults of an answer. */
 export function faultsOf(
   request: AnyRequest,
   answer: Answer | undefined,
@@ -200,8 +196,8 @@ function isTyped(request: AnyRequest, { status, headers, body }: Answer): boolea
 }
 
 /**
- * Events that fit, numbered upwards from where they were asked for, or from a picture of all; the
- * last ends the run.
+ * Checks that the events are valid and numbered upwards from the requested one or a snapshot, and
+ * that the last ends the run.
  */
 function isStream(body: string, after: number | undefined): boolean {
   const blocks = body.split("\n\n").filter((block) => block !== "" && !block.startsWith(":"));
@@ -211,7 +207,7 @@ function isStream(body: string, after: number | undefined): boolean {
       /^id: (-?\d+)\nevent: (\S+)\ndata: (.+)$/.exec(block) ?? [];
     if (!Object.hasOwn(events, event)) return false;
     const seq = Number(id);
-    // Of a run that has not got so far all comes, too.
+    // A run that has not reached the number yet is sent from its beginning.
     const isWhole = index === 0 && (event === "chat.snapshot" || seq === 0);
     const isNext = isWhole || (seq > last && (after !== undefined || index > 0));
     last = seq;

@@ -1,14 +1,11 @@
-/**
- * An HTTP client that writes any bytes it is told to, and reads the answers as they are: no library
- * does.
- */
+/** An HTTP client that writes arbitrary bytes and reads the raw answers, which no library does. */
 import { connect, type Socket } from "node:net";
 
 export interface Answer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** Whether all of the body came. */
+  /** Whether the whole body arrived. */
   readonly isWhole: boolean;
 }
 
@@ -16,7 +13,7 @@ export class RawHttp {
   readonly socket: Socket;
   readonly ended: Promise<unknown>;
   readonly answers: Answer[] = [];
-  /** What was asked and is not answered yet, in order: to HEAD there is no body. */
+  /** Methods of the pending requests, in order. An answer to HEAD has no body. */
   readonly #methods: string[] = [];
   readonly #waiting: (() => void)[] = [];
   #received: Buffer = Buffer.alloc(0);
@@ -40,7 +37,7 @@ export class RawHttp {
     return raw;
   }
 
-  /** Writes the beginning, or all, of a request of this method. */
+  /** Writes the beginning, or all, of a request with this method. */
   ask(method: string, bytes: Buffer): void {
     this.#methods.push(method);
     this.write(bytes);
@@ -50,12 +47,12 @@ export class RawHttp {
     if (this.socket.writable) this.socket.write(bytes);
   }
 
-  /** Resolves when so many answers came, or the connection has ended. */
+  /** Resolves after this many answers, or when the connection has ended. */
   async until(count: number): Promise<void> {
     while (this.answers.length < count && !this.isOver) await this.#news();
   }
 
-  /** Whether nothing more will come. */
+  /** Whether the connection has ended. */
   get isOver(): boolean {
     return this.socket.destroyed || this.socket.readableEnded;
   }
@@ -102,7 +99,7 @@ interface Found {
   readonly isWhole: boolean;
 }
 
-/** Without a length it goes on to the end of the connection. */
+/** A body without a length ends with the connection. */
 function lengthOf(headers: ReadonlyMap<string, string>): number | "chunked" | "to the end" {
   if (headers.get("transfer-encoding") === "chunked") return "chunked";
   return headers.has("content-length") ? Number(headers.get("content-length")) : "to the end";

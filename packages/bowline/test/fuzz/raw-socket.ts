@@ -1,4 +1,4 @@
-/** A WebSocket client that writes any bytes it is told to, which no library does. */
+/** A WebSocket client that writes arbitrary bytes, which no library does. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -8,11 +8,11 @@ export interface RawFrame {
   readonly payload?: Buffer;
   /** Default true. */
   readonly fin?: boolean;
-  /** Bits that no extension has asked for. Default 0. */
+  /** Reserved bits. Default 0. */
   readonly reserved?: number;
   /** Default true, as clients must. */
   readonly isMasked?: boolean;
-  /** What the header says, if it is not the payload's own. */
+  /** The length in the header. Default: the payload's length. */
   readonly length?: number;
 }
 
@@ -37,9 +37,9 @@ export function encodeFrame({ opcode, payload = Buffer.alloc(0), ...options }: R
 
 export class RawSocket {
   readonly socket: Socket;
-  /** The status line of the answer to the handshake. */
+  /** The status line of the handshake response. */
   status = "";
-  /** What the close frame said; undefined without one. */
+  /** The code of the close frame, or undefined without one. */
   closeCode: number | undefined;
   readonly texts: string[] = [];
   readonly ended: Promise<unknown>;
@@ -99,7 +99,7 @@ export class RawSocket {
     }
   }
 
-  /** A server's frames are whole and not masked. */
+  /** Reads one frame. A server's frames are not fragmented and not masked. */
   #next(): { readonly opcode: number; readonly payload: Buffer } | undefined {
     const bytes = this.#received;
     if (bytes.length < 2) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The gateway that is attacked, as a process of its own: `server.ts <{folder, tokens}>`. Its model
- * answers at once, its store is of files.
+ * The gateway that is attacked, as a separate process: `server.ts <{folder, tokens}>`. Its model
+ * answers at once and its store uses files.
  */
 import { join } from "node:path";
 import { toStreamFn, type ModelProvider } from "@bowline/compat/gateway";
@@ -22,7 +22,7 @@ interface Options {
 }
 
 async function serve({ folder, tokens }: Options): Promise<void> {
-  // Whatever is sent, there is nothing to be said of it: libraries do.
+  // The server must print nothing, whatever is sent. Libraries might.
   let printed = "";
   for (const stream of [process.stdout, process.stderr]) {
     stream.write = (chunk: string | Uint8Array): boolean => {
@@ -51,7 +51,8 @@ async function serve({ folder, tokens }: Options): Promise<void> {
     workspacePath: folder,
     port: 0,
     page: createPage(),
-    // Wrong tokens are most of what comes; what is kept of ended runs is to level off soon.
+    // Most input has a wrong token, so failures are unlimited. Few ended runs are kept, so that
+    // memory levels off soon.
     limits: { maxAuthFailures: Number.MAX_SAFE_INTEGER, maxEnded: 50, closeGraceMs: 1000 },
   });
   const measure = startMeter();

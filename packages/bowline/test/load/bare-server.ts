@@ -1,7 +1,7 @@
 /**
- * The least that could do the same, to compare with: `ws` and a list of who follows what. It says
- * the same words at the same pace in frames of the same form, also as server-sent events, and knows
- * nothing of stores, agents, order, limits or coming back; who reads too slowly is cut off.
+ * A minimal server to compare with: `ws` and a list of subscribers. It sends the same words at the
+ * same pace in the same frames, also as server-sent events. It has no stores, agents, ordering,
+ * limits or resumption, and cuts off slow readers.
  */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -31,7 +31,7 @@ async function serve({ deltas, paceMs }: Shape): Promise<void> {
   const server = new WebSocketServer({ server: http });
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
-  /** Of runs that go on, what was said, for who reads it over HTTP. */
+  /** The text so far of active runs, for readers over HTTP. */
   const runs = new Map<string, { said: string; readonly readers: Set<ServerResponse> }>();
   const followers = new Map<string, Set<WebSocket>>();
   const measure = startMeter();

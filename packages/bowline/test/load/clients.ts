@@ -1,7 +1,7 @@
 /**
- * A share of the clients, as a process of its own: `clients.ts <{url, token, shape, part, parts}>`.
- * The slow ones are one share: when they read at last, they have much to do, and must not hold up
- * those that are timed.
+ * A share of the clients, as a separate process: `clients.ts <{url, token, shape, part, parts}>`.
+ * The slow clients are one share, because their late reading must not delay the clients that are
+ * timed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerParent } from "../gateway/forked.ts";
@@ -16,30 +16,30 @@ export interface ClientsOptions {
   readonly url: string;
   readonly token: string;
   readonly shape: Shape;
-  /** From 0; that of the slow readers is `parts`. */
+  /** Index of the share, from 0. The slow readers have index `parts`. */
   readonly part: number;
   readonly parts: number;
-  /** Whether who was cut off comes back for the rest. */
+  /** Whether a client that was cut off reconnects for the rest. */
   readonly comesBack: boolean;
 }
 
 export interface ClientsReport {
   readonly counts: Counts;
-  /** Of the readers of server-sent events, and of the slow readers, alone. */
+  /** Counts of the readers of server-sent events and of the slow readers alone. */
   readonly streams: Counts;
   readonly slow: Counts;
-  /** Of readers of server-sent events that are slow. */
+  /** Figures of the slow readers of server-sent events. */
   readonly slowStreams: SlowStreams;
-  /** Slow readers that the server cut off, and such as came back for the rest. */
+  /** Slow readers that the server cut off, and those that reconnected. */
   readonly cutOff: number;
   readonly back: number;
   readonly faults: readonly string[];
   /**
-   * How many deltas took so many tenths of a millisecond, of clients that read at once and short
+   * Delays of short deltas to clients that read at once: tenths of a millisecond, and how many
    * deltas.
    */
   readonly late: Late;
-  /** The same of readers of server-sent events. */
+  /** The same for readers of server-sent events. */
   readonly lateStreams: Late;
 }
 
@@ -67,7 +67,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
   });
   const mine = (count: number): number[] =>
     Array.from({ length: count }, (_, n) => n).filter((n) => n % parts === part);
-  /** By session: those that follow it, its owner first. */
+  /** The followers of each session, its owner first. */
   const followers = new Map<string, LoadClient[]>();
   const streams = new Map<string, StreamReader[]>();
   const slow: LoadClient[] = [];
@@ -82,7 +82,7 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
   let back = 0;
   answerParent({ measure: startMeter(), connect, play: begin, finish, progress });
 
-  /** Frames and events so far, of who reads at once. */
+  /** Returns the frames and events so far of clients that read at once. */
   function progress(): number {
     return counts.frames + streamCounts.frames;
   }
@@ -112,14 +112,14 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
       for (const client of others) await client.request("chat.subscribe", { sessionKey });
   }
 
-  /** Until then, each session's runs follow one another. */
+  /** Starts each session's runs one after another until the time is over. */
   function begin(seconds: number): void {
     deadline = performance.now() + seconds * 1000;
     const sessions = [...followers];
     for (const [index, [key, [owner]]] of sessions.entries()) {
       if (owner === undefined) continue;
       owner.onEnd = () => void next(key, owner);
-      // Not all in one moment: over the time of one run, two seconds at most.
+      // Spreads the starts over the time of one run, two seconds at most.
       const span = Math.min(2000, shape.deltas * shape.paceMs);
       setTimeout(() => void next(key, owner), (span * index) / sessions.length);
     }
@@ -147,14 +147,14 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     }
   }
 
-  /** Reads nothing until nearly the end. */
+  /** Stops reading until nearly the end. */
   async function stall(client: LoadClient): Promise<void> {
     client.look(true);
     await sleep((deadline - performance.now()) * 0.8);
     client.look(false);
   }
 
-  /** Waits for the last runs; then every client has to have seen the whole of each. */
+  /** Waits for the last runs. Then every client must have seen each run completely. */
   async function finish(): Promise<ClientsReport> {
     const readers = [...followers.values(), ...streams.values()].flat();
     const limit = performance.now() + shape.deltas * shape.paceMs + 20_000;
@@ -198,7 +198,10 @@ function play({ url, token, shape, part, parts, comesBack }: ClientsOptions): vo
     }
   }
 
-  /** Who was cut off reads what is left in its socket, comes back, and gets the rest. */
+  /**
+   * A client that was cut off reads the rest in its socket, reconnects, and gets the missing
+   * events.
+   */
   async function settle(client: LoadClient): Promise<void> {
     if (client.isOpen) {
       if (!client.isDone) fault("a slow reader did not see the end of its runs");

@@ -1,6 +1,4 @@
-/**
- * The gateway under load, as a process of its own: `gateway-server.ts <{folder, token, shape}>`.
- */
+/** The gateway under load, as a separate process: `gateway-server.ts <{folder, token, shape}>`. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toStreamFn, type ModelProvider } from "@bowline/compat/gateway";
@@ -24,7 +22,7 @@ async function serve({ folder, token, shape }: Options): Promise<void> {
   const { deltas, paceMs, runs } = shape;
   const provider: ModelProvider = {
     id: "paced",
-    /** The message names the run and the width of its words. */
+    /** The message contains the run's name and the width of its words. */
     async *chat({ messages }) {
       const [label = "", width = "40"] = JSON.stringify(messages.at(-1)?.content)
         .split(/[" ]/)

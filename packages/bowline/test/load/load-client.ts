@@ -1,4 +1,4 @@
-/** One socket under load: it follows sessions, checks every run, and can look away. */
+/** One socket under load: it follows sessions, checks every run, and can pause reading. */
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import type { Shape } from "./shape.ts";
@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly late?: (us: number) => void;
 }
 
-/** Every event of a run; not those about all sessions, which go to everyone. */
+/** Every event of a run, without those that go to all clients. */
 const events = [
   "chat.user",
   "chat.queued",
@@ -27,7 +27,7 @@ const events = [
 
 export class LoadClient {
   readonly runs = new Map<string, WatchedRun>();
-  /** The runs' sessions. */
+  /** The session of each run. */
   readonly sessions = new Map<string, string>();
   closeCode: number | undefined;
   onBegin = (_sessionKey: string, _runId: string): void => {};
@@ -67,7 +67,7 @@ export class LoadClient {
     if (error !== undefined) this.#options.fault(`${method}: ${JSON.stringify(error)}`);
   }
 
-  /** What a client does that comes back: the rest of each run that it knows. */
+  /** Resumes the runs of a previous connection, as a reconnecting client does. */
   async resume(before: LoadClient): Promise<void> {
     for (const [runId, run] of before.runs) {
       if (run.isEnded) continue;
@@ -82,7 +82,7 @@ export class LoadClient {
     else this.#socket.resume();
   }
 
-  /** Whether every run that it has seen has ended. */
+  /** Whether every run seen so far has ended. */
   get isDone(): boolean {
     return [...this.runs.values()].every(({ isEnded }) => isEnded);
   }

@@ -1,6 +1,6 @@
 /**
- * The same load on the gateway and on a bare server of `ws`, one after the other, and what both
- * made of it.
+ * Runs the same load on the gateway and on a bare `ws` server, one after the other, and reports
+ * both.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,33 +20,31 @@ export interface LoadReport {
 
 export interface Figures {
   /**
-   * Deltas of clients that read, and how long they took from the model to the client, in
+   * Deltas to clients that read at once, and their delays from the model to the client, in
    * milliseconds.
    */
   readonly deltas: number;
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
-  /** The same of those that came as server-sent events. */
+  /** The same for server-sent events. */
   readonly streams: { readonly p50: number; readonly p99: number; readonly most: number };
-  /** Frames and events that clients got, in all, in a second. */
+  /** Frames and events to all clients, per second. */
   readonly framesPerSecond: number;
   readonly runs: number;
-  /** Of one core, and in microseconds for each frame. */
+  /** Processor time of the server: share of one core, and microseconds per frame. */
   readonly cpu: number;
   readonly cpuPerFrame: number;
-  /** The longest time that the loop was held, in milliseconds. */
+  /** The longest time that the event loop was blocked, in milliseconds. */
   readonly heldMs: number;
   /**
-   * Resident memory in bytes: without clients, with all of them and no load, the highest under
-   * load, and afterwards.
+   * Resident memory in bytes: without clients, with idle clients, the highest under load, and
+   * afterwards.
    */
   readonly rss: readonly [empty: number, idle: number, peak: number, after: number];
-  /** Of that, objects and buffers after a collection. */
+  /** Objects and buffers in it after a garbage collection, in bytes. */
   readonly used: readonly [empty: number, idle: number, loaded: number, after: number];
-  /**
-   * The clients' processes, together, of one core: what they need makes the latency longer, too.
-   */
+  /** Share of one core used by all client processes. It increases the delays, too. */
   readonly clientsCpu: number;
   readonly slow: {
     readonly cutOff: number;
@@ -55,18 +53,18 @@ export interface Figures {
     readonly snapshots: number;
   };
   /**
-   * Whole runs that slow readers of server-sent events had, how often they had left one, and how
+   * Complete runs of the slow readers of server-sent events, how often they left a run, and how
    * often they were cut off.
    */
   readonly slowStreams: { readonly ended: number; readonly left: number; readonly cutOff: number };
 }
 
-/** Processes that clients are shared out to; the slow ones have one more. */
+/** Number of processes for the clients, besides one for the slow ones. */
 const PARTS = 2;
 
 /**
- * A short load on a busy machine may do little: until all was tried it is played again, each time
- * twice as long, up to so long.
+ * A short load on a busy machine may not exercise everything. It is repeated with twice the time
+ * until it does, up to this many seconds.
  */
 const SHORT_SECONDS = 10;
 const LONGEST_SECONDS = 40;
@@ -100,7 +98,7 @@ export async function runLoad(
 function untried({ slow, streams, slowStreams }: Figures, isShort: boolean): string[] {
   const found: string[] = [];
   const { cutOff, back, joined } = slow;
-  // In a short time a machine may do but one of the two.
+  // A short run may exercise only one of the two.
   const isTried = isShort ? cutOff + joined > 0 : cutOff > 0 && joined > 0;
   if (!isTried || back < cutOff)
     found.push(
@@ -153,8 +151,7 @@ async function measureOne(
     server.ask<Measure>("measure"),
     clients.ask<Measure>("measure"),
   ]);
-  // Beside those of who reads, which are counted when they arrive, the server wrote what slow
-  // readers got.
+  // Adds the frames written to slow readers to those counted on arrival by the others.
   const frames = total(await clients.ask<number>("progress"));
   const reports = await clients.ask<ClientsReport>("finish");
   const after = await server.ask<Measure>("measure");
@@ -214,7 +211,7 @@ function sorted(late: Late): Late {
   return late.toSorted(([a], [b]) => a - b);
 }
 
-/** In milliseconds. */
+/** Returns the delay at this percentile in milliseconds. */
 function at(late: Late, share: number): number {
   let left = share * late.reduce((sum, [, count]) => sum + count, 0);
   for (const [tenths, count] of late) {

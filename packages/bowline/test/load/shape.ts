@@ -1,32 +1,32 @@
-/** How much load, and the text by which a client sees that nothing of it was lost. */
+/** The size of a load, and the text that shows a client that nothing was lost. */
 
 export interface Shape {
-  /** Clients that read as fast as they can; each follows one session. */
+  /** Clients that read as fast as they can. Each follows one session. */
   readonly sockets: number;
-  /** Readers of server-sent events beside them, each of one session. */
+  /** Readers of server-sent events besides them, each of one session. */
   readonly streams: number;
-  /** Sessions, each with one run after the other: as many go on at the same time. */
+  /** Sessions with one run after the other, which is the number of concurrent runs. */
   readonly runs: number;
   /**
-   * Clients that do not; each follows all the wide sessions. Half of them read now and then, the
-   * others not at all.
+   * Slow clients that follow all wide sessions. Half of them read now and then, the others not at
+   * all.
    */
   readonly slow: number;
   /**
-   * Readers of server-sent events that do not either, each of one wide session. Half read now and
-   * then; the others leave in the middle of a run and come back with the last number they have.
+   * Slow readers of server-sent events, each of one wide session. Half read now and then. The
+   * others leave in the middle of a run and resume with their last number.
    */
   readonly slowStreams: number;
   readonly seconds: number;
-  /** Of a run, one every so many milliseconds. */
+  /** Deltas per run, and the time between them in milliseconds. */
   readonly deltas: number;
   readonly paceMs: number;
-  /** Characters of a delta. */
+  /** Characters per delta. */
   readonly width: number;
-  /** Sessions with long deltas, which fill the buffers of who does not read. */
+  /** Sessions with long deltas, which fill the buffers of slow readers. */
   readonly wideRuns: number;
   readonly wideWidth: number;
-  /** A slow reader looks away for this long, then reads for a tenth of it. */
+  /** How long a slow reader pauses, in milliseconds, before it reads for a tenth of that time. */
   readonly awayMs: number;
 }
 
@@ -45,7 +45,7 @@ export const full: Shape = {
   awayMs: 10_000,
 };
 
-/** The same in small, for every commit. */
+/** A smaller load for every commit. */
 export const quick: Shape = {
   ...full,
   sockets: 100,
@@ -61,12 +61,12 @@ export const quick: Shape = {
   awayMs: 900,
 };
 
-/** Microseconds of the machine's own clock, the same for all processes. */
+/** Returns microseconds of the monotonic clock, which all processes share. */
 export function stamp(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** What the model says in its delta of this number; the first part of the message names the run. */
+/** Returns the delta with this index. `label`, the first part of the message, names the run. */
 export function wordOf(label: string, index: number, at: number, width: number): string {
   return `${label}.${index}@${at}`.padEnd(width - 1, "-").concat(" ");
 }
@@ -76,7 +76,7 @@ export interface Word {
   readonly at: number;
 }
 
-/** The words of a text that has only whole ones; undefined for anything else. */
+/** Returns the words of a text, or undefined unless it consists of complete words. */
 export function wordsOf(text: string, width: number): Word[] | undefined {
   const words: Word[] = [];
   for (let from = 0; from < text.length; from += width) {

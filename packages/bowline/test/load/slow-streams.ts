@@ -1,6 +1,6 @@
 /**
- * Readers of server-sent events that are slow, and one client that reads at once and tells them of
- * each run.
+ * Slow readers of server-sent events, and one client that reads at once and tells them about each
+ * run.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { keyOf, LoadClient, type LoadOptions } from "./load-client.ts";
@@ -20,7 +20,7 @@ export class SlowStreamReaders {
   readonly #readers: readonly { readonly sessionKey: string; readonly reader: StreamReader }[];
   #scout: LoadClient | undefined;
 
-  /** `mayLeave`: the server lets a reader come back for the rest of a run. */
+  /** `mayLeave`: the server lets a reader resume a run. */
   constructor(options: LoadOptions, mayLeave: boolean) {
     const { slowStreams, wideRuns } = options.shape;
     this.#options = options;
@@ -51,7 +51,7 @@ export class SlowStreamReaders {
         : this.#dawdle(reader, deadline));
   }
 
-  /** Waits until each has seen the whole of each run. */
+  /** Waits until each has seen every run completely. */
   async finish(limit: number): Promise<SlowStreams> {
     const isBehind = (): boolean =>
       this.#scout?.isDone !== true || this.#readers.some(({ reader }) => !reader.isDone);
@@ -85,7 +85,7 @@ export class SlowStreamReaders {
     }
   }
 
-  /** Reads for a while, then not, and is gone. */
+  /** Reads for a while, pauses, and disconnects. */
   async #comeAndGo(reader: StreamReader, deadline: number): Promise<void> {
     const { awayMs } = this.#options.shape;
     while (performance.now() < deadline) {

@@ -1,5 +1,5 @@
 /**
- * One reader under load without a socket: the runs of a session as server-sent events, each checked
+ * One HTTP client under load: it reads the runs of a session as server-sent events and checks each
  * to its end.
  */
 import { Agent, get, type ClientRequest, type IncomingMessage } from "node:http";
@@ -8,8 +8,8 @@ import { WatchedRun, type RunFrame } from "./watched-run.ts";
 
 export interface StreamReaderOptions extends LoadOptions {
   /**
-   * Whether it looks away, has a connection for each run that it is behind with, and comes back for
-   * the rest when that ends.
+   * Whether it pauses, opens a connection for each unfinished run, and reconnects for the rest.
+   * Default false.
    */
   readonly isSlow?: boolean;
 }
@@ -20,7 +20,7 @@ export class StreamReader {
   left = 0;
   cutOff = 0;
   readonly #options: StreamReaderOptions;
-  /** One connection, kept from run to run, as browsers do. */
+  /** One connection that is reused from run to run, as browsers do. */
   readonly #agent: Agent;
   readonly #open = new Map<ClientRequest, IncomingMessage | undefined>();
   readonly #leaving = new Set<ClientRequest>();
@@ -36,7 +36,7 @@ export class StreamReader {
     return [...this.runs.values()].every(({ isEnded }) => isEnded);
   }
 
-  /** All of a run that has begun. */
+  /** Reads a run from its beginning. */
   read(sessionKey: string, runId: string): void {
     const { shape } = this.#options;
     const fault = (what: string): void => this.#options.fault(`${sessionKey}, over HTTP: ${what}`);
@@ -54,7 +54,7 @@ export class StreamReader {
     for (const response of this.#open.values()) response?.[away ? "pause" : "resume"]();
   }
 
-  /** Without a goodbye; it comes back. */
+  /** Disconnects without a close, and reconnects later. */
   leave(): void {
     for (const request of this.#open.keys()) {
       this.#leaving.add(request);
@@ -66,7 +66,7 @@ export class StreamReader {
     this.#agent.destroy();
   }
 
-  /** From the number on that it has. */
+  /** Requests the events after the last one it has. */
   #ask(sessionKey: string, runId: string, run: WatchedRun, fault: (what: string) => void): void {
     const { url, token, counts, late, isSlow = false } = this.#options;
     const path = `/api/runs/${encodeURIComponent(runId)}/events?sessionKey=${encodeURIComponent(sessionKey)}`;
@@ -104,7 +104,7 @@ export class StreamReader {
   }
 }
 
-/** A server that lets nobody in must not be asked for ever. */
+/** Limit of reconnections, in case the server accepts none. */
 const MAX_BACK = 1000;
 
 function parse(block: string): RunFrame {

@@ -1,16 +1,16 @@
-/** What one client sees of one run, checked event by event. */
+/** Checks what one client sees of one run, event by event. */
 import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
 import { stamp, wordsOf, type Shape } from "./shape.ts";
 
 export type RunFrame = Extract<EventFrame, { readonly data: { readonly seq: number } }>;
 
-/** Frames, and deltas in them, of which a slow reader gets several in one. */
+/** Frames, and the deltas in them. A slow reader gets several deltas in one frame. */
 export interface Counts {
   frames: number;
   deltas: number;
   joined: number;
   snapshots: number;
-  /** Whole runs. */
+  /** Complete runs. */
   ended: number;
 }
 
@@ -28,7 +28,7 @@ export class WatchedRun {
     this.#fault = fault;
   }
 
-  /** `late` is told how many microseconds each delta took. */
+  /** `late` is called with the delay of each delta in microseconds. */
   take({ event, data }: RunFrame, counts: Counts, late?: (us: number) => void): void {
     counts.frames++;
     if (this.isEnded) this.#fault(`${event} ${data.seq} after the end`);
@@ -42,7 +42,7 @@ export class WatchedRun {
       counts.snapshots++;
       this.#words = 0;
       for (const block of data.blocks) if (block.type === "text") this.#read(block.text);
-      // An end that is read from the store has a number far beyond.
+      // An end that is read from the store has a much higher number.
       this.#isNumbered = data.state === "running";
     } else if (event === "chat.delta") {
       const words = this.#read(data.text);

@@ -8,7 +8,7 @@ import { noPieces, readAll, readMore, type Pieces } from "../../src/page/text/pi
 
 const reader = createMarkdownReader();
 
-/** Everything of a text, as HTML. */
+/** Returns the HTML of a whole text. */
 const htmlOf = (text: string): string =>
   readAll(text, reader)
     .all.map((piece) =>

@@ -17,7 +17,7 @@ describe("the page's files", () => {
   it("are a document and the modules, libraries and styles it names, each with its type", async () => {
     const text = await (await get("/")).text();
     const files = [...pageFiles().keys()];
-    // Seen from where the document is: a proxy may have it under a path of its own.
+    // Resolved relative to the document, because a proxy may serve it under a path prefix.
     const { imports } = JSON.parse(
       /<script type="importmap">(.*)<\/script>/.exec(text)?.[1] ?? "",
     ) as ImportMap;
@@ -43,7 +43,7 @@ describe("the page's files", () => {
     const reached = new Set([mainAddress]);
     for (const path of reached) {
       const code = await (await get(path)).text();
-      // Libraries are minified, which the reader of imports does not know: their imports are bare
+      // Libraries are minified, and the import reader does not parse them. Their imports are bare
       // names, all in the map.
       if (path.startsWith("/assets/library/")) continue;
       for (const specifier of importsOf(code)) {

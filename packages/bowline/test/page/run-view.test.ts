@@ -51,7 +51,8 @@ const ends: fc.Arbitrary<Said> = fc.constantFrom<Said>(
 );
 
 /**
- * What a server says of the run, and what it would send to one that comes after the event `late`.
+ * Returns the events of a run, and what the server would send to a client that joins after event
+ * `late`.
  */
 function publish(
   all: readonly Said[],

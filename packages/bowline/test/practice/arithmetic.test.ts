@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { calculate } from "../../src/practice/arithmetic.ts";
 import { plan } from "../../src/practice/index.ts";
 
-/** The value that an expression comes to, as it is shown. */
+/** Returns the displayed value of an expression. */
 function valueOf(expression: string): string {
   return calculate(expression).value ?? "";
 }

@@ -1,7 +1,4 @@
-/**
- * Everyday wordings, from the request to the answer: the practice server, the agent and the real
- * tools over a folder.
- */
+/** Everyday wordings with the practice server, the agent and the real tools over a folder. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +29,7 @@ interface Told {
   readonly text: string;
   /** The tools that ran. */
   readonly tools: readonly string[];
-  /** What a file holds afterwards; undefined if there is none. */
+  /** Returns the content of a file afterwards, or undefined if it does not exist. */
   readonly file: (path: string) => string | undefined;
 }
 
@@ -63,7 +60,7 @@ async function ask(task: string, files: Readonly<Record<string, string>> = FILES
   };
 }
 
-/** Requests, and what each of their answers holds. */
+/** Checks each request against the expected part of its answer. */
 async function expectAnswers(
   cases: readonly (readonly [string, string | RegExp])[],
 ): Promise<void> {

@@ -38,7 +38,7 @@ function open(limits?: {
   });
 }
 
-/** Asserts that each wording gets an answer with all the parts, and without asking for help. */
+/** Asserts that each wording gets an answer with all the parts, without further questions. */
 function answers(wordings: readonly string[], ...parts: readonly (string | RegExp)[]): void {
   for (const wording of wordings) {
     const text = open().say(wording);

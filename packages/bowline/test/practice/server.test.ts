@@ -36,7 +36,7 @@ function toChunks(body: string): Chunk[] {
   });
 }
 
-/** The reply that a client puts together from the chunks, and its finish reason. */
+/** Joins the chunks into the reply and its finish reason, as a client does. */
 function toReply(
   chunks: readonly Chunk[],
 ): PracticeReply & { finish: string | null | undefined; fragments: number } {

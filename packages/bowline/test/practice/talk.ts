@@ -1,6 +1,6 @@
 /**
- * Plays a conversation with the practice model against real files in a temporary folder, with the
- * smallest possible tools.
+ * Plays a conversation with the practice model against real files in a temporary folder, with
+ * minimal tools.
  */
 import { execSync } from "node:child_process";
 import {
@@ -38,8 +38,7 @@ export function createFolder(files: Readonly<Record<string, string>>): string {
 }
 
 /**
- * The tools over a folder. `limits` cut what read and glob give, as the real ones do for large
- * files and folders.
+ * The tools for a folder. `limits` truncates the results of read and glob, as the real tools do.
  */
 export function createTools(
   folder: string,
@@ -146,7 +145,7 @@ export function createTools(
   };
 }
 
-/** A glob as a regular expression: ** * ? {a,b} and \ before what stands for itself. */
+/** Converts a glob with ** * ? {a,b} and \ escapes to a regular expression. */
 function toExpression(pattern: string): RegExp {
   const parts: Record<string, string> = {
     "**/": "(?:.*/)?",
@@ -164,10 +163,10 @@ function toExpression(pattern: string): RegExp {
 }
 
 export interface Talk {
-  /** The final answer to one more user message. */
+  /** Returns the final answer to one more user message. */
   say(text: string): string;
   readonly messages: PracticeMessage[];
-  /** The calls of the last task, a turn an item: `read {"path":"a.txt"}`. */
+  /** The calls of the last task, one item per turn: `read {"path":"a.txt"}`. */
   readonly turns: string[][];
   readonly replies: PracticeReply[];
 }

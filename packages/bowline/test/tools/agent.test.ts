@@ -1,4 +1,4 @@
-/** The tools in an agent, as a program of one's own has them. */
+/** The tools in an agent, as an application uses them. */
 import assert from "node:assert/strict";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ interface Rig {
   readonly folder: Folder;
   readonly agent: Agent;
   readonly events: readonly AgentEvent[];
-  /** The texts of the tool results so far. */
+  /** Returns the texts of the tool results so far. */
   readonly results: () => string[];
 }
 
@@ -118,7 +118,7 @@ describe("an agent with the tools of bowline/tools", { concurrency: 3 }, () => {
     const updates = events.flatMap((event) =>
       event.type === "tool_execution_update" ? [event.partialResult] : [],
     );
-    // On a busy machine the first may come before all numbers have.
+    // On a busy machine the first update may come before all numbers.
     const texts = updates.map(({ content = [] }) => messageText({ content }));
     assert.ok(texts.some((shown) => shown.endsWith("\n1000\n")));
     assert.match(texts.at(-1) ?? "", /^1\n2\n[^]*\n1000\nend\n$/);

@@ -106,7 +106,7 @@ describe("bash", () => {
   it("streams output without half characters, and with control characters escaped", async (t) => {
     const folder = createFolder(t);
     const updates: string[] = [];
-    // 8,402 characters, of which the last 4,000 begin in the middle of one.
+    // 8,402 characters, of which the last 4,000 begin in the middle of a surrogate pair.
     folder.put("a.txt", `x${"🎉".repeat(4200)}\0`);
     await folder.call(
       "bash",
@@ -268,7 +268,7 @@ describe("bash", () => {
     symlinkSync(folder.root, `${folder.outside}/alias`);
     chmodSync(folder.put("bash", "#!/bin/sh\necho not the one\n"), 0o755);
     chmodSync(folder.put("node_modules/.bin/bash", "#!/bin/sh\necho not the one\n"), 0o755);
-    // npm puts the last kind first.
+    // npm prepends a folder like the last one.
     for (const own of [
       ".",
       "",
@@ -310,7 +310,7 @@ describe("bash", () => {
   });
 });
 
-// It keeps this process busy.
+// This test blocks the event loop.
 describe(
   "the very end of a command",
   { skip: !isLinux && "only Linux shows what has ended unseen" },
@@ -325,7 +325,7 @@ describe(
         maxOutput: 1e6,
       };
       const { signal } = new AbortController();
-      // Twice as long until it prints before the limit, however busy the machine is.
+      // Doubles the time limit until the output comes before it, even on a busy machine.
       for (let timeoutMs = 200; ; timeoutMs *= 2) {
         const started = performance.now();
         let printed = Infinity;
@@ -344,8 +344,8 @@ describe(
 );
 
 /**
- * Called with a time limit of 1.5 seconds; with twice that, and so on, where a busy machine has
- * printed nothing by then.
+ * Runs with a time limit of 1.5 seconds, and doubles it while a busy machine prints nothing in
+ * time.
  */
 async function untilItPrints(folder: Folder, command: string): Promise<Outcome> {
   for (let timeout = 1.5; ; timeout *= 2) {

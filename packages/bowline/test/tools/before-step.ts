@@ -1,12 +1,12 @@
-/** Moments at which another program changes a file that a tool has open, without a clock. */
+/** Lets another program change a file at an exact step of a tool, without timers. */
 import { open, type FileHandle } from "node:fs/promises";
 import type { TestContext } from "node:test";
 
 type Step = "read" | "readFile" | "stat" | "sync" | "writeFile";
 
 /**
- * Calls the action with 1, 2, ... just before each call of a method of any open file, until the
- * test ends.
+ * Calls the action with 1, 2, ... before each call of a method of any open file, until the test
+ * ends.
  */
 export async function beforeStep(
   context: TestContext,
@@ -20,7 +20,7 @@ export async function beforeStep(
   });
 }
 
-/** The same, just after each call. */
+/** Like `beforeStep`, but after each call. */
 export async function afterStep(
   context: TestContext,
   step: Step,

@@ -19,7 +19,7 @@ import { createWorkspace, resolveInside } from "../../src/tools/workspace.ts";
 import { asNobody } from "./as-nobody.ts";
 import { createFolder, type Folder } from "./folder.ts";
 
-/** One call of each file tool that takes a path, for the same path. */
+/** One call of each file tool that takes a path, with this path. */
 const calls = (path: string): readonly (readonly [string, object])[] => [
   ["read", { path }],
   ["write", { path, content: "stolen" }],
@@ -28,7 +28,7 @@ const calls = (path: string): readonly (readonly [string, object])[] => [
   ["glob", { path, pattern: "**/*" }],
 ];
 
-/** A way out for every kind of path, and a working directory in which each leads out. */
+/** Prepares a working directory with every kind of path that leads out, and returns the paths. */
 function waysOut(folder: Folder): string[] {
   const { root, outside } = folder;
   writeFileSync(join(outside, "secret.txt"), "secret");
@@ -149,7 +149,7 @@ describe("confinement of the file tools", () => {
     await assert.rejects(async () => read?.execute("1", { path: "../x" }), {
       message: `Error: ../x is outside the working directory ${alias}`,
     });
-    // The other tools were not told of that name, and look at nothing that is not below their own.
+    // The other tools do not know that name, and accept only paths below the working directory.
     const elsewhere = await folder.call("read", { path: join(alias, "src/a.ts") });
     assert.equal(
       elsewhere.text,
@@ -206,11 +206,11 @@ describe("confinement of the file tools", () => {
       for (const path of ["private.txt", "closed/a.txt"]) {
         for (const [tool, args] of calls(path).slice(0, 4)) {
           const { text } = await folder.call(tool, args);
-          if (tool === "write" && path === "private.txt" && process.getuid?.() === 0) continue; // asks the real user
+          if (tool === "write" && path === "private.txt" && process.getuid?.() === 0) continue; // access() checks the real user
           assert.equal(text, `Error: Permission denied: ${path}`, tool);
         }
       }
-      // What is in the way of a search of everything is passed by.
+      // A search of everything skips what it cannot read.
       assert.equal((await folder.call("grep", { pattern: "secret" })).text, "[no matches]");
     });
     chmodSync(folder.at("closed"), 0o755);
@@ -250,8 +250,8 @@ describe("confinement of the file tools", () => {
       writeFileSync(join(folder.outside, "a.txt"), "secret");
       writeFileSync(join(folder.outside, "secret-name.txt"), "");
       symlinkSync(folder.outside, folder.at("link"));
-      // "folder" is by turns missing, a folder and a link that leads out; a write may make it
-      // meanwhile.
+      // "folder" alternates between missing, a folder and a link that leads out. A write may create
+      // it meanwhile.
       const swapper = new Worker(
         `const { renameSync, rmSync } = require("node:fs");
        const at = (name) => require("node:worker_threads").workerData + "/" + name;
@@ -259,7 +259,8 @@ describe("confinement of the file tools", () => {
          for (const name of ["real", "link"]) {
            try { renameSync(at(name), at("folder")); renameSync(at("folder"), at(name)); }
            catch {
-             // The tools race for the folder: what cannot be removed now is removed in a later round.
+             // The tools race for the folder. A removal that fails now is repeated in a later
+             // round.
              try { rmSync(at("folder"), { recursive: true, force: true }); } catch { continue; }
            }
          }
@@ -279,7 +280,7 @@ describe("confinement of the file tools", () => {
       };
       try {
         const end = Date.now() + 700;
-        // Longer where a busy machine has not come to both.
+        // Runs longer on a busy machine that has not seen both outcomes.
         const isTried = (): boolean => seen.has("created") && seen.has("refused");
         for (let round = 0; Date.now() < end || !isTried(); round++) {
           await call("read", { path: "folder/a.txt" });

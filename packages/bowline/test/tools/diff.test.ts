@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { unifiedDiff } from "../../src/tools/diff.ts";
 import { findSpans, replaceSpans, toSourceText } from "../../src/tools/find-text.ts";
 
-/** What `patch` would do, with no tolerance. Lines end with a line feed. */
+/** Applies a diff as `patch` does, without fuzz. Lines end with a line feed. */
 function applyDiff(text: string, diff: string): string {
   const old = text.split("\n").slice(0, -1);
   const now: string[] = [];

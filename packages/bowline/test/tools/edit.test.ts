@@ -185,7 +185,7 @@ describe("edit", () => {
   it("refuses when the file is changed while it is read", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "aa--");
-    await beforeStep(t, "readFile", () => folder.put("a.txt", "")); // what another program that writes it anew does first
+    await beforeStep(t, "readFile", () => folder.put("a.txt", "")); // the first step of a program that rewrites the file
     const { text } = await folder.call("edit", { path: "a.txt", oldText: "aa", newText: "b" });
     assert.equal(text, "Error: a.txt was changed by something else meanwhile; read it again");
     assert.equal(folder.get("a.txt"), "");
@@ -196,7 +196,7 @@ describe("edit", () => {
     folder.put("a.txt", "aa--");
     const { signal } = new AbortController();
     let asked = 0;
-    // The last thing that is asked before the file is looked at again and replaced.
+    // The last check before the file is compared again and replaced.
     Object.defineProperty(signal, "aborted", {
       get() {
         if (++asked === 2) folder.put("a.txt", "aa");
@@ -227,7 +227,7 @@ describe("edit", () => {
   it("does not recreate a folder that was removed during the edit", async (t) => {
     const folder = createFolder(t);
     folder.put("src/deep/a.txt", "aa--");
-    // The last thing that is asked of the file that was read.
+    // The last check of the file that was read.
     const last = isLinux ? 2 : 3;
     await afterStep(
       t,

@@ -1,6 +1,6 @@
 /**
- * Ways in which a command may try to outlive its call. The bounds of what is tried are in each
- * test: nothing here runs for ever.
+ * Ways in which a command may try to outlive its call. Every test is bounded: nothing here runs
+ * endlessly.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -19,8 +19,8 @@ import { endsWithin, guards, isLinux, isRunning, pidIn } from "./processes.ts";
 const tools = new URL("../../src/tools/bash.ts", import.meta.url).href;
 
 /**
- * Shell: waits until the process of this id is `sleep` and no longer the shell, or what the shell
- * called, that becomes it.
+ * Shell code that waits until the process is `sleep` and no longer the shell, or a program started
+ * by the shell, before its exec.
  */
 const untilAsleep = (pid: string): string =>
   `until read -r name < /proc/${pid}/comm && [ "$name" = sleep ]; do :; done`;
@@ -34,7 +34,7 @@ async function pidFrom(folder: Folder, name: string): Promise<number> {
   throw new Error(`no process id in ${name}`);
 }
 
-/** Runs a program with a bash tool in a Node process of its own, which ends as it likes. */
+/** Runs a program with a bash tool in a separate Node process, which ends by `end`. */
 async function inOwnProcess(
   folder: Folder,
   command: string,
@@ -52,7 +52,7 @@ async function inOwnProcess(
 
 const skip = !isLinux && "only Linux shows whose a process is";
 
-// Most of the time they wait.
+// The tests mostly wait, so they run concurrently.
 describe("escapes from bash", { skip, concurrency: 4 }, () => {
   it("ends a background process left in the command's group, and reports it", async (t) => {
     const folder = createFolder(t);
@@ -68,7 +68,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
   it("finds a grandchild that left the group by setsid by its environment mark, and ends it", async (t) => {
     const folder = createFolder(t);
-    // Its parent is gone, its output goes elsewhere, and it has closed what it inherited.
+    // Its parent has exited, its output is redirected, and it has closed the inherited descriptors.
     const command = `(setsid sleep 60 19>&- > /dev/null 2>&1 & echo $! > pid); ${untilAsleep("$(< pid)")}`;
     const { text } = await folder.call("bash", { command });
     const pid = await pidFrom(folder, "pid");
@@ -116,7 +116,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
   it("stops a fork loop inside the group", async (t) => {
     const folder = createFolder(t);
-    // 127 shells, each waiting for two more, then for a while.
+    // 127 shells, each of which starts two more and then sleeps.
     const command =
       "f() { if (( $1 > 0 )); then f $(($1 - 1)) & f $(($1 - 1)) & fi; echo $BASHPID >> pids; sleep 60; }; f 6";
     const controller = new AbortController();
@@ -193,7 +193,7 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
 
   it("leaves no process in any group when its own process ends by SIGINT or SIGKILL", async (t) => {
     const folder = createFolder(t);
-    // Each can be known by one thing only: its mark, its descriptor, its group.
+    // Each process can be found in one way only: by its mark, its descriptor or its group.
     folder.put("stay.sh", "trap '' TERM INT; echo $$ > $1; sleep 60; :");
     const others =
       "setsid bash stay.sh marked 19>&- & env -i PATH=$PATH setsid bash stay.sh leashed & env -i PATH=$PATH bash stay.sh grouped 19>&- &";
@@ -236,12 +236,12 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
   });
 });
 
-// These look at, or change, the whole process.
+// These tests inspect or change the whole process.
 describe("escapes from bash, one by one", { skip }, () => {
   it("reports processes that it has no permission to end", async (t) => {
     if (process.getuid?.() !== 0) return t.skip("only root can start a process as somebody else");
     const folder = createFolder(t);
-    // This process gives up root, so that what the command runs as user 1 is out of its reach.
+    // This process drops root, so it cannot end what the command runs as user 1.
     const command = `setpriv --reuid=1 --clear-groups sleep 60 > /dev/null 2>&1 & ${untilAsleep("$!")}; echo $!`;
     const said = await asNobody(folder, () => folder.call("bash", { command }));
     const pid = pidIn(said.text);

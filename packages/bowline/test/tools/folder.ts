@@ -1,4 +1,4 @@
-/** A working directory in a temporary folder, beside a folder that must stay out of reach. */
+/** A working directory in a temporary folder, next to a folder that must stay unreachable. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ export interface CallOptions {
 export interface Folder {
   readonly root: string;
   readonly outside: string;
-  /** Where bash keeps long output. */
+  /** The folder for bash's long output. */
   readonly outputs: string;
   at(name: string): string;
   put(name: string, content: string | Uint8Array): string;
@@ -34,12 +34,12 @@ export interface Folder {
   call(tool: string, args: object, options?: CallOptions): Promise<Outcome>;
 }
 
-/** What a killed process may take to be gone. */
+/** How long a killed process may take to disappear, in milliseconds. */
 const LEFTOVER_MS = 20_000;
 
 /**
- * The test fails if a process works in the folder when it is over, after the time that one has to
- * end.
+ * Creates the folder. The test fails if a process still works in the folder at its end, after
+ * `LEFTOVER_MS`.
  */
 export function createFolder(
   context: TestContext,

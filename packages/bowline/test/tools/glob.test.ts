@@ -320,7 +320,7 @@ describe("ignored files in searches", () => {
       try {
         folder.put(path, content);
       } catch {
-        // a file of that name is in the way, or a folder
+        // a file or folder of that name exists
       }
     };
     git("init", "--quiet");

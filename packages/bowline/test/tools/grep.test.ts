@@ -92,7 +92,7 @@ describe("grep", { concurrency: 2 }, () => {
     const folder = createFolder(t);
     folder.put("a.min.js", `${"y".repeat(999)}🎉${"z".repeat(99)}needle${"w".repeat(300)}\n`);
     const { text } = await folder.call("grep", { pattern: "needle" });
-    // A hundred characters before the match would begin in the middle of one.
+    // A hundred characters before the match would begin in the middle of a surrogate pair.
     assert.equal(text, `a.min.js:1:…${"z".repeat(99)}needle${"w".repeat(193)}…`);
   });
 
@@ -264,7 +264,7 @@ describe("grep", { concurrency: 2 }, () => {
   });
 });
 
-// It looks at the threads of the whole process.
+// This test counts the threads of the whole process.
 describe("grep, one by one", () => {
   it("runs four calls of one answer at a time", { skip: !isLinux && "no /proc" }, async (t) => {
     const folder = createFolder(t);
@@ -279,7 +279,7 @@ describe("grep, one by one", () => {
     );
     clearInterval(timer);
     assert.ok(found.every(({ text }) => text === "a.txt:1:x"));
-    // One that has answered may still be ending.
+    // A thread that has answered may still be ending.
     assert.ok(most > before && most <= before + 12, `${most - before} threads`);
   });
 });

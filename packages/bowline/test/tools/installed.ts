@@ -1,7 +1,7 @@
 /**
- * Programs as a user has them: in a folder outside the repository, in which the packages are
- * installed as they are published, built from the source as it is now. Of what `bowline` depends on
- * there is only what its tools need.
+ * Programs as users write them, in a folder outside the repository with the packages installed as
+ * published, built from the current source. Of the dependencies of `bowline` only those of its
+ * tools are installed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,9 +29,9 @@ export interface Ran {
 
 export interface Installed extends Disposable {
   readonly path: string;
-  /** Writes a program into a folder of its own, in which it runs. */
+  /** Writes a program into a separate folder, in which it runs. */
   add(name: string, code: string): void;
-  /** What the compiler says of all of them, with a user's strict settings. */
+  /** Returns the compiler's errors for all programs, with a user's strict settings. */
   check(): Promise<string>;
   run(
     name: string,

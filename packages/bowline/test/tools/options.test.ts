@@ -1,4 +1,4 @@
-/** What a program that uses the tools can choose. */
+/** The options of the tools. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -122,7 +122,7 @@ describe("limits", { concurrency: 3 }, () => {
       [properties.timeout.maximum, /default 1\.5\)/.test(properties.timeout.description)],
       [1.5, true],
     );
-    // The loop's own limit is not to cut a command short that takes the longest it may.
+    // The loop's time limit must not cut off a command that takes the longest allowed time.
     assert.ok((bash?.timeoutMs ?? 0) > 1500);
   });
 

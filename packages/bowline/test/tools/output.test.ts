@@ -47,7 +47,7 @@ describe("output of bash", () => {
     put("bowline-output-of-mine.txt", 0);
     const { details } = await folder.call("bash", { command: "seq 1 10000" });
     const left = readdirSync(folder.outputs);
-    // Nine old ones and the new one, which may grow to 100 MB too.
+    // Nine old files and the new one, which may grow to 100 MB too.
     for (const [hour, path] of old.entries()) assert.equal(left.includes(path), hour >= 3, path);
     assert.ok(left.includes("bowline-output-of-mine.txt"));
     assert.ok(existsSync(details["fullOutputPath"] as string));
@@ -56,7 +56,7 @@ describe("output of bash", () => {
 
   it("is reported as incomplete when it could not be stored, and no partial file stays", async (t) => {
     const folder = createFolder(t);
-    // A limit on the size of files stands for a disk that is full.
+    // A limit on file sizes simulates a full disk.
     const script = `
       import { createBashTool } from ${JSON.stringify(tools)};
       const tool = createBashTool(${JSON.stringify({ root: folder.root, outputFolder: folder.outputs })});

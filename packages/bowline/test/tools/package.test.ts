@@ -1,6 +1,6 @@
 /**
- * `bowline/tools` as a package: what docs/tools.md and docs/other-shapes.md show is type-checked
- * and run as a user has it.
+ * `bowline/tools` as a package: the programs in docs/tools.md and docs/other-shapes.md are
+ * type-checked and run as a user does.
  */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const blocksOf = (text: string): string[] =>
 const printedBy = (code: string): string | undefined =>
   /\/\* Prints:\n(.*)\*\/\n$/s.exec(code)?.[1];
 
-/** Imports one entry and prints which files that loaded, as paths below `node_modules`. */
+/** Imports one entry and prints the loaded files, as paths below `node_modules`. */
 const loader = `import { registerHooks } from "node:module";
 const loaded: string[] = [];
 registerHooks({
@@ -33,7 +33,7 @@ await import("bowline/tools");
 console.log(JSON.stringify(loaded));
 `;
 
-/** The worker of the searches is a file of its own, which has to be there as built. */
+/** The search worker is a separate file, which must exist in the build. */
 const searcher = `import { createTools } from "bowline/tools";
 const patterns = ["^import", "*.ts"];
 for (const [index, tool] of createTools({ root: ".", only: ["grep", "glob"] }).entries()) {
@@ -42,7 +42,7 @@ for (const [index, tool] of createTools({ root: ".", only: ["grep", "glob"] }).e
 }
 `;
 
-/** What the Messages API answers to who asks for no stream. */
+/** A non-streaming answer of the Messages API. */
 const answer = (content: object[], stop_reason: string): Handler => {
   const about = { id: "m", type: "message", role: "assistant", model: "claude-sonnet-4-5" };
   return (response) => {
@@ -157,7 +157,7 @@ describe("bowline/tools as a package", () => {
     const paths = loaded.map((url) => url.replace(/^.*\/node_modules\/(?=@?bowline)/, ""));
     assert.ok(paths.includes("bowline/dist/tools/index.js"), stderr);
     const others = paths.filter(
-      // What lies directly in dist is the ground that every part stands on, but for the gateway.
+      // Files directly in dist, except the gateway, are shared by all parts.
       (path) =>
         !/^(?:bowline\/dist\/tools|@bowline\/core\/dist)\/|^bowline\/dist\/(?!gateway)[\w-]+\.js$/.test(
           path,

@@ -1,10 +1,10 @@
-/** What tests ask about processes that commands have started. */
+/** Helpers to inspect processes that commands have started. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export const isLinux: boolean = process.platform === "linux";
 
-/** False for a process that has ended, also when nobody has collected it yet. */
+/** Whether a process runs. False for a zombie. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -21,15 +21,15 @@ export async function endsWithin(pid: number, ms: number): Promise<boolean> {
   return !isRunning(pid);
 }
 
-/** The first number in a text. */
+/** Returns the first number in a text. */
 export const pidIn = (text: string): number => Number(/\d+/.exec(text)?.[0]);
 
-/** On Linux: the processes that work in a folder or below, in words. */
+/** Linux only. Describes the processes that work in a folder or below it. */
 export function processesIn(folder: string): string[] {
   return toLines(running().filter((pid) => linkOf(`/proc/${pid}/cwd`).startsWith(folder)));
 }
 
-/** On Linux: the guards that this process has started. */
+/** Linux only. Returns the guards that this process has started. */
 export function guards(): string[] {
   return toLines(
     running().filter((pid) => readText(`/proc/${pid}/stat`).includes(`) S ${process.pid} `)),

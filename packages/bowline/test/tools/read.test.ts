@@ -65,8 +65,8 @@ describe("read", () => {
     const call = { path: "a.txt", limit: 150_000, lineNumbers: true };
     const { text, details } = await folder.call("read", call);
     assert.ok(text.length < 100_100, `${text.length}`);
-    // 9, 90, 900 and 9000 lines with numbers of 1 to 4 digits, the rest with 5, and a tab and a
-    // line feed each.
+    // 9, 90, 900 and 9000 lines have numbers of 1 to 4 digits, the rest 5. Each line adds a tab and
+    // a line feed.
     const count = 9_999 + Math.floor((100_000 - 9 * 3 - 90 * 4 - 900 * 5 - 9_000 * 6) / 7);
     assert.equal(details["lines"], count);
     assert.ok(
@@ -118,13 +118,13 @@ describe("read", () => {
     const { text, details } = await folder.call("read", { path: "big.log" });
     assert.equal(text, `${lines(1, 2000)}[lines 1-2000 of more; read on with offset 2001]`);
     assert.equal(details["bytes"], 2 ** 30);
-    // All the rest of the file is one line.
+    // The rest of the file is one line.
     const rest = await folder.call("read", { path: "big.log", offset: 3001 });
     assert.match(
       rest.text,
       /\n\[lines 3001-3001 of more; line 3001 is longer than 100000 bytes and was cut; .*\]$/,
     );
-    // Past the end: the whole file has to be looked at, so this one is smaller.
+    // Reading past the end scans the whole file, so this one is smaller.
     truncateSync(folder.at("big.log"), 2 ** 27);
     const past = await folder.call("read", { path: "big.log", offset: 4000 });
     assert.equal(past.text, "Error: big.log has 3001 lines; there is no line 4000");
@@ -215,7 +215,7 @@ describe("read", () => {
     const real = folder.put("a.txt", "one\n");
     rmSync(real);
     symlinkSync("b.txt", real);
-    // As it is when the path was resolved before.
+    // The path as it was resolved before the change.
     const place = { given: "a.txt", shown: "a.txt", real };
     await assert.rejects(openFile(createWorkspace(folder), place), { message: changed });
   });

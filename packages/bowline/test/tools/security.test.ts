@@ -11,14 +11,12 @@ interface Row {
   readonly title: string;
 }
 
-/**
- * The rows of all tables: what was tried, and the test that the last cell names as "[file] title".
- */
+/** Reads the rows of all tables: the attack, and the test in the last cell, as "[file] title". */
 function readRows(): Row[] {
   const text = readFileSync(join(docs, "security.md"), "utf8");
   const rows = text
     .split("\n")
-    // The rows of rules have a test of their own, which goes by the page.
+    // The rows about rules are checked by path-rules.test.ts.
     .filter((line) => /^\| (?!(?:Tried|Rule|-+) +\||`(?:deny|ask) )/.test(line));
   return rows.map((line) => {
     const [, tried = "", , test = "", ...rest] = line.split("|").map((cell) => cell.trim());

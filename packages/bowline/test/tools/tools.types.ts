@@ -1,6 +1,6 @@
 /**
- * That the tools fit an agent without a cast, and that their options are checked. Only the compiler
- * reads this file.
+ * Checks that the tools fit an agent without a cast, and that their options are typed. Only the
+ * compiler reads this file.
  */
 import { Agent, type AgentTool } from "@bowline/core";
 import { createTools, type ToolName, type ToolsOptions } from "bowline/tools";

@@ -167,7 +167,7 @@ describe("write", () => {
     const denied = await asNobody(folder, () => write("closed/a.txt"));
     assert.equal(denied, `Error: Permission denied: closed/a.txt (${why})`);
     chmodSync(folder.at("closed"), 0o755);
-    // What the system says of one that is mounted, as files are in a container.
+    // The error that the system reports for a mounted file, as in a container.
     await beforeStep(t, "sync", () => {
       throw Object.assign(new Error("EBUSY"), { code: "EBUSY" });
     });
@@ -230,7 +230,7 @@ describe("write", () => {
     const folder = createFolder(t);
     mkdirSync(folder.at("other"));
     symlinkSync("other", folder.at("src"));
-    // As it is when the path was resolved before.
+    // The path as it was resolved before the change.
     const place = { given: "src/a.txt", shown: "src/a.txt", real: folder.at("src/a.txt") };
     const { signal } = new AbortController();
     const write = writeFileInside(createWorkspace(folder), place, Buffer.from("new"), { signal });
