@@ -9,7 +9,7 @@ import { temporary } from "../command.ts";
 import { gatewayWith, TestClient, token, wait, type TestOptions } from "./gateway.ts";
 import { serveProcess } from "./processes.ts";
 
-/** What a server leaves that is killed now, or before its session's log has the abort. */
+/** The disk of a server that is killed now, or before its session's log has the abort. */
 async function leftOf(
   store: Store,
   pending: Pending,
@@ -27,7 +27,7 @@ async function leftOf(
 }
 
 describe("an aborted run that was running", () => {
-  /** Aborted when `when` resolves, on a server that is killed as soon as it has answered. */
+  /** Aborts the run when `when` resolves, and kills the server as soon as it has answered. */
   async function killed(
     when: (client: TestClient, runId: string) => Promise<unknown>,
     options: TestOptions = {},
@@ -92,7 +92,7 @@ describe("an aborted run that was running", () => {
 
   it("holds a steering message also when the server is killed at the end of the run", async () => {
     const [store, kept] = [createMemoryStore(), createMemoryPending()];
-    const pending: Pending = { ...kept, remove: () => new Promise(() => {}) }; // the kill
+    const pending: Pending = { ...kept, remove: () => new Promise(() => {}) }; // simulates the kill
     const server = await gatewayWith(["word ".repeat(2000)], {
       store,
       pending,
@@ -294,7 +294,7 @@ describe("an aborted run that was queued", () => {
     });
     while ((await client.call("sessions.get", { sessionKey: "s" })).session.runs.length < 2);
     const aborting = client.call("chat.abort", { runId: "the-key" });
-    await client.call("health.check", {}); // it is on its way
+    await client.call("health.check", {}); // the abort has arrived by then
     keep();
     await Promise.all([sending, aborting]);
     assert.equal((await other.end("the-key")).event, "chat.aborted");

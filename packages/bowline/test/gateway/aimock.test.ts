@@ -1,6 +1,6 @@
 /**
- * The seed's transcript with wscat, against `bowline serve` and a server that nobody here wrote in
- * Anthropic's place.
+ * The documented transcript with wscat, `bowline serve` and aimock, a third-party mock server, in
+ * place of Anthropic.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -27,7 +27,7 @@ interface Frame {
   };
 }
 
-/** Answers at once, in small pieces; anything that is not in the script is a 503. */
+/** Answers at once, in small pieces. Anything outside the script gets a 503. */
 async function anthropic(): Promise<LLMock & AsyncDisposable> {
   const mock = new LLMock({
     port: 0,

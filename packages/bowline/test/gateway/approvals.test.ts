@@ -269,7 +269,7 @@ describe("a pending approval after a restart", () => {
 });
 
 describe("an acknowledged approval answer", () => {
-  /** Whose log is slow to take answers. */
+  /** Delays the log entry of an approval answer. */
   function slow(store: Store): Store {
     const wrap = (writer: SessionWriter): SessionWriter =>
       new Proxy(writer, {
@@ -330,7 +330,7 @@ describe("an acknowledged approval answer", () => {
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
     const { approvalId } = await client.event("exec.approval_request", runId);
     const answer = client.refused("exec.approve", { approvalId });
-    await client.call("health.check", {}); // the answer has come by then
+    await client.call("health.check", {}); // the answer has arrived by then
     const closing = server.gateway.close();
     assert.equal(await answer, "conflict");
     await closing;

@@ -1,4 +1,6 @@
-/** A client that is refused what it asks for by itself, so that nobody else could ask again. */
+/**
+ * Refused requests that the client sends by itself, so that the application could not retry them.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -30,8 +32,7 @@ const snapshot = seq("chat.snapshot", 7, {
 const final = seq("chat.final", 8, { usage: {}, stopReason: "stop" });
 
 /**
- * A server that says what it is given, to each request of a connection in turn: first the answer,
- * then events.
+ * A server with one script per connection. For each request it sends the answer, then the events.
  */
 async function serverOf(
   ...connections: readonly (readonly (readonly object[])[])[]
@@ -60,7 +61,7 @@ async function serverOf(
     WebSocket,
     backoff: { firstMs: 1, maxMs: 5 },
   });
-  await client.ready(); // it follows nothing yet, and asks for nothing
+  await client.ready(); // follows nothing yet, so it sends no requests
   const dispose = (): void => {
     client.close();
     for (const socket of server.clients) socket.terminate();
@@ -87,12 +88,12 @@ describe("a subscription that the client renews by itself", () => {
   });
 
   it(
-    "is repeated on a new connection, followed by the remaining ones",
+    "is repeated on a new connection, and retried when it is refused there",
     { timeout: 20_000 },
     async () => {
       using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
       const run = await server.client.send(message);
-      server.client.request("health.check", {}).catch(() => {}); // which loses the connection
+      server.client.request("health.check", {}).catch(() => {}); // drops the connection
       assert.equal((await run.result()).text, "All of it.");
     },
   );

@@ -1,4 +1,4 @@
-/** Images that go with a message: to the model as they are, to clients as their size. */
+/** Images in a message: models get them unchanged, clients get their size. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "@bowline/core/session";
@@ -75,7 +75,7 @@ describe("attachments", () => {
     const { runId } = await client.call("chat.send", message([png(600), png(400)]));
     await client.end(runId);
     assert.equal(server.model.calls.length, 1);
-    // What the greeting allows fits into a frame, whatever text goes with it.
+    // Attachments of the maximum size fit into a frame together with any text.
     await using usual = await gatewayWith([]);
     const { limits } = (await usual.client()).welcome;
     const most =

@@ -18,7 +18,7 @@ import {
 } from "./gateway.ts";
 import { within } from "../../../../test/support/within.ts";
 
-/** Sends these as first frames; gives the answer, if there was one, and the code of the end. */
+/** Sends these first frames, and returns the answer, if any, and the close code. */
 async function knock(
   server: TestGateway,
   ...frames: (string | Buffer)[]
@@ -123,7 +123,7 @@ describe("the first frame", () => {
     socket.send(JSON.stringify({ id: 1, method: "chat.send", params: message }));
     socket.send(JSON.stringify({ id: 2, method: "health.check" }));
     socket.ping();
-    await once(socket, "pong"); // they are there
+    await once(socket, "pong"); // all frames have arrived
     assert.equal(frames.length, 0);
     asked.resolve({ scope: "full" });
     await Promise.race([ended, wait(10_000)]);
@@ -178,7 +178,7 @@ describe("the first frame", () => {
     for (let count = 0; count < 3; count++)
       assert.equal((await knock(server, auth("wrong"))).code, 4401);
     assert.equal((await knock(server, auth(token))).code, 4429);
-    now -= 3_600_000; // the clock was wrong: nobody has to wait for an hour
+    now -= 3_600_000; // the clock was set back: the lockout must not last an hour
     await server.client();
   });
 });
@@ -243,7 +243,7 @@ describe("the upgrade", () => {
     assert.equal(await status({ origin: `http://127.0.0.1:${port}` }), "open");
     for (const origin of ["http://evil.example", `http://127.0.0.1:${port + 1}`, "null", "file://"])
       assert.match(await status({ origin }), /403/, origin);
-    // A name that was made to lead here.
+    // A host name that an attacker made resolve to this address.
     const host = `evil.example:${port}`;
     assert.match(await status({ host, origin: `http://${host}` }), /403/);
   });
@@ -302,7 +302,7 @@ describe("the upgrade", () => {
     });
     const { socket } = await server.client();
     socket.send(JSON.stringify({ type: "auth", token }));
-    socket.pause(); // it hears of no end
+    socket.pause(); // it does not see the close frame
     await wait(100);
     const second = server.socket();
     const outcome = await new Promise<string>((resolve) => {
@@ -311,7 +311,7 @@ describe("the upgrade", () => {
     });
     second.terminate();
     assert.match(outcome, /503/);
-    // Refused until the first socket's grace is over.
+    // New connections are refused until the first socket's grace period is over.
     const enter = (): Promise<boolean> =>
       server.client().then(
         () => true,

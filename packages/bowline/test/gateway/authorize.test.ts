@@ -1,4 +1,4 @@
-/** Tokens and users of the embedding program's own. */
+/** Tokens and users of the embedding application. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -8,7 +8,7 @@ import { closed, gatewayWith, token, type TestGateway } from "./gateway.ts";
 
 const users: Readonly<Record<string, Access>> = { ann: { scope: "full" }, bob: { scope: "read" } };
 
-/** Its answer in words: `in`, or why not. */
+/** Returns `in`, or the reason for the refusal. */
 async function enter(
   server: TestGateway,
   given: string,
@@ -52,7 +52,7 @@ describe("authorize", () => {
     assert.equal((await enter(server, "eve")).code, 4401);
     assert.equal((await ask(server, "eve")).status, 401);
     assert.deepEqual(new Set(asked), new Set([`127.0.0.1:${server.gateway.port}`]));
-    // It is not asked for what is known without.
+    // authorize is not called for a token in `tokens`.
     const { length } = asked;
     await server.client({ token });
     assert.equal(asked.length, length);
@@ -76,7 +76,7 @@ describe("authorize", () => {
     assert.equal(await post({}), 401);
     assert.equal(await post({ cookie: "login=of-eve" }), 401);
     assert.equal(await post({ ...cookie, authorization: "Bearer wrong" }), 401);
-    // A page of somebody else's has the cookie sent, too.
+    // The browser sends the cookie with requests from foreign pages, too.
     assert.equal(await post({ ...cookie, origin: "http://evil.example" }), 403);
   });
 
@@ -175,7 +175,7 @@ describe("authorize", () => {
     const client = await server.client({ token: given });
     const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
     await client.end(runId);
-    // That of everyone is known beforehand, and so found in what a model says, too.
+    // The token in `tokens` is known in advance, and so is redacted in model output, too.
     await client.call("chat.history", { sessionKey: "s" });
     assert.ok(client.text(runId).startsWith("It is "));
     const said = client.text(runId) + JSON.stringify(client.frames);

@@ -1,5 +1,6 @@
 /**
- * Frames of every kind, made from the schemas, and what the protocol's description says of each.
+ * Frames of every kind, generated from the schemas, with the reaction that the protocol's
+ * description requires.
  */
 import fc from "fast-check";
 import type { JsonSchema } from "@bowline/core";
@@ -11,14 +12,13 @@ export type AnyFrame = string | Buffer;
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What has to come of a frame: an answer with one of these numbers (none: a result or any refusal),
- * or the socket's end.
+ * The required reaction to a frame: an answer, with this error number if given, or a close code.
  */
 export type Expected =
   | { readonly kind: "answer"; readonly id: string | number | null; readonly error?: number }
   | { readonly kind: "close"; readonly code: number };
 
-/** Few sessions, so that requests meet. */
+/** A small set of sessions, so that requests collide. */
 const keys = Array.from({ length: 30 }, (_, index) => `session ${index}`);
 export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...keys) },
@@ -36,7 +36,7 @@ export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(256, 257).map((count) => "\u{1F9F5}".repeat(count)) },
   { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 5, unit: "binary" }) },
 );
-/** Nested so deep that it can be parsed and hardly be written: a mark in its place. */
+/** A placeholder for a value nested so deeply that it can be parsed but hardly written. */
 const deep = fc.constantFrom(10, 999, 5000, 100_000).map((depth) => `nested ${depth}`);
 export const write = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
@@ -75,7 +75,7 @@ const badName = fc.constantFrom(
   "id",
 );
 
-/** Params that fit. */
+/** Valid params. */
 export function paramsOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<Json> {
   const fields = Object.entries(properties as Record<string, JsonSchema>).map(
     ([name, schema]) => [name, /sessionKey$/i.test(name) ? key : valueOf(schema)] as const,
@@ -110,7 +110,7 @@ function valueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   );
 }
 
-/** Params of which something was changed. */
+/** Params with a random change. */
 export function spoiled(schema: JsonSchema): fc.Arbitrary<unknown> {
   const names = Object.keys(schema.properties ?? {});
   const name = names.length === 0 ? badName : fc.oneof(fc.constantFrom(...names), badName);
@@ -129,7 +129,7 @@ export function spoiled(schema: JsonSchema): fc.Arbitrary<unknown> {
   );
 }
 
-/** Also for `__proto__`, as a field of its own. */
+/** Sets a field, also `__proto__` as an own property. */
 function set(params: Json, name: string, value: unknown): Json {
   const rest = Object.entries(params).filter(([other]) => other !== name);
   return Object.fromEntries(value === undefined ? rest : [...rest, [name, value]]);
@@ -199,7 +199,7 @@ const auth = fc.oneof(
 );
 const binary = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
-/** Mostly such as keep the connection open. */
+/** Mostly frames that keep the connection open. */
 export const badFrame: fc.Arbitrary<AnyFrame> = fc.oneof(
   { weight: 200, arbitrary: request },
   { weight: 40, arbitrary: notRequest },
@@ -208,7 +208,7 @@ export const badFrame: fc.Arbitrary<AnyFrame> = fc.oneof(
   { weight: 1, arbitrary: binary },
 );
 
-/** So many in a row that are no requests that nobody hears the last. */
+/** Enough invalid frames in a row to be disconnected before the last. */
 export const garbage: fc.Arbitrary<AnyFrame[]> = fc.array(
   fc.oneof(notJson, fc.constantFrom("{}", "[]", "1")),
   {
@@ -217,13 +217,16 @@ export const garbage: fc.Arbitrary<AnyFrame[]> = fc.array(
   },
 );
 
-/** Frames in a row, some of them sent twice. */
+/** Several frames, some of them sent twice. */
 export const badFrames = (most: number): fc.Arbitrary<AnyFrame[]> =>
   fc
     .array(fc.tuple(badFrame, fc.integer({ min: 0, max: 9 })), { minLength: 1, maxLength: most })
     .map((frames) => frames.flatMap(([frame, again]) => (again === 0 ? [frame, frame] : [frame])));
 
-/** What becomes of each frame of a client that is in; up to the first that ends the connection. */
+/**
+ * Returns the expected reaction to each frame after authentication, up to the first that ends the
+ * connection.
+ */
 export function expectAfterAuth(frames: readonly AnyFrame[]): Expected[] {
   const expected: Expected[] = [];
   let bad = 0;
@@ -232,7 +235,7 @@ export function expectAfterAuth(frames: readonly AnyFrame[]): Expected[] {
     expected.push(one);
     if (one.kind === "close") return expected;
     const isBad = one.error === errorNumbers.parse || one.error === errorNumbers.bad_request;
-    // A frame whose method or params are refused neither counts nor clears.
+    // A frame with a refused method or params neither increases nor resets the counter.
     bad = isBad ? bad + 1 : one.error === undefined ? 0 : bad;
     if (bad >= defaultLimits.maxBadFrames)
       return [...expected, { kind: "close", code: closeCodes.badFrames }];
@@ -246,7 +249,7 @@ function expectOne(frame: AnyFrame): Expected {
   if (typeof frame !== "string") return { kind: "close", code: closeCodes.unsupported };
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(frame).toString()); // as it arrives: half of a pair is lost on the way
+    value = JSON.parse(Buffer.from(frame).toString()); // as it arrives: UTF-8 replaces a lone surrogate
   } catch {
     return { kind: "answer", id: null, error: errorNumbers.parse };
   }
@@ -263,7 +266,7 @@ function expectOne(frame: AnyFrame): Expected {
   return { kind: "answer", id: own, ...(!isFitting && { error: errorNumbers.bad_params }) };
 }
 
-/** Its ids, too, which a schema cannot describe. */
+/** Checks the schema and the ids, whose rules a schema cannot express. */
 export function fitsMethod(schema: JsonSchema, params: unknown): boolean {
   return (
     fits(schema, params) &&
@@ -277,8 +280,8 @@ function isWellFormedId(name: string, value: unknown): boolean {
 }
 
 /**
- * As much of JSON Schema as the methods' params use; written apart from what the server checks
- * with.
+ * Implements the part of JSON Schema that the methods' params use, independently of the server's
+ * validator.
  */
 function fits(schema: JsonSchema, value: unknown): boolean {
   const {
@@ -299,7 +302,7 @@ function fits(schema: JsonSchema, value: unknown): boolean {
   if (Array.isArray(options)) return options.includes(value);
   if (type === "string") {
     if (typeof value !== "string") return false;
-    const length = Array.from(value).length; // pairs count as one
+    const length = Array.from(value).length; // a surrogate pair counts as one
     if (!new RegExp(pattern as string, "u").test(value)) return false;
     return length >= (minLength as number) && length <= (maxLength as number);
   }

@@ -1,4 +1,4 @@
-/** HTTP requests of every kind, and what the gateway's documentation says of each. */
+/** HTTP requests of every kind, with the reaction that the gateway's documentation requires. */
 import fc from "fast-check";
 import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 import { methods } from "../../src/gateway/protocol/schema.ts";
@@ -9,11 +9,11 @@ export interface AnyRequest {
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
-  /** Sent in chunks, so that its length is not said. */
+  /** Whether the body is chunked and has no Content-Length. */
   readonly isChunked: boolean;
-  /** Of which one has to come. */
+  /** The allowed statuses. */
   readonly statuses: readonly number[];
-  /** From which event on a stream has to be; undefined for all of the run. */
+  /** The sequence number after which a stream must begin, or undefined for the whole run. */
   readonly after: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface TokensOfTest {
 type Header = AnyRequest["headers"][number];
 type Scope = "full" | "read" | "none";
 
-/** With what becomes of who sends it. */
+/** An Authorization header and the access it gives. */
 interface Credential {
   readonly value: string | undefined;
   readonly scope: Scope;
@@ -33,7 +33,7 @@ interface Credential {
 
 interface Door {
   readonly headers: readonly Header[];
-  /** What it is refused with, whatever is asked. */
+  /** The statuses of the refusal, for any request. */
   readonly refusal?: readonly number[];
 }
 
@@ -118,7 +118,7 @@ const credential = ({ full, read }: TokensOfTest): fc.Arbitrary<Credential> => {
   );
 };
 
-/** Headers that mean nothing here, or ask for what is not done. */
+/** Headers that have no effect here, or request unsupported features. */
 const extra: fc.Arbitrary<readonly Header[]> = fc.oneof(
   { weight: 6, arbitrary: fc.constant([]) },
   fc.constantFrom<readonly Header[]>(
@@ -141,12 +141,12 @@ const extra: fc.Arbitrary<readonly Header[]> = fc.oneof(
   ),
 );
 
-/** Runs that are begun and read. */
+/** Ids of runs that are started and read. */
 const known = Array.from({ length: 60 }, (_, index) => `run-${index}`);
 const ids = ["one", "%", "%2e%2e%2f", "%00", "a%2Fb", "%E0%A4%A", "__proto__", "i".repeat(4000)];
 const id = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, fc.constantFrom(...ids));
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
-/** Where a stream is to begin: what is no whole number says nothing. */
+/** Values of Last-Event-ID. The server ignores a value that is not a whole number. */
 const begins = [
   "-1",
   "0",
@@ -205,7 +205,7 @@ const chat: fc.Arbitrary<Asked> = fc
 function statusesOf(text: string, isChunked: boolean): readonly number[] {
   if (isChunked || Buffer.byteLength(text) > defaultLimits.maxFrameBytes) return [400];
   try {
-    // Who fits may still be too many, too late, or ask for what there is not.
+    // A valid request may still exceed a limit, conflict, or name something unknown.
     return fitsMethod(body, JSON.parse(Buffer.from(text).toString()))
       ? [202, 400, 404, 409, 429]
       : [400];

@@ -1,6 +1,6 @@
 /**
- * The model and the agent of a session, chosen by a client: held to what the server can ask, kept
- * in the log.
+ * The model and agent that a client chooses for a session: validated by the server and recorded in
+ * the log.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -17,13 +17,13 @@ const agents = [
   { id: "writer", model: "house/fine", description: "Writes." },
 ];
 
-/** Who was asked, in order. */
+/** A gateway's options, and the models called, in order. */
 interface House {
   readonly asked: string[];
   readonly options: TestOptions;
 }
 
-/** Answers with the name of the model; `slow` calls a tool first, once. */
+/** Answers with the name of the model. `slow` calls a tool first, once. */
 function house(options: TestOptions = {}): House {
   const asked: string[] = [];
   const { streamFn } = createScriptedModel(

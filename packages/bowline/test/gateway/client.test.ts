@@ -13,7 +13,7 @@ import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
 
-/** Its sockets can be cut. */
+/** A client whose sockets can be cut. */
 function clientOf(
   { gateway }: TestGateway,
   options: Partial<ClientOptions> = {},

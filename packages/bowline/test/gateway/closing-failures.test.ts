@@ -1,4 +1,4 @@
-/** A server that stops while something cannot come to its end. */
+/** Closing a server while an operation cannot finish. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
@@ -12,7 +12,7 @@ import { gatewayWith } from "./gateway.ts";
 const allow: Rules = { judge: () => ({ action: "allow" }), add: async () => {} };
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
 
-/** Its sessions are let go, and say that their last entries were not written. */
+/** A store whose sessions close with an error, as if their last entries were not written. */
 function unwritable(store: Store): Store {
   const broken = (writer: SessionWriter): SessionWriter =>
     Object.create(writer, {
@@ -61,7 +61,7 @@ describe("a closing server", () => {
     await client.call("chat.send", { sessionKey: "s", message: "go", idempotencyKey: "run" });
     await client.event("chat.tool_call", "run");
     const refused = client.refused("sessions.delete", { sessionKey: "s" });
-    await client.call("health.check", {}); // it is on its way
+    await client.call("health.check", {}); // the request has arrived by then
     const closing = server.gateway.close();
     assert.equal(await refused, "busy");
     await closing;

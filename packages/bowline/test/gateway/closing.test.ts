@@ -1,4 +1,4 @@
-/** A server that is told to stop, whoever is connected. */
+/** Closing a server with connected clients. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -26,7 +26,7 @@ async function msOf(work: Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-/** Who waited for all of it would be found out, however busy the machine. */
+/** So long that a test that waits for it is noticed, even on a busy machine. */
 const patient = { closeGraceMs: 60_000 };
 
 describe("a closing server", () => {

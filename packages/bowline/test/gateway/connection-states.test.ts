@@ -1,4 +1,4 @@
-/** Bad frames, refused connections, and clients that leave while they are let in. */
+/** Bad frames, refused connections, and clients that disconnect during authentication. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

@@ -23,7 +23,7 @@ const parts: Readonly<Record<string, string>> = {
   plain: plainEvents.map((name) => `\`${name}\``).join(", "),
 };
 
-/** Without what a formatter does to tables. */
+/** Removes the padding that a formatter adds to tables. */
 const squeezed = (text: string): string => text.replaceAll(/ +/g, " ").replaceAll(/-{3,}/g, "---");
 
 describe("docs/gateway.md", () => {

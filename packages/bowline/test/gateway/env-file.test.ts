@@ -1,4 +1,7 @@
-/** What a `.env` that somebody else wrote can do to whoever starts the gateway in its folder. */
+/**
+ * What a `.env` file written by somebody else can do to the user who starts the gateway in its
+ * folder.
+ */
 import assert from "node:assert/strict";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,7 +50,7 @@ describe("a .env file", () => {
       `${envFile}: ANTHROPIC_BASE_URL there has the models of Anthropic asked at http://elsewhere.example, ` +
       "which gets all that is said and read.";
     assert.deepEqual(await told(both), [notice]);
-    // Whose key is in the environment asks where the environment says.
+    // A key from the environment is sent only to the address from the environment.
     assert.deepEqual(
       await told(both, { ANTHROPIC_API_KEY: "mine", ANTHROPIC_BASE_URL: "http://mine.example" }),
       [],

@@ -1,4 +1,4 @@
-/** What clients are told of errors: no secrets, and no folders of this machine. */
+/** Errors sent to clients contain no secrets and no folders of this machine. */
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,16 +1,16 @@
-/** A script as a process of its own that answers questions of its parent, one by one. */
+/** Runs a script as a child process that answers requests of its parent, one by one. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
 
-/** What a child can be asked, by name. */
+/** The child's functions by name. */
 type Answers = Readonly<Record<string, (question: never) => unknown>>;
 
 export interface Forked extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** Rejects when the process ends before it answers. */
+  /** Calls a function of the child. Rejects when the process ends before it answers. */
   ask<T>(name: string, question?: unknown): Promise<T>;
-  /** Why it ended, once it has. */
+  /** Resolves with the reason when the process has ended. */
   readonly ended: Promise<string>;
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -21,7 +21,10 @@ interface Question {
   readonly question: unknown;
 }
 
-/** Resolves when the script has called {@link answerParent}. Killed when this process ends. */
+/**
+ * Resolves when the script has called {@link answerParent}. The child is killed when this process
+ * exits.
+ */
 export async function forkScript(
   script: string,
   options: unknown,
@@ -62,14 +65,14 @@ export async function forkScript(
     ask(name, question) {
       const id = next++;
       const answered = answerOf<never>(id);
-      child.send({ id, name, question } satisfies Question, () => {}); // that it has ended is said by the answer
+      child.send({ id, name, question } satisfies Question, () => {}); // `ended` reports failures
       return answered;
     },
     [Symbol.asyncDispose]: () => kill(),
   };
 }
 
-/** The child's side: it is ready. Ends with its parent. */
+/** Called by the child when it is ready. The child exits with its parent. */
 export function answerParent(answers: Answers): void {
   process.on("message", ({ id, name, question }: Question) => {
     void (async () =>

@@ -1,6 +1,7 @@
 /**
- * A disk that takes no more, at whichever write of a message's way: what was acknowledged is in the
- * transcript or waits, and whoever sends it again is told so. `BOWLINE_DISK_RUNS=500` tries more.
+ * A disk that is full at any write of a message's way. An acknowledged message must be in the
+ * transcript or wait, and a client that resends it must be told so. `BOWLINE_DISK_RUNS=500` tries
+ * more.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -37,7 +38,7 @@ interface Kept {
   readonly pending: Pending;
 }
 
-/** Refuses the nth write, and with `forGood` every later one until there is room again. */
+/** Fails the nth write, and with `forGood` every later one until `hasRoom` is set. */
 class FullDisk implements Kept {
   readonly store: Store;
   readonly pending: Pending;
@@ -67,7 +68,7 @@ class FullDisk implements Kept {
     };
   }
 
-  /** Whether something was refused. */
+  /** Whether a write has failed. */
   get wasFull(): boolean {
     return this.#writes >= this.#refused;
   }
@@ -80,7 +81,7 @@ class FullDisk implements Kept {
   }
 }
 
-/** What was acknowledged, by its key, as it was sent. */
+/** Acknowledged messages: the key, and the method they were sent with. */
 type Sent = Map<string, Send>;
 
 async function tryToSend(client: TestClient, sent: Sent, method: Send, key: string): Promise<void> {
@@ -103,7 +104,7 @@ async function textsIn(store: Store): Promise<string[]> {
   try {
     for await (const batch of store.read(SESSION)) entries.push(...batch);
   } catch {
-    return []; // it never came to be
+    return []; // the session was never created
   }
   return entries.flatMap((entry) => {
     const { message } = entry as { message?: UserMessage };
@@ -111,7 +112,7 @@ async function textsIn(store: Store): Promise<string[]> {
   });
 }
 
-/** Each is in the transcript or waits, and in one of them only. */
+/** Asserts that each message is either in the transcript or waiting, and only once. */
 async function assertThere(client: TestClient, { store }: Kept, sent: Sent): Promise<string[]> {
   const { waiting } = await client.call("chat.history", { sessionKey: SESSION });
   const texts = [...(await textsIn(store)), ...waiting.map(({ text }) => text)];
@@ -124,7 +125,10 @@ async function assertThere(client: TestClient, { store }: Kept, sent: Sent): Pro
   return waiting.map(({ messageId }) => messageId);
 }
 
-/** Under the same key, once there is room: it is in the transcript then, once. */
+/**
+ * Resends each message with its key once there is room, and asserts that the transcript then has it
+ * once.
+ */
 async function assertSentAgain(client: TestClient, kept: Kept, sent: Sent): Promise<void> {
   for (const [key, method] of sent) {
     const before = await textsIn(kept.store);
@@ -164,7 +168,7 @@ function* tries(): Generator<Try> {
         for (const forGood of [false, true]) yield { refused, forGood, end, shape };
 }
 
-/** Gives whether the disk was full before all was said. */
+/** Returns whether the disk was full before everything was sent. */
 async function run({ refused, forGood, end, shape }: Try): Promise<boolean> {
   const kept = { store: createMemoryStore(), pending: createMemoryPending() };
   const disk = new FullDisk(refused, forGood, kept);
@@ -211,7 +215,7 @@ async function sendAll(
   if (shape !== "aborted") return;
   await tryToSend(client, sent, "chat.followUp", "two");
   await client.call("chat.abort", { sessionKey: SESSION }).catch(() => {});
-  // Whoever stops a run takes back what has not begun.
+  // A client that aborts a run also withdraws what has not begun.
   const texts = await textsIn(store);
   for (const key of sent.keys()) if (!texts.includes(`text of ${key}`)) sent.delete(key);
 }
@@ -278,7 +282,7 @@ describe("an acknowledged message", () => {
         );
         const client = await server.client();
         await quiet(client);
-        // All that is left but a few pages, fewer from round to round.
+        // Leaves only a few pages free, fewer in each round.
         await fill(filler, (12 - round) * 4096);
         for (let at = 0; at < 4; at++) {
           const before = sent.size;
@@ -303,7 +307,7 @@ describe("an acknowledged message", () => {
   });
 });
 
-/** Writes a file into all the room there is, but for so many bytes. */
+/** Fills the disk with a file, except for `left` bytes. */
 async function fill(path: string, left: number): Promise<void> {
   let size = 256 * 1024;
   for (; size > 0; size -= 4096)

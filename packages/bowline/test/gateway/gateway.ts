@@ -32,7 +32,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly store: Store;
   readonly model: ReturnType<typeof createScriptedModel>;
-  /** A client that is in, with all events. */
+  /** An authenticated client with all events. */
   client(options?: {
     readonly token?: string;
     readonly events?: "all" | readonly string[];
@@ -121,7 +121,7 @@ export class TestClient {
     const socket = new WebSocket(url);
     await once(socket, "open");
     socket.send(JSON.stringify({ type: "auth", token: own, ...(wanted && { events: wanted }) }));
-    // It listens at once: what comes together with the welcome is for it.
+    // Listens immediately, because frames may arrive together with the welcome.
     const entering = new Promise<TestClient>((resolve, reject) => {
       socket.once("close", (code) => reject(new Error(`not let in: ${code}`)));
       socket.once("message", (data: Buffer) => {
@@ -133,7 +133,7 @@ export class TestClient {
     return within("the client is let in", entering);
   }
 
-  /** The result. Throws the error frame's error. */
+  /** Returns the result. Throws the error of the answer. */
   async call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     const id = `test-${this.#next++}`;
     this.socket.send(JSON.stringify({ id, method, params }));
@@ -143,7 +143,7 @@ export class TestClient {
     return result as Result<M>;
   }
 
-  /** The refusal's word. */
+  /** Returns the error code of the refusal. */
   async refused(method: MethodName, params: unknown): Promise<string | undefined> {
     try {
       await this.call(method, params as never);
@@ -153,7 +153,7 @@ export class TestClient {
     return assert.fail(`${method} was not refused`);
   }
 
-  /** The first frame, of those that came or will come, that is it. */
+  /** Returns the first frame, received or future, that matches. */
   async until(isIt: (frame: AnyFrame) => boolean, ms = 12_000): Promise<AnyFrame> {
     const deadline = Date.now() + ms;
     for (;;) {
@@ -180,7 +180,7 @@ export class TestClient {
     );
   }
 
-  /** What came of a run. */
+  /** Returns the frames of a run. */
   ofRun(runId: string): AnyFrame[] {
     return this.frames.filter(({ data }) => data?.runId === runId);
   }
@@ -200,7 +200,7 @@ export class TestClient {
 export const wait = (ms: number): Promise<void> =>
   new Promise((resolve) => void setTimeout(resolve, ms).unref());
 
-/** The code of a socket's end. */
+/** Resolves with the close code of a socket. */
 export async function closed(socket: WebSocket): Promise<number> {
   if (socket.readyState === WebSocket.CLOSED) return assert.fail("closed already");
   const [code] = await within("the socket is closed", once(socket, "close") as Promise<[number]>);

@@ -1,6 +1,6 @@
 /**
- * Clients that end their side of the connection with what they ask, as `nc` and proxies do: that
- * says nothing about the answer.
+ * Clients that half-close their connection after the request, as `nc` and some proxies do, and
+ * still expect the response.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -35,7 +35,7 @@ async function begin(server: TestGateway): Promise<string> {
   return (JSON.parse(raw.answers[0]?.body ?? "") as { events: string }).events;
 }
 
-/** What a stream says, by number, and how it ends. */
+/** Returns the text and the numbers of a stream, and how it ends. */
 function read({ answers: [answer] }: RawHttp): {
   readonly text: string;
   readonly last: string;

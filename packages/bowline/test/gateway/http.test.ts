@@ -241,13 +241,13 @@ describe("a run over plain HTTP", () => {
     ).json()) as Begun;
     const head = await fetch(`${server.gateway.url}${events}`, { method: "HEAD", headers });
     assert.deepEqual([head.status, head.headers.get("content-type")], [200, "text/event-stream"]);
-    assert.equal(head.headers.get("x-accel-buffering"), "no"); // nginx would hold it back
+    assert.equal(head.headers.get("x-accel-buffering"), "no"); // nginx would buffer the stream
     const client = await server.client();
     assert.equal((await client.call("health.check", {})).connections, 1);
   });
 
   it("is cut off from a stalled reader, which gets the rest when it reconnects", async () => {
-    // More than the system takes for the two ends of a connection.
+    // More than the socket buffers of both ends hold.
     const limits = { maxBufferedBytes: 1024 * 1024 };
     const answer = Array.from({ length: 250 }, (_, index) => `${index}`.padEnd(64_000, "-")).join(
       "",
@@ -326,7 +326,7 @@ describe("a run over plain HTTP", () => {
     const [error] = (await once(server.socket(), "error")) as [Error];
     assert.match(error.message, /503/);
     readers[0]?.[0].destroy();
-    // It may only have ended its side: that it has gone shows when more is said to it.
+    // It may only be half-closed. The server notices the disconnect when it writes.
     let status = 429;
     for (let left = 100; left > 0 && status === 429; left--) {
       await wait(10);
@@ -441,7 +441,7 @@ describe("the HTTP server", () => {
       said.map((text) => text.slice(0, 13)),
       Array<string>(3).fill("HTTP/1.1 408 "),
     );
-    assert.ok(performance.now() - started < 9000); // by default it waits for 10 s
+    assert.ok(performance.now() - started < 9000); // the default is 10 s
   });
 
   it("closes at once despite a connection without a request", async () => {

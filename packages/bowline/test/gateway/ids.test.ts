@@ -7,10 +7,10 @@ import type { MethodName } from "../../src/gateway/protocol/protocol.ts";
 import { gatewayWith, token } from "./gateway.ts";
 
 const half = "\ud83e";
-/** Half of a character has no place where a session or a run is found again. */
+/** Ids that look up a session or a run, where a lone surrogate is refused. */
 const isId = (field: string): boolean => /(?:Key|Id)$/.test(field);
 const headers = { authorization: `Bearer ${token}` };
-/** What fits for every field that some method needs. */
+/** Valid values for every field that a method requires. */
 const plain = { sessionKey: "s", message: "Hi", approvalId: "a", decision: "deny", id: "e" };
 
 async function post(

@@ -1,4 +1,4 @@
-/** Many requests at once on one connection, by clients that need not even have a token. */
+/** Many pipelined requests on one connection, which need no token. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RawHttp } from "../fuzz/raw-http.ts";
@@ -7,7 +7,7 @@ import { gatewayWith, wait, type TestGateway, type TestOptions } from "./gateway
 const get = (path: string): Buffer =>
   Buffer.from(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
 
-/** A page whose every answer takes a moment, and what was asked of it. */
+/** A page whose responses take a moment, and the paths requested. */
 async function slowPage(more: TestOptions = {}): Promise<{
   readonly server: TestGateway;
   readonly asked: string[];
@@ -79,7 +79,8 @@ describe("pipelined requests on one connection", () => {
     const sockets = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     assert.ok(sockets() >= 2);
-    // Its own stays: it does not look. Others of this process may be on their way.
+    // This client's socket stays open, because it is paused. Other sockets of this process may be
+    // closing.
     for (let left = 1000; left > 0 && sockets() > 1; left--) await wait(20);
     assert.equal(sockets(), 1, "the server has let it go");
     raw.socket.destroy();

@@ -1,4 +1,4 @@
-/** Answers to questions that are over by then, or whose names no client can say. */
+/** Answers to approval requests that have expired, or whose ids a client cannot send. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { scriptedToolCall } from "@bowline/core/testing";

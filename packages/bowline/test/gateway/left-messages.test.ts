@@ -1,6 +1,5 @@
 /**
- * Messages of an earlier process that nobody goes on with: they are seen, stopped and deleted all
- * the same.
+ * Messages of an earlier process that no run takes. They can still be listed, aborted and deleted.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -20,8 +19,8 @@ async function waitingIn(client: TestClient): Promise<string[]> {
 }
 
 /**
- * One whose run has begun, what was steered into it, and one behind it; of an agent that is not
- * there.
+ * One message whose run has begun, one that steers it, and one queued after it, all for a missing
+ * agent.
  */
 async function left(store = createMemoryStore()) {
   const pending = createMemoryPending();

@@ -1,27 +1,27 @@
 /**
- * What a process uses: memory after a collection, processor time, and how long its event loop was
- * held.
+ * Measures a process: memory after a garbage collection, processor time, and how long its event
+ * loop was blocked.
  */
 
 export interface Measure {
-  /** Resident memory, and what of it the scripts' objects and buffers are, in bytes. */
+  /** Resident memory, and the scripts' objects and buffers in it, in bytes. */
   readonly rss: number;
   readonly used: number;
-  /** Since the last measure: milliseconds of the clock and of the processor. */
+  /** Clock time and processor time since the last measurement, in milliseconds. */
   readonly wallMs: number;
   readonly cpuMs: number;
   /**
-   * The longest time, in milliseconds, that the loop was held by work of its own: waits for a busy
-   * machine do not count.
+   * The longest time that the process's own work blocked the event loop, in milliseconds. Waiting
+   * for a busy machine does not count.
    */
   readonly heldMs: number;
-  /** The highest resident memory that was seen. */
+  /** The highest resident memory so far, in bytes. */
   readonly peakRss: number;
 }
 
 const EVERY_MS = 10;
 
-/** Call it whenever a measure is wanted. Needs --expose-gc for memory after a collection. */
+/** Returns a function that takes a measurement. Needs --expose-gc for memory after a collection. */
 export function startMeter(): () => Measure {
   let cpu = process.cpuUsage();
   let from = performance.now();
@@ -49,7 +49,7 @@ export function startMeter(): () => Measure {
       heldMs: held,
       peakRss: Math.max(rss, peakRss),
     };
-    // The collection just made is nobody's work.
+    // Excludes the garbage collection above from the next measurement.
     [cpu, from, heldMs, peakRss, last] = [
       process.cpuUsage(),
       performance.now(),
@@ -61,7 +61,7 @@ export function startMeter(): () => Measure {
   };
 }
 
-/** Of the thread that runs scripts; the collector's others hold nobody up. */
+/** Counts the script thread only, because the collector's other threads do not block it. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

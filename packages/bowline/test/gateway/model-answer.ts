@@ -1,7 +1,7 @@
 import type { Context } from "@bowline/core";
 import { scriptedToolCall, type ScriptedAnswer } from "@bowline/core/testing";
 
-/** What the model of the model says: as the last message asks for it. */
+/** The scripted model's answer, as the last message requests it. */
 export function answerTo(context: Context, text: string): ScriptedAnswer {
   if (text.includes("tool"))
     return {

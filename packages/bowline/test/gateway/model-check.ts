@@ -1,12 +1,12 @@
-/** What is to be so when all runs have ended. */
+/** Checks after all runs have ended. */
 import { messageText, type UserMessage } from "@bowline/core";
 import type { Result } from "../../src/gateway/protocol/protocol.ts";
 import type { Disk } from "./model-disk.ts";
 import type { Ledger } from "./model-ledger.ts";
 
 /**
- * Each message that was accepted is in its session's log once, unless it was taken back or its run
- * failed; what was refused is not.
+ * Each accepted message must be in its session's log once, unless it was withdrawn or its run
+ * failed. A refused message must not be there.
  */
 export async function checkMessages(
   ledger: Ledger,
@@ -32,7 +32,7 @@ export async function checkMessages(
   }
 }
 
-/** What the history says is what the events said. */
+/** The history must agree with the events. */
 export function checkTexts(ledger: Ledger, { sessionKey, messages }: Result<"chat.history">): void {
   const last = new Map<string, string>();
   for (const { runId, message } of messages)

@@ -1,5 +1,5 @@
 /**
- * What a server of the model writes to: in memory, at its own pace, and copied as it is when the
+ * The storage of a server in the random test: in memory, with random delays, and copied when the
  * server is killed.
  */
 import {
@@ -69,7 +69,7 @@ export class Disk {
     };
   }
 
-  /** What is on it at this moment. Nothing is written while it is copied. */
+  /** Copies the current content. Writes wait during the copy. */
   async copy(): Promise<Disk> {
     let release = (): void => {};
     this.#held = new Promise((resolve) => (release = resolve));
@@ -83,7 +83,7 @@ export class Disk {
     return new Disk(this.#random, store, messages);
   }
 
-  /** Of a session all, also what was rewound; none when it is not there. */
+  /** Returns all entries of a session, rewound ones too, or none when it does not exist. */
   async entries(id: string): Promise<AnyEntry[]> {
     const entries: AnyEntry[] = [];
     try {
@@ -94,7 +94,7 @@ export class Disk {
     return entries;
   }
 
-  /** None, a turn of the loop, or a few milliseconds. */
+  /** Waits not at all, for a turn of the event loop, or for a few milliseconds. */
   async #pause(): Promise<void> {
     await this.#held;
     const chance = this.#random();

@@ -1,4 +1,4 @@
-/** What everybody was told, held against what docs/gateway.md promises. */
+/** Records what clients were told, and checks it against the promises of docs/gateway.md. */
 import type { Block, RunInfo } from "../../src/gateway/protocol/protocol.ts";
 
 export interface RunFrame {
@@ -17,13 +17,13 @@ export interface RunFrame {
 
 export interface Message {
   readonly sessionKey: string;
-  /** A refused one is not to be found anywhere; one whose answer was lost may be. */
+  /** A refused message must not appear anywhere. A message whose answer was lost may. */
   fate: "unknown" | "accepted" | "refused" | "lost";
-  /** Its run, where it is said to have one of its own. */
+  /** The message's own run, if the answer named one. */
   runId: string | undefined;
 }
 
-/** After a restart, or when it was forgotten, a run's numbers go on so far above, at least. */
+/** After a restart or an eviction, sequence numbers jump by at least this much. */
 const JUMP = 100_000;
 
 export function isEnd(event: string): boolean {
@@ -32,20 +32,20 @@ export function isEnd(event: string): boolean {
 
 export class Ledger {
   readonly faults: string[] = [];
-  /** By the word in its text. */
+  /** By the first word of the text. */
   readonly messages = new Map<string, Message>();
-  /** How each run ended, by whoever was told. */
+  /** The end event of each run, as any client saw it. */
   readonly ends = new Map<string, string>();
-  /** Of each run, its last text as it was told. */
+  /** The last text of each run. */
   readonly texts = new Map<string, string>();
-  /** Sessions of which something was deleted. */
+  /** Sessions that were reset or deleted. */
   readonly deleted = new Set<string>();
   /**
-   * Runs that were stopped, and sessions and runs that were by who was not answered: it may be so,
-   * and nobody was told.
+   * Aborted runs. Also runs and sessions whose abort request got no answer, because it may have
+   * taken effect.
    */
   readonly stopped = new Set<string | undefined>();
-  /** Each event as it was told first. */
+  /** The first version of each event. */
   readonly #told = new Map<string, string>();
 
   fault(what: string): void {
@@ -53,8 +53,8 @@ export class Ledger {
   }
 
   /**
-   * Its session was deleted, or it was stopped before it began: a message that is sent again begins
-   * anew when that is forgotten.
+   * Whether the run may be lost: its session was deleted, or it was aborted. A message that is
+   * resent then begins a new run.
    */
   mayBeGone(runId: string, sessionKey: string): boolean {
     return this.stopped.has(sessionKey) || this.stopped.has(runId) || this.deleted.has(sessionKey);
@@ -78,12 +78,12 @@ export class Ledger {
   }
 }
 
-/** One reader's sight of one run. */
+/** One reader's view of one run. */
 export class Sight {
   readonly #ledger: Ledger;
   readonly #who: string;
   last: number | undefined;
-  /** It named a number, and nothing was told since. */
+  /** It has subscribed, and no event has arrived since. */
   #isAsking = false;
   isEnded = false;
   isInterrupted = false;
@@ -97,7 +97,7 @@ export class Sight {
     this.#who = who;
   }
 
-  /** It asked anew, for what came after `seq`, and may be told again what it knows. */
+  /** Records a new subscription after `seq`, which may repeat known events. */
   askAgain(seq: number | undefined): void {
     this.isEnded = false;
     this.last = seq;
@@ -113,7 +113,7 @@ export class Sight {
     const first = data.firstSeq ?? seq;
     const fault = (what: string): void =>
       this.#ledger.fault(`${this.#who}, ${runId}: ${event} ${first} ${what} (last ${this.last})`);
-    // The first that a run says, to who asked for what will come; or it has begun anew.
+    // The first event of a run, for a subscription to future events, or of a run that began again.
     const isFirst =
       seq === 0 &&
       (this.#isAsking || (this.isEnded && this.#ledger.mayBeGone(runId, data.sessionKey)));

@@ -1,12 +1,9 @@
-/**
- * A loopback proxy that cuts connections after a random number of bytes, in whichever direction
- * they go.
- */
+/** A loopback proxy that cuts connections after a random number of bytes in either direction. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 export class Proxy {
-  /** Where connections go; with 0 they are closed at once. */
+  /** The server's port. With 0, connections are closed at once. */
   upstream = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -15,7 +12,7 @@ export class Proxy {
     this.#server = server;
   }
 
-  /** `cutAfter` is asked for each connection: so many bytes, or Infinity. */
+  /** `cutAfter` returns, for each connection, the number of bytes before the cut, or Infinity. */
   static async listen(cutAfter: () => number): Promise<Proxy> {
     const server = createServer({ allowHalfOpen: true });
     const proxy = new Proxy(server);

@@ -1,6 +1,6 @@
 /**
- * Who reads runs in the model: sockets that check each frame, an EventSource as HTML 9.2 has it,
- * and a reader with `fetch`.
+ * The readers of runs in the random test: sockets that check each frame, an EventSource as in HTML
+ * 9.2, and a `fetch` reader.
  */
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
@@ -9,7 +9,7 @@ import type { MethodName, Params, Result, RunInfo } from "../../src/gateway/prot
 import { token, wait } from "./gateway.ts";
 import { isEnd, isOpenRun, Sight, type Ledger, type RunFrame } from "./model-ledger.ts";
 
-/** No answer takes longer, in milliseconds. */
+/** Limit of the time for an answer, in milliseconds. */
 const ANSWER_MS = 30_000;
 
 export type Reply<M extends MethodName> =
@@ -26,13 +26,13 @@ interface Answer {
 export class SocketReader {
   readonly name: string;
   readonly socket: WebSocket;
-  /** Questions that were heard. */
+  /** Ids of the approval requests received. */
   readonly asked: string[] = [];
   readonly #ledger: Ledger;
   readonly #sights = new Map<string, Sight>();
   readonly #follows = new Set<string>();
   readonly #answers = new Map<number, (answer: Answer) => void>();
-  /** Runs of which it has to hear the end, and their sessions. */
+  /** Runs whose end must still arrive, and their sessions. */
   readonly #owed = new Map<string, string>();
   readonly #lost: Promise<"lost">;
   #next = 1;
@@ -46,7 +46,7 @@ export class SocketReader {
     socket.on("error", () => {});
   }
 
-  /** Undefined when it was cut before it was in. */
+  /** Returns undefined when the connection was cut before authentication. */
   static async enter(
     ledger: Ledger,
     name: string,
@@ -71,7 +71,7 @@ export class SocketReader {
     return this.socket.readyState === WebSocket.OPEN;
   }
 
-  /** Runs whose end it should have heard, and has not. */
+  /** Runs whose end should have arrived and has not. */
   get owed(): readonly string[] {
     return this.isOpen ? [...this.#owed.keys()] : [];
   }
@@ -127,7 +127,10 @@ export class SocketReader {
     if (this.#sights.get(runId)?.isEnded !== true) this.#owed.set(runId, sessionKey);
   }
 
-  /** What it knew of the session's runs may have gone on meanwhile. */
+  /**
+   * Forgets the known runs of a session on a new subscription, because they may have continued
+   * meanwhile.
+   */
   #join(sessionKey: string): void {
     if (this.#follows.has(sessionKey)) return;
     this.#follows.add(sessionKey);
@@ -171,7 +174,7 @@ interface Served {
   readonly data: string;
 }
 
-/** Takes a stream apart, and drops what has no end. */
+/** Parses an event stream, and drops an incomplete last event. */
 class EventParser {
   #rest = "";
 
@@ -198,7 +201,7 @@ export interface Stream {
 const pathOf = ({ runId, sessionKey }: Stream): string =>
   `/api/runs/${encodeURIComponent(runId)}/events?sessionKey=${encodeURIComponent(sessionKey)}`;
 
-/** Comes back after every end, with the last number, until it is told not to. Resolves then. */
+/** Reconnects with the last number after every end, until it gets a 204. Then it resolves. */
 export async function readAsEventSource(
   ledger: Ledger,
   stream: Stream,
@@ -229,7 +232,7 @@ export async function readAsEventSource(
           endedAt = Number(id);
         }
     } catch {
-      // It was cut.
+      // The connection was cut.
     }
     if (ends > 0 && ++tries > 30) return fault("it is not told that the run is over");
     await wait(15);
@@ -239,7 +242,7 @@ export async function readAsEventSource(
   if (!isDone) fault(`it never had the end; it has ${last}`);
 }
 
-/** The status, 0 for none, and what comes. */
+/** Returns the status, or 0 without a response, and the body. */
 async function connect(stream: Stream, last: string): Promise<readonly [number, IncomingMessage?]> {
   const asked = request({
     port: stream.port,
@@ -261,7 +264,7 @@ async function connect(stream: Stream, last: string): Promise<readonly [number, 
   return response === undefined ? [0] : [response.statusCode ?? 0, response];
 }
 
-/** Reads once, from `seq` on, over a connection that is kept. */
+/** Reads once from `seq` over a kept-alive connection. */
 export async function readWithFetch(
   ledger: Ledger,
   stream: Stream,

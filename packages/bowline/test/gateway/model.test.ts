@@ -1,6 +1,6 @@
 /**
- * BOWLINE_MODEL_SEEDS=1-500 plays those; a fault names its seed. The machine's timing has a say, so
- * that a rare fault may take a few tries to come again.
+ * BOWLINE_MODEL_SEEDS=1-500 plays those seeds. A fault names its seed. Timing also has an effect,
+ * so a rare fault may need several runs to appear again.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

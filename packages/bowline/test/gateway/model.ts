@@ -1,7 +1,7 @@
 /**
- * The gateway under clients that do at random what clients can do, all at once, over connections
- * that are cut, on servers that are stopped and killed; and what docs/gateway.md promises them. A
- * seed decides what is done; when, the machine has a say in.
+ * A random test of the gateway. Clients do everything that clients can do, concurrently, over
+ * connections that are cut and servers that are stopped and killed. The promises of docs/gateway.md
+ * must hold. A seed determines the actions; their timing depends on the machine.
  */
 import { defineTool, messageText } from "@bowline/core";
 import { createScriptedModel } from "@bowline/core/testing";
@@ -23,15 +23,15 @@ const forks = ["f0", "f1"];
 const image = { mimeType: "image/png", data: Buffer.alloc(30).toString("base64") } as const;
 
 export interface PlayOptions {
-  /** What each client does. Default 25. */
+  /** Actions per client. Default 25. */
   readonly steps?: number;
-  /** Default 2 of each kind. */
+  /** Clients of each kind. Default 2. */
   readonly clients?: number;
   /** Whether servers are stopped and killed. Default true. */
   readonly isRestarted?: boolean;
 }
 
-/** Gives the promises that were broken, in words. */
+/** Returns descriptions of the broken promises. */
 export async function play(seed: number, options: PlayOptions = {}): Promise<readonly string[]> {
   const world = new World(seed, options);
   try {
@@ -47,11 +47,11 @@ class World {
   readonly #seed: number;
   readonly #options: Required<PlayOptions>;
   readonly #random: () => number;
-  /** What has no end yet, by a name. */
+  /** Work in progress, by name. */
   readonly #work = new Map<Promise<void>, string>();
   readonly #clients: GatewayClient[] = [];
   readonly #sockets = new Set<SocketReader>();
-  /** Messages with a key, to send them again. */
+  /** Messages with a key that may be resent. */
   readonly #sent: { readonly word: string; readonly text: string; readonly sessionKey: string }[] =
     [];
   #disk: Disk;
@@ -162,7 +162,7 @@ class World {
     );
   };
 
-  /** Cuts, stops and kills. */
+  /** Cuts connections, and stops or kills the server. */
   async #trouble(isDone: () => boolean): Promise<void> {
     const random = seeded(this.#seed + 0.25);
     while (!isDone()) {
@@ -190,7 +190,7 @@ class World {
     this.#proxy?.cutAll();
     this.#observer?.socket.terminate();
     this.#disk = await this.#disk.copy();
-    // What it does from now on is on another disk, and nobody hears of it.
+    // From now on the old server writes to another disk, and no client is connected to it.
     this.#begin("the close of a killed server", old?.close() ?? Promise.resolve());
     await this.#start();
   }
@@ -233,7 +233,7 @@ class World {
         else this.#sockets.add(socket);
       }
       const asked = this.#step(socket, pick, random);
-      // Others come before this one is answered, now and then.
+      // Sometimes sends the next request before this one is answered.
       if (random() < 0.7) await asked;
       else this.#begin("a request", asked);
       if (random() < 0.05) socket.socket.terminate();
@@ -305,7 +305,10 @@ class World {
     }
   }
 
-  /** Two ways through a history come to the same, when nothing was added meanwhile. */
+  /**
+   * Reading the history in pages must give the same as reading it at once, when nothing was added
+   * meanwhile.
+   */
   async #page(socket: SocketReader, sessionKey: string): Promise<void> {
     const reply = await socket.ask("chat.history", { sessionKey, limit: 500 });
     if (reply === "lost" || "refused" in reply) return;
@@ -326,7 +329,8 @@ class World {
   }
 
   /**
-   * At any time what was accepted is in the transcript, or waits, or its run has ended without it.
+   * At any time an accepted message must be in the transcript or waiting, unless its run has ended
+   * without it.
    */
   async #watch(isDone: () => boolean): Promise<void> {
     for (let turn = 0; !isDone(); turn++) {
@@ -356,7 +360,10 @@ class World {
         this.#begin("a look", this.#checkOut(word, runId, sessionKey));
   }
 
-  /** One that is taken back while it waits is in neither a moment before that is told. */
+  /**
+   * A message withdrawn while waiting disappears a moment before that is reported, so it waits for
+   * the report.
+   */
   async #checkOut(word: string, runId: string, sessionKey: string): Promise<void> {
     const { ledger } = this;
     const isTold = (): boolean =>
@@ -454,7 +461,7 @@ class World {
     }
   }
 
-  /** Again until it is answered, four times at most; 0 then. */
+  /** Retries until it is answered, four times at most, and then returns 0. */
   async #post(port: number, params: object): Promise<number> {
     for (let left = 4; left > 0; left--) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -476,10 +483,7 @@ class World {
       : { runs: -1, connections: -1 };
   }
 
-  /**
-   * Whether all runs come to an end when nobody does anything any more, and all who wait for it
-   * hear of it.
-   */
+  /** Returns whether all runs end when clients are idle, and all subscribers are told. */
   async #settle(): Promise<boolean> {
     const isQuiet = async (): Promise<boolean> => {
       const waiting = await Promise.all([...keys, ...forks].map((key) => this.#waiting(key)));
@@ -507,7 +511,7 @@ class World {
     return typeof reply === "object" && "result" in reply ? reply.result.waiting : [];
   }
 
-  /** What is held goes in with the next message. */
+  /** Sends a message to each session, because held messages go with the next one. */
   async #sendHeld(): Promise<void> {
     for (const sessionKey of keys) {
       const { word } = this.#newMessage(() => 0, sessionKey);
@@ -561,8 +565,8 @@ class World {
 }
 
 /**
- * At a run that another began, perhaps long ago, to its end; or it is not known, or the connection
- * is lost.
+ * Follows a run that another client began to its end. The run may be unknown, or the connection
+ * lost.
  */
 async function lookAt(
   client: GatewayClient,
@@ -571,6 +575,6 @@ async function lookAt(
   try {
     await (await client.follow(run.sessionKey, run.word)).result();
   } catch {
-    // It says so.
+    // The error says so.
   }
 }

@@ -1,4 +1,4 @@
-/** A gateway on a server of the program's own. */
+/** A gateway mounted in another HTTP server. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, request as requestOf } from "node:http";
@@ -142,7 +142,7 @@ describe("a gateway mounted in another HTTP server", () => {
     assert.equal(programs.answers[0]?.body, "the program's");
     programs.socket.destroy();
     assert.ok(server.server.listening);
-    // What comes later is told so: it is no address of the program's.
+    // After closing, the path still belongs to the gateway, which refuses requests.
     assert.match(await socketTo(server.url), /503/);
     assert.equal((await begin(server.url, { sessionKey: "s", message: "Hi" })).status, 429);
     assert.equal((await fetch(`${server.url}/health`)).status, 429);

@@ -1,4 +1,4 @@
-/** A program's own server, with routes and sockets of its own, and a gateway under a path of it. */
+/** An HTTP server with routes and sockets of a program, and a gateway mounted under a path. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,9 +17,9 @@ export interface Mounted extends AsyncDisposable {
   readonly store: Store;
   /** http://127.0.0.1:PORT */
   readonly origin: string;
-  /** That with the path. */
+  /** The origin with the path. */
   readonly url: string;
-  /** Addresses that came to the program itself. */
+  /** Paths of the requests that reached the program. */
   readonly own: string[];
   client(token?: string): Promise<TestClient>;
 }

@@ -1,4 +1,4 @@
-/** Users who have sessions of their own, and see no others. */
+/** Users with a session prefix, who see no other sessions. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool } from "@bowline/core";
@@ -85,7 +85,7 @@ describe("a user with a session prefix", () => {
       assert.equal(await ann.refused("exec.approve", { approvalId: id }), "not_found");
       assert.equal(await ann.refused("exec.deny", { approvalId: id }), "not_found");
     }
-    // It would hold in the sessions of everyone.
+    // A permanent rule would apply to every user's sessions.
     assert.equal(
       await bob.refused("approvals.resolve", { approvalId, decision: "allow-always" }),
       "forbidden",
@@ -95,7 +95,7 @@ describe("a user with a session prefix", () => {
     assert.equal(await ann.refused("exec.approve", { approvalId }), "not_found");
     assert.equal(await bob.refused("exec.approve", { approvalId }), "conflict");
     await bob.event("chat.final");
-    await wait(300); // what is said of a session now and then
+    await wait(300); // throttled session changes
     assert.deepEqual(
       ann.frames.filter(({ event }) => event !== undefined && event !== "tick"),
       [],

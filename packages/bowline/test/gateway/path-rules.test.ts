@@ -1,4 +1,4 @@
-/** What a rule for paths means for each tool: the table of docs/security.md, row by row. */
+/** The effect of path rules on each tool: the table of docs/security.md, row by row. */
 import assert from "node:assert/strict";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ const LEFT_OUT = "runs, and leaves it out";
 
 type Row = readonly [call: string, args: Readonly<Record<string, string>>, outcome: string];
 
-/** Arguments that no rule looks at. */
+/** Arguments that no rule checks. */
 const isText: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 
-/** By rule: `action tool pattern`. All that no rule names is allowed. */
+/** By rule, as `action tool pattern`. Calls that match no rule are allowed. */
 const table: Readonly<Record<string, readonly Row[]>> = {
   "deny * secret/**": [
     ["read", { path: "secret/key" }, "denied"],

@@ -1,4 +1,4 @@
-/** Every method, tried with each of its texts, by a user whose session it is not. */
+/** Calls every method, with each of its text parameters, for another user's session. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, type JsonSchema } from "@bowline/core";
@@ -12,7 +12,7 @@ const users: Readonly<Record<string, Access>> = {
   ann: { scope: "full", sessions: "ann/" },
   bob: { scope: "full", sessions: "bob/" },
 };
-/** Stands in what is of the other user, and in nothing that anybody else may see. */
+/** Appears in the other user's data, and in nothing that other users may see. */
 const MARK = "zebra";
 const OTHER = "bob/1";
 const RUN = "run-of-bob";
@@ -24,7 +24,7 @@ const touch = defineTool({
   execute: () => "done",
 });
 
-/** What the user tries with, where nothing else is tried: it is their own, and fits. */
+/** Valid values of the user's own data, for the parameters that are not being tested. */
 const own: Readonly<Record<string, unknown>> = {
   sessionKey: "ann/1",
   newSessionKey: "ann/fork",
@@ -42,7 +42,7 @@ interface House extends AsyncDisposable {
   readonly approvalId: string;
 }
 
-/** The other user has a session with a title, a message and a run that waits for an answer. */
+/** The other user has a session with a title, a message and a run that waits for approval. */
 async function house(): Promise<House> {
   const call = { content: [scriptedToolCall("touch", { path: MARK })] };
   const server = await gatewayWith([call, ...Array.from({ length: 40 }, () => "Hello.")], {
@@ -64,7 +64,7 @@ async function house(): Promise<House> {
   };
 }
 
-/** The refusal's word, or what was answered. */
+/** Returns the error code of the refusal, or the result. */
 async function outcome(client: TestClient, method: MethodName, params: object): Promise<unknown> {
   try {
     return await client.call(method, params);
@@ -100,7 +100,7 @@ describe("a request for another user's data", () => {
       const method = name as MethodName;
       for (const text of textsOf(params)) {
         const reference = refersTo[text];
-        // Any other would begin a run of their own under that name.
+        // Any other value would begin a new run with that id.
         const values =
           reference === "message" ? [RUN] : [OTHER, "bob/none", "ann", "Ann/1", RUN, approvalId];
         for (const value of values) {

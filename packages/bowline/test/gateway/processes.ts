@@ -1,4 +1,4 @@
-/** The gateway and wscat as processes of their own. */
+/** The gateway and wscat as child processes. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
 
-/** No test takes so long, however busy the machine. */
+/** Upper limit of a test, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 300_000;
 const script = join(import.meta.dirname, "serve-child.ts");
 const wscat = fileURLToPath(import.meta.resolve("wscat/bin/wscat"));
@@ -45,10 +45,7 @@ export async function serveProcess(
   return { child, ...said, kill, [Symbol.asyncDispose]: () => kill("SIGKILL") };
 }
 
-/**
- * wscat with these lines typed; each is typed when the answer to the one before has come. Gives
- * what it printed.
- */
+/** Runs wscat and types each line when the previous one was answered. Returns the output lines. */
 export async function wscatSession(
   url: string,
   typed: readonly string[],
@@ -66,10 +63,10 @@ export async function wscatSession(
     if (line !== undefined) child.stdin.write(`${line}\n`);
   };
   const lines = createInterface({ input: child.stdout });
-  // A line that comes before it is connected is lost.
+  // wscat loses a line that is typed before it is connected.
   void door.entered.then(type);
   for await (const printedLine of lines) {
-    const line = printedLine.replace(/^(?:> )+/, ""); // its prompt, which has no line of its own
+    const line = printedLine.replace(/^(?:> )+/, ""); // removes the prompt, which is on the same line
     printed.push(line);
     if (printed.length < typed.length) type();
     if (isLast(line)) break;
@@ -83,7 +80,7 @@ export async function wscatSession(
 const PING = Buffer.from([0x89, 0]);
 
 /**
- * Another address of a server, where a client is pinged as soon as it is in: it has entered when it
+ * A relay to the server that pings a client after the handshake. `entered` resolves when the client
  * answers.
  */
 async function doorTo(
@@ -95,7 +92,7 @@ async function doorTo(
     const onward = connect(Number(port), "127.0.0.1");
     for (const [end, other] of [[socket, onward] as const, [onward, socket] as const])
       end.on("error", () => {}).on("close", () => other.destroy());
-    // It says nothing but the handshake before it is spoken to.
+    // The server sends only the handshake before the client sends a frame.
     onward.once("data", (handshake: Buffer) => {
       socket.write(Buffer.concat([handshake, PING]));
       onward.pipe(socket);

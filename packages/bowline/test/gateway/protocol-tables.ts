@@ -26,7 +26,7 @@ function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** The params that somebody with sessions of their own is held to. */
+/** The params that are checked for a user with a session prefix. */
 function heldOf(refersTo: MethodSchema["refersTo"]): string {
   const free: ReadonlySet<Reference> = new Set(["entry", "agent", "text"]);
   const names = Object.entries(refersTo).flatMap(([name, reference]) =>
@@ -35,7 +35,7 @@ function heldOf(refersTo: MethodSchema["refersTo"]): string {
   return names.join(", ");
 }
 
-/** `name`, `name?` where it may be absent. */
+/** Returns `name`, or `name?` for an optional field. */
 function fieldsOf({ properties, required }: JsonSchema): string {
   const needed = new Set(required as readonly string[]);
   const names = Object.keys(properties as object).map(

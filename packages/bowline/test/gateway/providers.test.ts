@@ -1,4 +1,4 @@
-/** Who answers an agent: a provider of the application's own, by its model reference. */
+/** A custom provider of the application, selected by an agent's model reference. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toStreamFn, type ChatParams, type ModelProvider } from "@bowline/compat/gateway";

@@ -1,4 +1,4 @@
-/** What a client is refused, and in which words. */
+/** What a client is refused, and with which error. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
@@ -15,7 +15,7 @@ import { eventually } from "../../../../test/support/within.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { agents, gatewayWith, token, type AnyFrame, type TestClient } from "./gateway.ts";
 
-/** Starts a gateway with these tokens, and ends it if it would start. */
+/** Starts a gateway with these tokens, and closes it if it starts. */
 async function startWith(tokens: { full: string; read?: string }): Promise<void> {
   const gateway = await startGateway({
     tokens,
@@ -40,7 +40,7 @@ it("empty or equal tokens are refused", async () => {
 });
 
 describe("the id of a request", () => {
-  /** The id and the word of the answer. */
+  /** Returns the id and the error code of the answer. */
   async function answered(client: TestClient, id: string): Promise<unknown[]> {
     const before = client.frames.length;
     client.socket.send(`{"id":${id},"method":"health.check"}`);

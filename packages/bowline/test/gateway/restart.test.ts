@@ -60,7 +60,7 @@ describe("a server that is killed during a run", () => {
       assert.equal(said.length, 2);
       client.close();
       const pending = join(home.path, "gateway", "pending");
-      for (let left = 100; left > 0 && (await readdir(pending)).length > 0; left--) await wait(20); // the end is told first
+      for (let left = 100; left > 0 && (await readdir(pending)).length > 0; left--) await wait(20); // the end is sent before the file is removed
       assert.deepEqual(await readdir(pending), []);
       await second.kill("SIGTERM");
     },
@@ -139,9 +139,7 @@ describe("a server that is stopped", () => {
 });
 
 describe("a steering message", () => {
-  /**
-   * A run that was steered while it answered, and a server that was stopped before it heard of it.
-   */
+  /** Steers a run, and closes its server before the run takes the messages. */
   async function stopped(store: Store, pending: Pending): Promise<string> {
     const server = await gatewayWith(["word ".repeat(2000)], {
       store,

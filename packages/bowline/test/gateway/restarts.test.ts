@@ -1,4 +1,4 @@
-/** Runs that end their server each time: they are not taken up for ever. */
+/** Runs that kill their server each time must not be resumed endlessly. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, createSession, openSession } from "@bowline/core/session";
@@ -19,7 +19,7 @@ const left: PendingMessage = {
 };
 const died = /^The server died 4 times while this run went on/;
 
-/** A run that is open in its session, and kept. */
+/** A run that is unfinished in its session, with its message still pending. */
 async function begun() {
   const [store, pending] = [createMemoryStore(), createMemoryPending()];
   const session = await createSession(store, { id: "s" });
@@ -34,7 +34,7 @@ async function begun() {
 
 const neverEnds = (): Promise<never> => new Promise(() => {});
 
-/** A server that dies while it is at the run: of the disk only what was written stays. */
+/** Runs a server that dies during the run. Only what was written before stays on the disk. */
 async function die({
   store,
   pending,
@@ -43,7 +43,7 @@ async function die({
   pending: Pending;
 }) {
   const seen = Promise.withResolvers<void>();
-  // What a process that has died would not write any more.
+  // Drops writes after the death of the process.
   let isDead = false;
   const mortal: Pending = {
     ...pending,

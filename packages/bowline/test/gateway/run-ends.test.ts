@@ -1,4 +1,4 @@
-/** Messages and runs that a failure, or the end of a run, comes between. */
+/** Messages and runs that are interrupted by a failure or by the end of a run. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * That a method without its declaration does not compile. Only the compiler reads this file.
+ * Checks that a method without its declaration does not compile. Only the compiler reads this file.
  */
 import { defineMethod } from "../../src/gateway/protocol/define-method.ts";
 import type { MethodName } from "../../src/gateway/protocol/protocol.ts";

@@ -1,7 +1,4 @@
-/**
- * Details of seed 003 that its other tests take for granted: defaults, orders, what follows a
- * failure.
- */
+/** Details of seed 003 that no other test covers: defaults, orders, and events after a failure. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -101,7 +98,7 @@ describe("the server", () => {
   it("listens on port 18789 by default", async () => {
     await using home = await temporary();
     const holder = createServer();
-    holder.on("error", () => {}); // whoever has the port holds it as well
+    holder.on("error", () => {}); // if another process has the port, the test works as well
     holder.listen(18_789, "127.0.0.1");
     await Promise.race([once(holder, "listening"), once(holder, "error")]).catch(() => {});
     try {

@@ -1,5 +1,6 @@
 /**
- * Numbers from 0 up to 1 that a seed decides: the same seed, the same numbers, on every machine.
+ * Returns a generator of numbers from 0 up to 1. The same seed gives the same numbers on every
+ * machine.
  */
 export function seeded(seed: number): () => number {
   let state = Math.imul(seed ^ 0x5bd1e995, 0x27d4eb2d);

@@ -1,6 +1,6 @@
 /**
- * Messages into a run that are sent again under their key: by a client that lost the answer,
- * perhaps to the next server.
+ * Messages into a run that are resent with the same key, by a client that lost the answer,
+ * sometimes to the next server.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -79,7 +79,7 @@ describe("a message into a run that is sent twice", () => {
 
   it("is answered with the run that it began, when it came too late for the other", async () => {
     let late: (() => Promise<unknown>) | undefined;
-    // The run has all that it will say, and its log not yet.
+    // The run has its whole answer, but its log does not yet.
     const store = withAppend(createMemoryStore(), async (append, entries) => {
       if (entries.some(({ type }) => type === "run_end")) await late?.();
       await append(entries);

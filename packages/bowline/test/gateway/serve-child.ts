@@ -1,6 +1,6 @@
 /**
- * The gateway as a process of its own, for tests that kill it. Prints its address as JSON, then
- * what a person would read.
+ * The gateway as a child process, for tests that kill it. Prints its address as JSON, then the
+ * lines for a person.
  */
 import { serve } from "../../src/serve/serve.ts";
 

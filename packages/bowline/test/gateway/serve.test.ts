@@ -58,7 +58,7 @@ describe("the workspace", () => {
       /explain/,
     ])
       assert.match(soul, word);
-    // What the model reads goes to wherever the model is.
+    // The text must not promise privacy, because it goes to the model's server.
     assert.doesNotMatch(soul, /everything stays|nothing is logged/);
     assert.match(tools, /^# Available Tools\n\n## bash\n/);
     assert.deepEqual(

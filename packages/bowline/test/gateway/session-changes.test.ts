@@ -7,7 +7,7 @@ import { gatewayWith, type AnyFrame } from "./gateway.ts";
 
 type Change = EventData<"sessions.changed">;
 
-/** What was sent, with the time, and a clock that goes on by hand. */
+/** Records what was sent and when, with a clock that is moved by hand. */
 function start(): {
   changes: SessionChanges;
   sent: [number, Change][];
@@ -117,7 +117,7 @@ describe("changes of sessions", () => {
     const begun = performance.now();
     for (let count = 0; count < 20; count++)
       await client.end((await client.call("chat.send", { sessionKey: "s", message: "go" })).runId);
-    // The end of the last run is said when its interval is over.
+    // The end of the last run is sent after its interval.
     await other.until(() => came().at(-1)?.data?.change === "updated");
     const intervals = (performance.now() - begun) / 250;
     assert.ok(came().length <= intervals + 1, `${came().length} in ${intervals} intervals`);

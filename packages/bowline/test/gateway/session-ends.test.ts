@@ -1,7 +1,4 @@
-/**
- * What ends with a session, with a conversation, or with a request about one; and what two requests
- * at once come to.
- */
+/** What ends with a session, a conversation or a request, and races between two requests. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
@@ -181,7 +178,7 @@ describe("a fork", () => {
         idempotencyKey: "hi",
       });
       assert.equal(status, "started");
-      await client.call("health.check", {}); // by now it would have found the session locked
+      await client.call("health.check", {}); // gives the run time to meet a locked session
     };
     await client.call("sessions.fork", { sessionKey: "s", newSessionKey: "fork" });
     assert.equal((await client.end("hi")).event, "chat.final");
@@ -196,6 +193,6 @@ describe("a fork", () => {
       client.refused("sessions.fork", { sessionKey: "a", newSessionKey: "b" }),
       client.refused("sessions.fork", { sessionKey: "b", newSessionKey: "a" }),
     ];
-    assert.deepEqual(await Promise.all(both), ["invalid_state", "invalid_state"]); // both are there
+    assert.deepEqual(await Promise.all(both), ["invalid_state", "invalid_state"]); // both sessions exist
   });
 });

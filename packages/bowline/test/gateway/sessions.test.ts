@@ -118,7 +118,7 @@ describe("history", () => {
       (await client.call("chat.history", { sessionKey: "none", before: "nothing" })).messages,
       [],
     );
-    // The last messages once more would pass for earlier ones.
+    // Returning the last messages again would make them look like earlier ones.
     assert.equal(
       await client.refused("chat.history", { sessionKey: "s", before: "nothing" }),
       "not_found",
@@ -142,7 +142,7 @@ describe("history", () => {
   it("returns every message whole, in parts of limited size, without secrets", async () => {
     const secret = "hunter2-and-more";
     const around = (length: number): string => `${"x\n".repeat(length / 2)}${secret}`;
-    // The secret stands where the text is cut, and a character of two halves where a piece ends.
+    // The secret is at the truncation, and a surrogate pair at the end of a part.
     const text = `${around(20_000 - 4)}${'🧵"'.repeat(300_000)}${secret} end`;
     await using server = await gatewayWith([text], {
       secrets: [secret],
@@ -190,7 +190,7 @@ describe("history", () => {
     await sender.end((await sender.call("chat.send", { sessionKey: "s", message: "One" })).runId);
     const { runId } = await sender.call("chat.send", { sessionKey: "s", message: "Two" });
     await sender.event("chat.tool_call", runId);
-    // Who comes now subscribes first, and then reads the history.
+    // A client that joins now subscribes first, then reads the history.
     const client = await server.client();
     const { runs } = await client.call("chat.subscribe", { sessionKey: "s" });
     const { messages } = await client.call("chat.history", { sessionKey: "s" });
@@ -238,7 +238,7 @@ describe("sessions with an active run", () => {
       const next = { sessionKey: "s", message: "Second", idempotencyKey: "second" };
       assert.equal((await client.call("chat.send", next)).status, "started", method);
       await ending;
-      await client.event("exec.approval_request", "second"); // nobody has ended it
+      await client.event("exec.approval_request", "second"); // the new run was not ended
       const { messages } = await client.call("chat.history", { sessionKey: "s" });
       assert.equal(
         (messages[0]?.message as { content?: string } | undefined)?.content,
@@ -252,7 +252,7 @@ describe("sessions with an active run", () => {
     const kept = createMemoryPending();
     let goOn = (): void => {};
     const gone = new Promise<void>((resolve) => (goOn = resolve));
-    // The run's own is removed when it has ended, and before what it leaves is a run.
+    // The run's message is removed after its end, and before the message it leaves becomes a run.
     const pending: Pending = {
       ...kept,
       remove: (name) =>
@@ -276,7 +276,7 @@ describe("sessions with an active run", () => {
     assert.equal((await client.end("first")).event, "chat.final");
     followUp = undefined;
     const deleting = client.call("sessions.delete", { sessionKey: "s" });
-    await client.call("health.check", {}); // it is on its way
+    await client.call("health.check", {}); // the request has arrived by then
     goOn();
     await deleting;
     assert.equal((await client.end("left")).event, "chat.aborted");

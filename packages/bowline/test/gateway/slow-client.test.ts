@@ -53,7 +53,7 @@ describe("a client that reads slowly", () => {
     await using server = await gatewayWith([], {
       limits: { tickIntervalMs: 40, closeGraceMs: 40 },
     });
-    // A bare connection, which answers nothing.
+    // A raw connection that answers nothing.
     const socket = connect(server.gateway.port, "127.0.0.1");
     socket.write(
       "GET / HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n" +
@@ -61,7 +61,7 @@ describe("a client that reads slowly", () => {
     );
     await once(socket.resume(), "close");
     const client = await server.client();
-    // Who answers stays, though it is asked more often.
+    // A client that answers stays connected through several pings.
     await client.until(() => client.frames.filter(({ event }) => event === "tick").length >= 4);
     assert.equal(client.socket.readyState, WebSocket.OPEN);
   });

@@ -1,4 +1,4 @@
-/** The deltas of a run that wait for a slow client: none is lost, and their size is known. */
+/** Deltas that wait for a slow client: none is lost, and their size is counted. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RunLog } from "../../src/gateway/log/run-log.ts";

@@ -1,6 +1,6 @@
 import { Outbox } from "../../src/gateway/log/outbox.ts";
 
-/** A socket for tests, whose other end reads when it is told to. */
+/** A fake socket whose other end reads on request. */
 export class SlowSocket {
   readonly sent: string[] = [];
   bufferedAmount = 0;
@@ -12,14 +12,14 @@ export class SlowSocket {
     this.#taken.push(taken);
   }
 
-  /** Takes what is there now, and not what is sent because of it. */
+  /** Reads what is buffered now, but not what is sent in response. */
   take(): void {
     const taken = this.#taken.splice(0);
     this.bufferedAmount = 0;
     for (const each of taken) each();
   }
 
-  /** Takes all, until nothing more is sent. */
+  /** Reads until nothing more is sent. */
   read(): void {
     while (this.#taken.length > 0) this.take();
   }

@@ -1,4 +1,4 @@
-/** Messages that several servers had in hand, one after the other. */
+/** Messages that several servers handled, one after the other. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, createSession, openSession } from "@bowline/core/session";
@@ -112,7 +112,7 @@ describe("an idempotency key used on an earlier server", () => {
     });
     await client.call("chat.subscribe", { sessionKey: "s", runId: "first" });
     const { blocks } = await client.event("chat.snapshot", "first");
-    assert.deepEqual(blocks, [{ type: "user", text: steered.text, messageId: "late" }]); // by which its sender knows it
+    assert.deepEqual(blocks, [{ type: "user", text: steered.text, messageId: "late" }]); // the id by which its sender recognises it
     assert.deepEqual(await pending.list(), []);
   });
 });

@@ -25,7 +25,7 @@ const left: PendingMessage = {
   timestamp: 1,
 };
 
-/** That nobody listens on, a moment ago. */
+/** Returns a port on which no server listens. */
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
@@ -35,7 +35,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A socket at the door of a server that is about to listen. */
+/** Connects to a server that is about to listen. */
 async function knocked(port: number): Promise<WebSocket> {
   for (;;) {
     const socket = new WebSocket(`ws://127.0.0.1:${port}`);
@@ -60,11 +60,12 @@ describe("a message accepted by a killed server", () => {
       port,
     });
     try {
-      (await knocked(port)).terminate(); // it listens
+      (await knocked(port)).terminate(); // the server listens
       const entering = TestClient.enter(`ws://127.0.0.1:${port}`, token, "all");
       let isIn = false;
       void entering.then(() => (isIn = true));
-      // Another that came later is answered: by now the one before would have been let in.
+      // A client that connected later gets a pong. By now the earlier client would have been let
+      // in.
       const later = await knocked(port);
       later.ping();
       await once(later, "pong");
@@ -233,7 +234,7 @@ describe("a message accepted by a killed server", () => {
     assert.equal(users?.length, 1);
     const snapshots = client.ofRun("the-run").filter(({ event }) => event === "chat.snapshot");
     assert.ok(JSON.stringify(snapshots.at(-1)?.data).includes('"go"'));
-    // By who took it up, for its agent's model, for its state, and for what the model is shown.
+    // Read for resuming, for the agent's model, for the run's state, and for the model's context.
     assert.ok(entries < 4.5 * 2202, `${entries} entries were read`);
   });
 
@@ -323,7 +324,7 @@ it("a server that cannot read pending messages fails, frees the port, and closes
   const early = await knocked(port);
   early.send(JSON.stringify({ type: "auth", token }));
   const asked = fetch(`http://127.0.0.1:${port}/health`);
-  (await knocked(port)).terminate(); // what was sent before has come
+  (await knocked(port)).terminate(); // everything sent before has arrived
   read.reject(new Error("no disk"));
   await Promise.all([
     refused,

@@ -1,4 +1,4 @@
-/** Whose request it is that a proxy brings. */
+/** The client address and path prefix that a trusted proxy reports. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
@@ -35,7 +35,7 @@ describe("wrong tokens behind a trusted proxy", () => {
 
   it("ignore addresses that the client put before the proxy's entry", async () => {
     await using server = await gatewayWith([], { limits, trustProxy: ["127.0.0.1", "10.0.0.0/8"] });
-    // The stranger says to come for somebody, or to be a proxy; the last says from whom it has it.
+    // The client forges earlier entries. The last entry that is not a trusted proxy is the client.
     assert.equal(await ask(server, "wrong", from("198.51.100.1, 203.0.113.5")), 401);
     assert.equal(
       await ask(server, "wrong", from("10.0.0.1, 198.51.100.2, 203.0.113.5, 10.9.9.9")),

@@ -1,4 +1,4 @@
-/** The second door: `connect`, and typed frames from then on. */
+/** Authentication with `connect`, and typed frames from then on. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ interface Typed {
 const connect = (params: object = {}, id: unknown = "c"): string =>
   JSON.stringify({ type: "req", id, method: "connect", params: { auth: { token }, ...params } });
 
-/** A socket whose first frame was this; `frames` has what came. */
+/** Opens a socket with this first frame. `frames` contains everything received. */
 async function knock(
   server: TestGateway,
   first: string,
@@ -117,7 +117,7 @@ describe("a client with typed frames", () => {
       event === "chat.delta" ? [payload?.text] : [],
     );
     assert.equal(texts.join(""), "Hello there.");
-    // The connection's own numbers have no gap; the run's are in the payload.
+    // The connection's numbers have no gap. The run's numbers are in the payload.
     const seqs = frames.flatMap(({ type, seq }) => (type === "event" ? [seq] : []));
     assert.deepEqual(seqs, [...seqs.keys()]);
     assert.deepEqual(

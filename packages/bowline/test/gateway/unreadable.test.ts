@@ -1,4 +1,4 @@
-/** What a server says and does while the disk cannot be read: that is no news of what is on it. */
+/** The server while the disk cannot be read. It must not assume that the disk is empty. */
 import assert from "node:assert/strict";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { createMemoryPending, createPendingFolder } from "../../src/gateway/runs
 import { temporary } from "../command.ts";
 import { gatewayWith, type TestOptions } from "./gateway.ts";
 
-/** A store that cannot be read while it is said to be so. */
+/** A store that fails to read while `isBroken` is true. */
 function breakable(): { readonly store: Store; isBroken: boolean } {
   const store = createMemoryStore();
   const check = (): void => {

@@ -1,6 +1,6 @@
 /**
- * What a workspace that somebody else made can put before a model, and how long it can keep the
- * gateway busy.
+ * What a workspace written by somebody else can show to a model, and how long it can block the
+ * gateway.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

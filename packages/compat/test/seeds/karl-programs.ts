@@ -195,7 +195,7 @@ ${run}`,
     // Requirements: K49
     title: "a runner works after changing only its import",
     blocks: [4],
-    edit: (block) => block.slice(block.indexOf("// After")), // before this comment is the code to replace
+    edit: (block) => block.slice(block.indexOf("// After")), // without the code it replaces
     after: `const events = agentLoop("", "Hi", [], ${config});
 ${printAll}`,
     answers: [chatText("Hello.")],
