@@ -46,7 +46,7 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
-    name: "by the book",
+    name: "that follows the standard",
     oddities: {},
     verdict: "works",
     findings: [
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: "that ends every piece, ends calls with stop and puts no space after data:",
+    name: "with a finish reason on every chunk, stop after calls and no space after data:",
     oddities: {
       write: eventStream("data:"),
       chunks: (chunks) => chunks.map((chunk) => withFinish(chunk, "stop")),
@@ -118,7 +118,7 @@ const rows: readonly Row[] = [
     findings: ["system-role missing", "stream-options missing"],
   },
   {
-    name: "that knows only max_completion_tokens and no temperature",
+    name: "that accepts only max_completion_tokens and no temperature",
     oddities: {
       refuse: ({ max_tokens: limit, temperature }) =>
         limit !== undefined
@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
     findings: ["max-tokens differs", "max-tokens-obeyed ok", "temperature missing"],
   },
   {
-    name: "whose calls come whole, without an index and an id",
+    name: "whose calls come in one piece, without an index and an id",
     oddities: {
       chunks: (chunks) =>
         changeCalls(wholeCalls(chunks), ({ function: fn }) => {
@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
     findings: ["call-index differs", "call-ids differs", "tool-calls ok"],
   },
   {
-    name: "whose parallel calls share index 0 and whose names come with every piece",
+    name: "whose parallel calls share index 0 and repeat the name in every fragment",
     oddities: {
       chunks: (chunks) => {
         let name: unknown;
@@ -168,7 +168,7 @@ const rows: readonly Row[] = [
     findings: ["call-form differs", "tool-calls ok", "tool-no-arguments ok", "tool-nested ok"],
   },
   {
-    name: "that writes calls into the text",
+    name: "that writes calls as text",
     oddities: { chunks: (chunks) => callsAsText(chunks) },
     verdict: "no-tools",
     text: /^cannot do tools: tool calls are written into the text/,
@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
     findings: ["tool-call missing"],
   },
   {
-    name: "whose model calls nothing",
+    name: "whose model calls no tools",
     oddities: {
       chunks: (chunks) => {
         const hasCalls = changeCalls(chunks, (entry) => entry).some((chunk) =>
@@ -213,7 +213,7 @@ const rows: readonly Row[] = [
     findings: ["stream differs", "tool-calls ok", "usage ok"],
   },
   {
-    name: "that counts nothing and says no [DONE], with CRLF",
+    name: "without usage and [DONE], and with CRLF",
     oddities: {
       chunks: (chunks) => chunks.filter((chunk) => chunk.usage === undefined),
       write: (chunks, response) => {
@@ -225,7 +225,7 @@ const rows: readonly Row[] = [
     findings: ["usage missing", "done differs", "line-ends differs", "content-type differs"],
   },
   {
-    name: "whose errors come with status 200",
+    name: "that sends errors with status 200",
     oddities: {
       refuse: ({ model, messages }) =>
         model === "local-1" && Array.isArray(messages)
@@ -236,7 +236,7 @@ const rows: readonly Row[] = [
     findings: ["unknown-model differs", "bad-request differs"],
   },
   {
-    name: "that wants its reasoning back",
+    name: "that requires its reasoning to be sent back",
     oddities: {
       refuse: ({ messages }) => {
         const list = (Array.isArray(messages) ? messages : []) as Json[];
@@ -264,7 +264,7 @@ const rows: readonly Row[] = [
     findings: ["models missing", "answer failed"],
   },
   {
-    name: "that wants a key",
+    name: "that requires a key",
     oddities: { models: refused(401, "No key"), refuse: () => refused(401, "No key") },
     verdict: "unusable",
     text: /^not usable: the server wants a key \(HTTP 401/,

@@ -65,7 +65,7 @@ describe("bowline serve", () => {
   });
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    it(`closes its connections at ${signal} and exits with 0`, async () => {
+    it(`sends its clients a shutdown event at ${signal} and exits with 0`, async () => {
       await using home = await temporary();
       await using server = await started(home.path, undefined, { BOWLINE_TOKEN: "mysecrettoken" });
       const socket = new WebSocket(server.url.replace("http", "ws"));

@@ -426,7 +426,7 @@ describe("commands and changes", () => {
     answers(["run `echo no; exit 3`"], "failed", "no\n[exit code 3]");
   });
 
-  it("does not run words addressed to the model, nor backticks inside a sentence", () => {
+  it("does not run a command mixed with other words, or only partly in backticks", () => {
     for (const wording of ["run npm install and go home", "run `ls` in src"]) {
       const talk = open();
       assert.match(talk.say(wording), /all of the command in backticks/);

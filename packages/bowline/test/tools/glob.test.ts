@@ -248,8 +248,8 @@ describe("glob", { concurrency: 2 }, () => {
   });
 });
 
-describe("ignored files in searches", () => {
-  it("still lists the names in a folder without search permission, without their sizes", async (t) => {
+describe("files that a search cannot read or ignores", () => {
+  it("are listed without sizes when their folder cannot be searched", async (t) => {
     const folder = createFolder(t);
     folder.put("a.txt", "12345");
     folder.put("closed/b.txt", "1");
@@ -259,7 +259,7 @@ describe("ignored files in searches", () => {
     assert.deepEqual(lines, ["5\ta.txt", "?\tclosed/b.txt"]);
   });
 
-  it("are the same as git's, for any .gitignore files", (t) => {
+  it("are ignored exactly as by git, for any .gitignore files", (t) => {
     if (spawnSync("git", ["--version"]).status !== 0) return t.skip("no git");
     const folder = createFolder(t);
     const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
