@@ -1,4 +1,4 @@
-/** The programs in examples/programs, run as they stand against a model server of ours. */
+/** Runs the unchanged programs in examples/programs against a loopback model server. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,12 +16,12 @@ import { eventually } from "../../../test/support/within.ts";
 const root = join(import.meta.dirname, "../../..");
 const options = ["--conditions=@bowline/source", "--disable-warning=ExperimentalWarning"];
 
-/** A folder of its own with one of the programs, removed at the end. */
+/** A temporary folder with one of the programs. */
 async function folderWith(program: string): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await realpath(await mkdtemp(join(tmpdir(), "bowline-program-")));
   await copyFile(join(root, "examples/programs", program), join(path, program));
   await writeFile(join(path, "package.json"), '{"type":"module"}');
-  // The packages are a workspace's: they are installed in its own folder only.
+  // The packages of a workspace are installed only in the workspace's folder.
   const installed = join(path, "node_modules");
   await mkdir(join(installed, "@hono"), { recursive: true });
   for (const name of ["@bowline", "bowline", "hono", "zod", "@hono/node-server"])
@@ -53,7 +53,7 @@ describe("examples/programs", () => {
       assert.ok(source.trimEnd().split("\n").length <= most);
     });
 
-  it("finishes a batch that was killed, and does nothing twice", async () => {
+  it("finishes a batch that was killed without repeating work", async () => {
     await using folder = await folderWith("batch.ts");
     await writeFile(join(folder.path, "prompts.txt"), "one\ntwo\nthree\nfour\nfive\nsix\n");
     let hold = true;
@@ -114,7 +114,7 @@ describe("examples/programs", () => {
     assert.match(server.requests[1]?.body ?? "", /high at 25:10/);
   });
 
-  it("serves chats with sessions, one run at a time, that end when their client leaves", async () => {
+  it("serves chat sessions, one run at a time, and stops a run when its client leaves", async () => {
     await using folder = await folderWith("chat-server.ts");
     let release = (): void => {};
     const slow: Handler = (response) => {
@@ -209,7 +209,10 @@ function callOf({ name, input }: { name: string; input: object }): Handler {
   ]);
 }
 
-/** A value as the server holds its answer to a schema: the tool `final_answer`, or the text. */
+/**
+ * Answers with a value that fits the schema: by the tool `final_answer` if offered, or else as
+ * text.
+ */
 function answerOf(value: object): Handler {
   return (response, request, body) => {
     const { tools = [] } = JSON.parse(body) as { tools?: { name: string }[] };

@@ -1,4 +1,7 @@
-/** Agents that a function of the application makes: one a run, for the person whose message it is. */
+/**
+ * Agents that a function of the application creates, one per run, for the user who sent the
+ * message.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, BowlineError, createBudget, defineTool, type AgentOptions } from "@bowline/core";
@@ -24,8 +27,8 @@ const again = defineTool({
 const rounds = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ content: [scriptedToolCall("again", { n })] }));
 
-describe("a gateway whose agents are made by a function", () => {
-  it("carries the transcript from run to run, each with an agent of its own", async () => {
+describe("a gateway with a function that creates agents", () => {
+  it("carries the transcript from run to run, each with a new agent", async () => {
     const keys: string[] = [];
     await using house = await madeHouse((sessionKey) => {
       keys.push(sessionKey);
@@ -39,7 +42,7 @@ describe("a gateway whose agents are made by a function", () => {
     assert.deepEqual(keys, ["s", "s"]);
   });
 
-  it("passes the user that authorize named", async () => {
+  it("passes the user returned by authorize", async () => {
     const asked: User[] = [];
     const agents: CreateAgent = (_sessionKey, user) => {
       asked.push(user);
@@ -103,7 +106,7 @@ describe("a gateway whose agents are made by a function", () => {
     ]);
   });
 
-  it("passes the session's owner for a message that was kept without its user", async () => {
+  it("passes the session's owner for a message stored without a user", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const asked: User[] = [];
     const agents: CreateAgent = (_sessionKey, user) => {
@@ -129,7 +132,7 @@ describe("a gateway whose agents are made by a function", () => {
     assert.deepEqual(asked, [{ id: "ann", sessions: "ann/" }, {}]);
   });
 
-  it("makes the agents of a record by their ids", async () => {
+  it("creates the agents of a record by id", async () => {
     const agents = {
       writer: () => scripted(["I write."]),
       assistant: () => scripted(["I help."]),
@@ -154,7 +157,7 @@ describe("a gateway whose agents are made by a function", () => {
     assert.deepEqual([session.agentId, session.model], ["writer", "scripted/scripted"]);
     const run = await client.send({ sessionKey: "other", message: "Hi" });
     assert.equal((await run.result()).text, "I write.");
-    // Of an agent that was not made yet no model is told.
+    // The model of an agent is unknown until it is created.
     const unmade = await client.request("sessions.patch", { sessionKey: "other", agentId: "poet" });
     assert.deepEqual([unmade.session.agentId, unmade.session.model], ["poet", undefined]);
     const other = await openSession(store, "other", { readOnly: true });
@@ -163,7 +166,7 @@ describe("a gateway whose agents are made by a function", () => {
     assert.equal((await sung.result()).text, "I sing.");
   });
 
-  it("lists its agents, with their models once they were made, and refuses another model", async () => {
+  it("lists its agents, with their models once created, and refuses another model", async () => {
     await using house = await madeHouse(() => scripted(["Hello."]));
     const client = house.client();
     const { model } = await client.ready();
@@ -183,7 +186,7 @@ describe("a gateway whose agents are made by a function", () => {
     assert.deepEqual([next.model.provider, next.model.model], ["scripted", "scripted"]);
   });
 
-  it("ends the run with a typed error when the function throws, and goes on", async () => {
+  it("ends the run with a typed error when the function throws, and then serves the next run", async () => {
     const secret = "correct-horse-battery";
     const thrown: unknown[] = [
       new Error(`postgres://me:${secret}@db in /srv/app/db.ts`),
@@ -214,7 +217,7 @@ describe("a gateway whose agents are made by a function", () => {
     assert.match((await run.result()).text, /user: And now\?$/);
   });
 
-  it("refuses an agent that is not new", async () => {
+  it("refuses an agent that was returned before, has messages or is running", async () => {
     const same = scripted(["One.", "Two."]);
     const used = scripted(["Used."]);
     await used.prompt("Hi");
@@ -242,7 +245,7 @@ describe("a gateway whose agents are made by a function", () => {
     ]);
   });
 
-  it("stops a run whose agent is still being made", async () => {
+  it("stops a run whose agent is still being created", async () => {
     const isMaking = Promise.withResolvers<void>();
     const made = Promise.withResolvers<Agent>();
     const given = [made.promise, scripted(["Hello."])];
@@ -261,7 +264,7 @@ describe("a gateway whose agents are made by a function", () => {
   });
 });
 
-describe("the limits of an agent that a function makes", () => {
+describe("the limits of a created agent", () => {
   const turnsOf = async (agent: Agent, maxTurns: number): Promise<number> => {
     await using house = await madeHouse(() => agent, { limits: { maxTurns } });
     const run = await house.client().send({ sessionKey: "s", message: "go" });
@@ -273,7 +276,7 @@ describe("the limits of an agent that a function makes", () => {
   };
   const endless = (options: object): Agent => scripted(rounds(9), { tools: [again], ...options });
 
-  it("are the smaller of its own and the gateway's", async () => {
+  it("are the smaller of the agent's and the gateway's", async () => {
     assert.equal(await turnsOf(endless({}), 3), 3);
     assert.equal(await turnsOf(endless({ budget: { maxTurns: 2 } }), 3), 2);
     assert.equal(await turnsOf(endless({ budget: { maxTurns: 5 } }), 3), 3);
@@ -283,7 +286,7 @@ describe("the limits of an agent that a function makes", () => {
     assert.equal(await turnsOf(endless({ budget: createBudget({ maxTurns: 9 }) }), 3), 3);
   });
 
-  it("end a run in time, by its own budget or by the gateway's", async () => {
+  it("end a run in time, by the agent's budget or the gateway's", async () => {
     for (const [maxTimeMs, runTimeoutMs] of [
       [50, 60_000],
       [60_000, 50],
@@ -298,7 +301,7 @@ describe("the limits of an agent that a function makes", () => {
   });
 });
 
-describe("the context of an agent that a function makes", () => {
+describe("the context of a created agent", () => {
   const said = async (options: AgentOptions): Promise<{ text: string; calls: number }> => {
     const { model, streamFn, calls } = createScriptedModel(
       Array.from({ length: 9 }, () => ({ content: [{ type: "text", text: "word ".repeat(200) }] })),
@@ -323,7 +326,7 @@ describe("the context of an agent that a function makes", () => {
     assert.doesNotMatch(text, /"one word/);
   });
 
-  it("is left to the agent's own transformContext", async () => {
+  it("is left to the agent's transformContext", async () => {
     const { text, calls } = await said({ transformContext: (messages) => messages.slice(-1) });
     assert.equal(calls, 5);
     assert.match(text, /^\[\{"role":"user","content":"five word/);

@@ -1,4 +1,7 @@
-/** What the compiler says of agents that are made by functions, and of options that do not fit. */
+/**
+ * Type checks of functions that create agents, and of invalid options. Only the compiler reads this
+ * file.
+ */
 import { Agent } from "@bowline/core";
 import { Agent as SmallAgent } from "@bowline/core/agent";
 import {

@@ -1,4 +1,4 @@
-/** Which calls of an agent that a function makes wait for a person, and which are denied. */
+/** Which calls of a created agent wait for approval, and which are denied. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, requireApproval, type AgentOptions, type AgentTool } from "@bowline/core";
@@ -9,11 +9,11 @@ import type { Decision } from "../../src/gateway/protocol/protocol.ts";
 import { madeHouse, scripted } from "./made-house.ts";
 
 interface Outcome {
-  /** What people were asked about, as `tool path`. */
+  /** The calls that people were asked about, as `tool path`. */
   readonly asked: readonly string[];
-  /** What ran, as `tool path`. */
+  /** The calls that ran, as `tool path`. */
   readonly ran: readonly string[];
-  /** What the model was told of each call. */
+  /** The result of each call that the model got. */
   readonly results: readonly string[];
 }
 
@@ -25,7 +25,7 @@ interface Scene {
   readonly answers?: readonly Decision[];
 }
 
-/** One run a call; each question is answered over the socket. */
+/** Runs one run per call, and answers each question over the socket. */
 async function play({ calls, options = {}, rules, answers = [] }: Scene): Promise<Outcome> {
   const [asked, ran, results]: string[][] = [[], [], []];
   const decisions = [...answers];
@@ -73,8 +73,8 @@ async function play({ calls, options = {}, rules, answers = [] }: Scene): Promis
 const answer = (client: GatewayClient, approvalId: string, decision: Decision): Promise<unknown> =>
   client.request("approvals.resolve", { approvalId, decision });
 
-describe("a call of an agent that a function makes, without rules", () => {
-  it("waits for a person exactly when its tool says so", async () => {
+describe("a call of a created agent, without rules", () => {
+  it("waits for approval exactly when its tool requires it", async () => {
     const { asked, ran, results } = await play({
       calls: ["look a", "read b", "drop c", "drop d"],
       answers: ["allow-once", "deny", "allow-once"],
@@ -84,7 +84,7 @@ describe("a call of an agent that a function makes, without rules", () => {
     assert.match(results[2] ?? "", /^Denied/);
   });
 
-  it("waits when the agent's own beforeToolCall asks, and is asked about once", async () => {
+  it("waits when the agent's beforeToolCall asks, and is asked about once", async () => {
     const { asked, ran } = await play({
       calls: ["look a", "drop b"],
       options: { beforeToolCall: requireApproval() },
@@ -94,7 +94,7 @@ describe("a call of an agent that a function makes, without rules", () => {
     assert.deepEqual(ran, ["look a", "drop b"]);
   });
 
-  it("does not run when the agent's own beforeToolCall blocks it", async () => {
+  it("does not run when the agent's beforeToolCall blocks it", async () => {
     const { asked, results } = await play({
       calls: ["drop a"],
       options: { beforeToolCall: () => ({ block: true, reason: "Not today." }) },
@@ -102,12 +102,12 @@ describe("a call of an agent that a function makes, without rules", () => {
     assert.deepEqual([asked, results], [[], ["Not today."]]);
   });
 
-  it("is asked about with the arguments that the agent's own beforeToolCall gave it", async () => {
+  it("is asked about with the arguments that the agent's beforeToolCall set", async () => {
     const { asked, ran } = await play({
       calls: ["drop a", "drop a"],
       options: {
         beforeToolCall: (context) => {
-          context.approve?.(); // of other arguments: it does not count
+          context.approve?.(); // applies to other arguments, so it has no effect
           return { args: { path: "b" } };
         },
       },
@@ -116,7 +116,7 @@ describe("a call of an agent that a function makes, without rules", () => {
     assert.deepEqual([asked, ran], [["drop b", "drop b"], ["drop b"]]);
   });
 
-  it("is asked about again when the agent's own beforeToolCall changes what a person allowed", async () => {
+  it("is asked about again when the agent's beforeToolCall changes approved arguments", async () => {
     const ask = requireApproval();
     const { asked, ran } = await play({
       calls: ["drop a"],
@@ -129,7 +129,7 @@ describe("a call of an agent that a function makes, without rules", () => {
     assert.deepEqual([asked, ran], [["drop a", "drop b"], ["drop b"]]);
   });
 
-  it("runs unasked after it was allowed for the session", async () => {
+  it("runs without a question after it was allowed for the session", async () => {
     const { asked, ran } = await play({
       calls: ["drop a", "drop a", "drop b"],
       answers: ["allow-session", "deny"],
@@ -143,7 +143,7 @@ describe("a call of an agent that a function makes, without rules", () => {
     );
   });
 
-  it("has a result that the agent's own afterToolCall can change", async () => {
+  it("has a result that the agent's afterToolCall can change", async () => {
     const { results } = await play({
       calls: ["look a"],
       options: { afterToolCall: () => ({ content: [{ type: "text", text: "changed" }] }) },
@@ -152,14 +152,14 @@ describe("a call of an agent that a function makes, without rules", () => {
   });
 });
 
-describe("a call of an agent that a function makes, with rules", () => {
+describe("a call of a created agent, with rules", () => {
   const denying = (): Promise<Rules> =>
     loadRules([
       { action: "allow", tool: "look" },
       { action: "deny", tool: "*", pattern: "secret*" },
     ]);
 
-  it("is denied by a rule, whatever the agent's own beforeToolCall allows", async () => {
+  it("is denied by a rule, even if the agent's beforeToolCall approves it", async () => {
     const { asked, ran, results } = await play({
       calls: ["look secret", "drop secret", "look a"],
       rules: await denying(),
@@ -175,7 +175,7 @@ describe("a call of an agent that a function makes, with rules", () => {
     assert.deepEqual(results, [denied, denied, "done"]);
   });
 
-  it("is not asked about by the agent's own beforeToolCall when a rule denies it", async () => {
+  it("is denied by a rule before the agent's beforeToolCall can ask about it", async () => {
     const { asked, ran } = await play({
       calls: ["drop secret", "drop a"],
       rules: await denying(),
@@ -185,7 +185,7 @@ describe("a call of an agent that a function makes, with rules", () => {
     assert.deepEqual([asked, ran], [["drop a"], ["drop a"]]);
   });
 
-  it("is denied with arguments that the agent's own beforeToolCall made of allowed ones", async () => {
+  it("is denied when the agent's beforeToolCall changes allowed arguments to denied ones", async () => {
     for (const beforeToolCall of [
       () => ({ args: { path: "secret" } }),
       ({ args }: { args: unknown }) => void Object.assign(args as object, { path: "secret" }),
@@ -199,14 +199,14 @@ describe("a call of an agent that a function makes, with rules", () => {
     }
   });
 
-  it("is asked about when no rule names it, and by needsApproval unless a person's rule allows it", async () => {
+  it("needs approval when no rule names it, or by needsApproval unless a configured rule allows it", async () => {
     const rules = await loadRules([{ action: "allow", tool: "drop" }]);
     const { asked, ran } = await play({
       calls: ["look a", "drop b", "read c"],
       rules,
       answers: ["deny", "allow-once"],
     });
-    // Reading is allowed by a default rule, which does not overrule the tool.
+    // A default rule allows reading, but does not overrule the tool's needsApproval.
     assert.deepEqual(
       [asked, ran],
       [

@@ -1,4 +1,6 @@
-/** A gateway on a free port whose agents a function makes, and clients of `bowline/client`. */
+/**
+ * A gateway on a free port with a function that creates agents, and clients of `bowline/client`.
+ */
 import { Agent, type AgentOptions } from "@bowline/core";
 import {
   createScriptedModel,
@@ -39,7 +41,7 @@ export async function madeHouse(
   };
 }
 
-/** An agent with a model that says these things. */
+/** Returns an agent whose model gives these answers. */
 export function scripted(
   script: readonly ScriptedStep[],
   options: AgentOptions = {},
@@ -49,7 +51,7 @@ export function scripted(
   return new Agent({ model, streamFn, ...options });
 }
 
-/** Says what the conversation so far was: each message's role and text. */
+/** Answers with the conversation so far: each message's role and text. */
 export const whatWasSaid: ScriptedStep = ({ messages }) =>
   messages
     .map(({ role, content }) =>

@@ -1,4 +1,4 @@
-/** Options of a gateway that cannot work are refused before it listens. */
+/** Invalid options of a gateway are rejected before it listens. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent } from "@bowline/core";
@@ -13,7 +13,7 @@ const backendFor = (): never => {
 const systemPrompt = (): string => "";
 const token = "a token";
 
-/** Why both refuse these options. */
+/** Returns the message with which both functions reject these options. */
 async function refusal(options: object): Promise<string> {
   const messages: string[] = [];
   for (const start of [createGateway, startGateway] as readonly ((
@@ -33,7 +33,7 @@ async function refusal(options: object): Promise<string> {
 }
 
 describe("createGateway and startGateway", () => {
-  it("refuse an unknown option and an unknown limit with the nearest name", async () => {
+  it("reject an unknown option or limit and suggest the nearest name", async () => {
     assert.equal(
       await refusal({ token, agents, limit: {} }),
       'There is no option "limit". Did you mean "limits"?',
@@ -48,7 +48,7 @@ describe("createGateway and startGateway", () => {
     );
   });
 
-  it("take no limit beside limits, whichever it is", async () => {
+  it("reject every limit outside limits", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...Object.keys(defaultLimits)), async (name) => {
         assert.match(await refusal({ token, agents, [name]: 1 }), /^There is no option/);
@@ -56,7 +56,7 @@ describe("createGateway and startGateway", () => {
     );
   });
 
-  it("refuse an option of the other", async () => {
+  it("reject an option of the other function", async () => {
     await assert.rejects(
       startGateway({ token, agents, path: "/agents" } as never),
       /There is no option "path"/,
@@ -67,7 +67,7 @@ describe("createGateway and startGateway", () => {
     );
   });
 
-  it("refuse what goes with a list of agents beside functions that make them", async () => {
+  it("reject options for a list of agents next to functions that create them", async () => {
     for (const [name, value] of Object.entries({
       backendFor,
       systemPrompt,
@@ -85,12 +85,12 @@ describe("createGateway and startGateway", () => {
     );
   });
 
-  it("refuse agents that are neither a function nor a record of functions", async () => {
+  it("reject agents that are neither a function nor a record of functions", async () => {
     for (const wrong of [undefined, {}, [], { assistant: new Agent() }, "assistant"])
       assert.match(await refusal({ token, agents: wrong }), /^Option "agents" takes a function/);
   });
 
-  it("refuse both token and tokens, and an empty token", async () => {
+  it("reject token together with tokens, and an empty token", async () => {
     assert.match(
       await refusal({ token, tokens: { full: token }, agents }),
       /^Give token or tokens/,
@@ -98,7 +98,7 @@ describe("createGateway and startGateway", () => {
     assert.match(await refusal({ token: "", agents }), /must not be empty/);
   });
 
-  it("say so when a function beside backendFor gives an agent", async () => {
+  it("report a function that returns an agent although backendFor is set", async () => {
     await using gateway = await started({ token, agents, backendFor, systemPrompt });
     const answer = await fetch(`${gateway.url}/api/chat`, {
       method: "POST",
