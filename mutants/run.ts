@@ -8,6 +8,7 @@
 //   --at-least=90           exit code 1 if a smaller part of them, in percent, is killed
 //   --json                  a line of JSON for each mutant and each folder
 import { globSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startsProcesses } from "../scripts/test-processes.ts";
 import { count, countByFolder, percentOf, printReport } from "./report.ts";
@@ -24,11 +25,23 @@ const project: Project = {
   root,
   cache: `${root}node_modules/.cache/mutants`,
   packages: [
-    { sources: "packages/core/src", tests: "packages/core/test" },
-    { sources: "packages/bowline/src/gateway", tests: "packages/bowline/test" },
+    {
+      sources: "packages/core/src",
+      tests: [
+        "packages/core/test",
+        "conformance/test",
+        "mutate/test",
+        "packages/compat/test",
+        "packages/bowline/test",
+      ],
+    },
+    { sources: "packages/bowline/src/gateway", tests: ["packages/bowline/test"] },
   ],
   sharesProcess: (test) => !startsProcesses.test(test),
 };
+
+/** The tests run in a copy of the checkout, beside which the recordings do not lie. */
+process.env["BOWLINE_RECORDINGS"] ??= resolve(root, "../shared/recordings");
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,

@@ -6,11 +6,17 @@ import { type Executed, isExecuted, lengthOf, readExecuted } from "./executed.ts
 import { type Outcome, runTests } from "./run-tests.ts";
 import type { Tree } from "./tree.ts";
 
+/** A folder of sources, and the folders of the tests that judge them, the most relevant one first. */
+export interface Judged {
+  readonly sources: string;
+  readonly tests: readonly string[];
+}
+
 export interface Project {
   readonly root: string;
   readonly cache: string;
-  /** Folders of the sources that are mutated, and of the tests that judge them. */
-  readonly packages: readonly { readonly sources: string; readonly tests: string }[];
+  /** The folders of sources that are mutated. */
+  readonly packages: readonly Judged[];
   /** Whether a test file can share a process with others. */
   readonly sharesProcess: (test: string) => boolean;
 }
@@ -26,7 +32,7 @@ export interface MappedTest {
 const SLOW_MS = 10_000;
 
 export function testFiles({ packages }: Project, { root }: Tree): string[] {
-  const patterns = packages.map(({ tests }) => `${tests}/**/*.test.ts`);
+  const patterns = packages.flatMap(({ tests }) => tests.map((folder) => `${folder}/**/*.test.ts`));
   // As in `npm test`, a browser is not started.
   return globSync(patterns, { cwd: root, exclude: ["**/browser/**"] }).toSorted();
 }

@@ -52,10 +52,10 @@ export async function tryAll(
   }
 }
 
-/** The tests of the package that the mutant is in. */
+/** The tests of the folders that judge the mutant's. */
 function judges({ packages }: Project, { file }: Mutant): (test: string) => boolean {
   const own = packages.filter(({ sources }) => file.startsWith(`${sources}/`));
-  return (test) => own.some(({ tests }) => test.startsWith(`${tests}/`));
+  return (test) => own.some(({ tests }) => tests.some((folder) => test.startsWith(`${folder}/`)));
 }
 
 /** Each worker takes the next item when it is done with its last. */

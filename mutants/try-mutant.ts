@@ -69,10 +69,14 @@ export async function tryMutant(
   }
 }
 
-/** At least one, and then as many as the time allows. */
+/** At least one, and then all that the time allows: one that takes too long leaves it to others. */
 function affordable(tests: readonly MappedTest[], budgetMs: number): readonly MappedTest[] {
-  let sum = 0;
-  return tests.filter(({ ms }, at) => (sum += ms) <= budgetMs || at === 0);
+  let left = budgetMs;
+  return tests.filter(({ ms }, at) => {
+    const isTaken = ms <= left || at === 0;
+    if (isTaken) left -= ms;
+    return isTaken;
+  });
 }
 
 function batchesOf(

@@ -24,7 +24,7 @@ function write(path: string, text: string): void {
 }
 
 function project(): Project {
-  const packages = [{ sources: "packages/a/src", tests: "packages/a/test" }];
+  const packages = [{ sources: "packages/a/src", tests: ["packages/a/test"] }];
   return { root, cache: join(root, "cache"), packages, sharesProcess: () => true };
 }
 

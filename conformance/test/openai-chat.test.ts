@@ -1,0 +1,3 @@
+import { tryFixtures } from "./try-fixtures.ts";
+
+tryFixtures("openai-chat");
