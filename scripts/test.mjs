@@ -25,7 +25,10 @@ const suites = [
 ];
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
-const files = globSync(["packages/*/test/**/*.test.ts", "{conformance,mutate,mutants}/test/*.test.ts"])
+const files = globSync([
+  "packages/*/test/**/*.test.ts",
+  "{conformance,mutate,mutants}/test/*.test.ts",
+])
   .filter((file) =>
     words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word)),
   )
