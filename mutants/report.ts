@@ -7,6 +7,7 @@ export interface Count {
   readonly folder: string;
   readonly killed: number;
   readonly survived: number;
+  readonly busy: number;
   readonly hung: number;
 }
 
@@ -19,12 +20,18 @@ export function countByFolder(verdicts: readonly Verdict[]): Count[] {
 export function count(folder: string, verdicts: readonly Verdict[]): Count {
   const of = (outcome: Verdict["outcome"]): number =>
     verdicts.filter((verdict) => verdict.outcome === outcome).length;
-  return { folder, killed: of("killed"), survived: of("survived"), hung: of("hung") };
+  return {
+    folder,
+    killed: of("killed"),
+    survived: of("survived"),
+    busy: of("busy"),
+    hung: of("hung"),
+  };
 }
 
-/** Of none, none survived. */
-export function percentOf({ killed, survived, hung }: Count): number {
-  const all = killed + survived + hung;
+/** The part that a test failed on: neither the busy nor the hung count. Of none, none survived. */
+export function percentOf({ killed, survived, busy, hung }: Count): number {
+  const all = killed + survived + busy + hung;
   return all === 0 ? 100 : (100 * killed) / all;
 }
 
@@ -35,12 +42,15 @@ export function printReport(verdicts: readonly Verdict[], say: (line: string) =>
     say(`${mutant.file}:${mutant.line} ${outcome} ${reason(verdict)}\n    ${describe(mutant)}`);
   }
   const total = count("all", verdicts);
-  say(`\n${"killed".padStart(8)}${"survived".padStart(10)}${"hung".padStart(6)}`);
+  say(
+    `\n${"killed".padStart(8)}${"survived".padStart(10)}${"busy".padStart(6)}${"hung".padStart(6)}`,
+  );
   for (const row of [...countByFolder(verdicts), total]) {
-    const { folder, killed, survived, hung } = row;
+    const { folder, killed, survived, busy, hung } = row;
     const numbers = String(killed).padStart(8) + String(survived).padStart(10);
     const share = `${percentOf(row).toFixed(0)} %`.padStart(7);
-    say(`${numbers}${String(hung).padStart(6)}${share}  ${folder}`);
+    const hanging = String(busy).padStart(6) + String(hung).padStart(6);
+    say(`${numbers}${hanging}${share}  ${folder}`);
   }
 }
 
@@ -51,7 +61,7 @@ function describe({ original, replacement }: Mutant): string {
 
 function reason({ outcome, executing, tried, by }: Verdict): string {
   if (executing === 0) return "(no test executes it)";
-  if (outcome === "hung") return `in ${by}`;
+  if (outcome === "hung" || outcome === "busy") return `in ${by}`;
   const files = `${tried} test ${tried === 1 ? "file" : "files"}`;
   return tried === executing ? `(${files})` : `(${files} of ${executing})`;
 }

@@ -2,9 +2,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { cpuTimeOf } from "./cpu-time.ts";
+import type { Failure } from "./reporter.ts";
 import { emptyScratch, type Tree } from "./tree.ts";
 
-export type Outcome = "passed" | "failed" | "late";
+/**
+ * None of the last three noticed anything. `waited`: a test ran out of time. `late`: the process did,
+ * and `busy`: it computed all the while, so that no test could end.
+ */
+export type Outcome = "passed" | "failed" | "waited" | "late" | "busy";
 
 export interface TestRun {
   readonly outcome: Outcome;
@@ -14,7 +20,10 @@ export interface TestRun {
 }
 
 interface Limits {
+  /** For all of them. */
   readonly limitMs: number;
+  /** For each test. One that takes longer keeps no other from failing. */
+  readonly testMs?: number;
   readonly signal: AbortSignal;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -22,11 +31,12 @@ interface Limits {
 export async function runTests(
   tree: Tree,
   files: readonly string[],
-  { limitMs, signal, env }: Limits,
+  { limitMs, testMs = Infinity, signal, env }: Limits,
 ): Promise<TestRun> {
   signal.throwIfAborted();
   const started = performance.now();
-  const child = spawn(process.execPath, [...flags, ...files], {
+  const limit = testMs < Infinity ? [`--test-timeout=${testMs}`] : [];
+  const child = spawn(process.execPath, [...flags, ...limit, ...files], {
     cwd: tree.root,
     env: { ...inherited(), TMPDIR: tree.scratch, HOME: tree.scratch, ...env },
     stdio: ["ignore", "pipe", "ignore"],
@@ -35,18 +45,26 @@ export async function runTests(
   });
   const closed = once(child, "close");
   let failure: string | undefined;
-  let isLate = false;
+  let late: Outcome | undefined;
   const kill = (): void => killGroup(child.pid);
-  const timer = setTimeout(() => {
-    isLate = true;
+  let timer = setTimeout(() => {
+    // Half of it: another process may have had the processor.
+    late = cpuTimeOf(child.pid) >= limitMs / 2 ? "busy" : "late";
     kill();
   }, limitMs);
   signal.addEventListener("abort", kill);
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const title = /^\s*not ok \d+ - (?<title>.*)$/.exec(line)?.groups?.["title"];
-    if (title === undefined || / # (?:TODO|SKIP)\b/i.test(title)) return;
-    failure ??= title;
-    kill();
+    const { title, isLate } = parseFailure(line) ?? {};
+    if (title === undefined) return;
+    if (isLate !== true) {
+      failure ??= title;
+      kill();
+      return;
+    }
+    late = "waited";
+    // What the test waits for may keep the process alive when all others are over.
+    clearTimeout(timer);
+    timer = setTimeout(kill, testMs);
   });
   const [status] = await closed;
   clearTimeout(timer);
@@ -57,15 +75,26 @@ export async function runTests(
   signal.throwIfAborted();
   const ms = Math.round(performance.now() - started);
   if (failure !== undefined) return { outcome: "failed", ms, failure };
-  return { outcome: isLate ? "late" : status === 0 ? "passed" : "failed", ms };
+  return { outcome: late ?? (status === 0 ? "passed" : "failed"), ms };
 }
 
 const flags = [
   "--test",
   "--conditions=@bowline/source",
   "--test-isolation=none",
-  "--test-reporter=tap",
+  `--test-reporter=${new URL("reporter.ts", import.meta.url).href}`,
 ];
+
+/** Undefined for a line that a test wrote. */
+function parseFailure(line: string): Failure | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== "object" || value === null) return undefined;
+    return "title" in value && "isLate" in value ? (value as Failure) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Without what this process has from a runner of its own. */
 function inherited(): NodeJS.ProcessEnv {

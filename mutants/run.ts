@@ -19,6 +19,8 @@ import type { Verdict } from "./try-mutant.ts";
 
 /** A run of tests that takes longer hangs: without a mutant it takes 10 s at most. */
 const LIMIT_MS = 20_000;
+/** A test that takes longer hangs. */
+const TEST_MS = 5000;
 
 const root = new URL("..", import.meta.url).pathname;
 const project: Project = {
@@ -80,6 +82,7 @@ async function main(): Promise<number> {
     jobs: Math.max(1, Number(values.jobs)),
     budgetMs: Number(values.seconds) * 1000,
     limitMs: LIMIT_MS,
+    testMs: TEST_MS,
     signal: interrupt.signal,
     onMapped: ({ file, outcome }, done, total) => {
       show(`${done} of ${total} test files mapped`);

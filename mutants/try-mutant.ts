@@ -9,7 +9,7 @@ import type { Tree } from "./tree.ts";
 
 export interface Verdict {
   readonly mutant: Mutant;
-  readonly outcome: "killed" | "survived" | "hung";
+  readonly outcome: "killed" | "survived" | "busy" | "hung";
   /** How many test files execute the place, and how many of them were run. */
   readonly executing: number;
   readonly tried: number;
@@ -21,12 +21,13 @@ export interface JudgeOptions {
   readonly sharesProcess: (test: string) => boolean;
   /** The best tests that together take so long judge a mutant. */
   readonly budgetMs: number;
-  /** A run of tests that takes longer hangs. */
+  /** A test that takes longer hangs, and so does a run of tests. */
+  readonly testMs: number;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Files that share a process together take no longer, so that the limit means a hang. */
+/** Files that share a process together take no longer, so that a limit means a hang. */
 const BATCH_MS = 4000;
 
 export async function tryMutant(
@@ -35,20 +36,20 @@ export async function tryMutant(
   tests: readonly MappedTest[],
   options: JudgeOptions,
 ): Promise<Verdict> {
-  const { limitMs, signal, budgetMs, sharesProcess } = options;
+  const { limitMs, testMs, signal, budgetMs, sharesProcess } = options;
   const path = join(tree.root, mutant.file);
   const source = readFileSync(path, "utf8");
   const chosen = affordable(tests, budgetMs);
   const verdict = { mutant, executing: tests.length };
   const queue = batchesOf(chosen, sharesProcess);
   let tried = 0;
-  let hanging: string | undefined;
+  let hanging: { outcome: "busy" | "hung"; by: string } | undefined;
   writeFileSync(path, applySite(source, mutant));
   try {
     for (let batch = queue.shift(); batch; batch = queue.shift()) {
-      const { outcome, failure } = await runTests(tree, batch, { limitMs, signal });
+      const { outcome, failure } = await runTests(tree, batch, { limitMs, testMs, signal });
       const [first = "", ...others] = batch;
-      if (outcome === "late" && others.length > 0) {
+      if ((outcome === "late" || outcome === "busy") && others.length > 0) {
         // One that hangs keeps the others of its process from failing.
         queue.unshift(...batch.map((file) => [file]));
         continue;
@@ -57,13 +58,12 @@ export async function tryMutant(
       if (outcome === "failed")
         return { ...verdict, outcome: "killed", tried, by: failure ?? batch.join(" ") };
       if (outcome === "passed") continue;
+      const isSecond = hanging !== undefined;
+      hanging = { outcome: outcome === "busy" ? "busy" : "hung", by: first, ...hanging };
       // Others may still fail, but two hangs are long enough.
-      if (hanging !== undefined) break;
-      hanging = first;
+      if (isSecond) break;
     }
-    return hanging === undefined
-      ? { ...verdict, outcome: "survived", tried }
-      : { ...verdict, outcome: "hung", tried, by: hanging };
+    return { ...verdict, outcome: "survived", tried, ...hanging };
   } finally {
     writeFileSync(path, source);
   }

@@ -24,7 +24,7 @@ function write(path: string, text: string): void {
 }
 
 function project(): Project {
-  const packages = [{ sources: "packages/a/src", tests: ["packages/a/test"] }];
+  const packages = [{ sources: "packages/a/src", tests: ["packages/a/test", "packages/b/test"] }];
   return { root, cache: join(root, "cache"), packages, sharesProcess: () => true };
 }
 
@@ -44,6 +44,7 @@ async function run(
     jobs: 1,
     budgetMs: 20_000,
     limitMs: 3000,
+    testMs: 1000,
     signal: new AbortController().signal,
   });
   const named = verdicts.map((verdict): [string, Verdict] => {
@@ -97,8 +98,27 @@ describe("tryAll", () => {
     assert.deepEqual([hung?.outcome, hung?.by], ["hung", "packages/a/test/sum.test.ts"]);
   });
 
-  it("runs the remaining tests when one hangs", async () => {
-    write("packages/a/test/more.test.ts", test("adds one", "assert.equal(sum([1]), 1);"));
+  it("tries the other tests of the file when one hangs", async () => {
+    const waits = "while (sum([1]) !== 1) await new Promise((go) => setTimeout(go, 10));";
+    const waiting = test("waits", waits).replace("() =>", "async () =>");
+    const more =
+      'it("adds none", () => { assert.equal(sum([]), 0); });\nit("adds two", () => { assert.equal(sum([2]), 2); });\n';
+    write("packages/a/test/sum.test.ts", waiting + more);
+    const verdicts = await run(({ original }) => original === "+");
+    const killed = verdicts.get("4: + → -");
+    assert.deepEqual([killed?.outcome, killed?.by], ["killed", "adds two"]);
+  });
+
+  it("tells apart what computes without an end", async () => {
+    write("packages/a/test/sum.test.ts", test("computes", "while (sum([1]) !== 1);"));
+    const verdicts = await run(({ original }) => original === "+");
+    const busy = verdicts.get("4: + → -");
+    assert.deepEqual([busy?.outcome, busy?.by], ["busy", "packages/a/test/sum.test.ts"]);
+  });
+
+  it("tries the other files when one hangs, also those of another folder", async () => {
+    const alone = test("adds one", "assert.equal(sum([1]), 1);").replace("../src", "../../a/src");
+    write("packages/b/test/more.test.ts", alone);
     const verdicts = await run(({ original }) => original === "+");
     const killed = verdicts.get("4: + → -");
     assert.deepEqual([killed?.outcome, killed?.by], ["killed", "adds one"]);

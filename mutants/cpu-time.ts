@@ -1,0 +1,19 @@
+/** How long the processes of a group have kept a processor busy. */
+import { spawnSync } from "node:child_process";
+
+/** In milliseconds, rounded down to whole seconds for each process; 0 where there is no `ps`. */
+export function cpuTimeOf(group: number | undefined): number {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pgid=,time="], { encoding: "utf8" });
+  return (stdout ?? "")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([pgid]) => Number(pgid) === group)
+    .reduce((sum, [, time = ""]) => sum + 1000 * secondsOf(time), 0);
+}
+
+/** Of `[days-]hours:minutes:seconds`, or of `minutes:seconds.hundredths` on macOS. */
+function secondsOf(time: string): number {
+  const [clock = "", days = "0"] = time.split("-").toReversed();
+  const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
+  return Number(days) * 86_400 + seconds;
+}
