@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { SessionWriter } from "../../src/session/store.ts";
+import { createMemoryStore } from "../../src/session/index.ts";
+import { storeConformance } from "../../src/testing/index.ts";
+import { liesOf, LyingStore } from "./lying-store.ts";
+
+const names = storeConformance(() => ({ store: createMemoryStore() })).map(({ name }) => name);
+
+/** Calls that only prepare what the case is about. */
+const harmless: Readonly<Record<string, readonly string[]>> = {
+  // An append of nothing.
+  "entries that do not count on are refused, and nothing of them kept": ["append lost"],
+  // Nobody holds a session that is still there, either.
+  "who holds a session can be asked, also where there is none": ["delete lost"],
+  // Makes a store that caches its list read it early.
+  "a list has titles, times and counts": ["list wrong"],
+};
+
+/** What the case rejects with; undefined when it is content with the store. */
+async function failureOf(name: string, liar: LyingStore): Promise<unknown> {
+  const store = liar.wrap(createMemoryStore());
+  const found = storeConformance(() => ({ store })).find((one) => one.name === name);
+  assert.ok(found, name);
+  return found.run().then(
+    () => undefined,
+    (error: unknown) => error ?? "rejected",
+  );
+}
+
+describe("storeConformance", () => {
+  for (const name of names)
+    it(`fails for a store that lies about one call of "${name}"`, async () => {
+      const truthful = new LyingStore();
+      assert.equal(await failureOf(name, truthful), undefined);
+      const unnoticed: string[] = [];
+      for (const [at, call] of truthful.calls.entries())
+        for (const lie of liesOf(call)) {
+          // A follower waits for what was lost, as it should.
+          const waits = lie === "lost" && truthful.calls.some(({ method }) => method === "follow");
+          if (!waits && (await failureOf(name, new LyingStore(at, lie))) === undefined)
+            unnoticed.push(`${call.method} ${lie}`);
+        }
+      assert.deepEqual(unnoticed, harmless[name] ?? []);
+    });
+
+  const made = "a session is made, held, and there to load";
+  const first = "first entries are there with the session";
+  const inOrder = "appends that nobody awaited are in order";
+  const isHeld = "there is one writer, and the second is told who it is";
+  const noticedBy: [Partial<SessionWriter>, string[]][] = [
+    [{ header: { id: "other", createdAt: 1 } }, [made, isHeld]],
+    [{ damage: [{ message: "broken" }] }, [made, isHeld]],
+    [{ nextSeq: 7 }, [made, first, inOrder, isHeld]],
+    [{ last: undefined }, [first, inOrder, isHeld]],
+  ];
+  for (const [writers, cases] of noticedBy)
+    it(`fails for writers with another ${Object.keys(writers).join()}`, async () => {
+      const failed: string[] = [];
+      for (const name of names)
+        if ((await failureOf(name, new LyingStore(-1, undefined, writers))) !== undefined)
+          failed.push(name);
+      assert.deepEqual(failed, cases);
+    });
+
+  it("disposes of each store, also when the case fails", async () => {
+    for (const liar of [new LyingStore(), new LyingStore(0, "accepted")]) {
+      let disposed = 0;
+      const store = liar.wrap(createMemoryStore());
+      const cases = storeConformance(() => ({ store, dispose: () => (disposed += 1) }));
+      const found = cases.find(({ name }) => name === "a session that is not there is not found");
+      await Promise.allSettled([found?.run()]);
+      assert.equal(disposed, 1);
+    }
+  });
+});
