@@ -19,17 +19,25 @@ interface Report {
   }[];
 }
 
+export interface Coverage {
+  readonly executed: Executed;
+  /** Every file below the root that a process loaded, apart from dependencies. */
+  readonly loaded: readonly string[];
+}
+
 /** Joins the reports of all processes. `isWanted` takes a path relative to the root. */
-export function readExecuted(
+export function readCoverage(
   folder: string,
   root: string,
   isWanted: (file: string) => boolean,
-): Executed {
+): Coverage {
+  const loaded = new Set<string>();
   const painted = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {
     for (const { url, functions } of parse(join(folder, name)).result) {
       if (!url.startsWith("file:")) continue;
       const file = relative(root, fileURLToPath(url)).replaceAll(sep, "/");
+      if (!file.startsWith("../") && !file.includes("node_modules/")) loaded.add(file);
       if (!isWanted(file)) continue;
       const parts = paint(functions.flatMap(({ ranges }) => ranges));
       const before = painted.get(file);
@@ -37,7 +45,10 @@ export function readExecuted(
       painted.set(file, parts);
     }
   }
-  return Object.fromEntries([...painted].map(([file, parts]) => [file, edgesOf(parts)]));
+  const executed = Object.fromEntries(
+    [...painted].map(([file, parts]) => [file, edgesOf(parts)] as const),
+  );
+  return { executed, loaded: [...loaded].toSorted() };
 }
 
 export function isExecuted(edges: readonly number[], offset: number): boolean {

@@ -1,8 +1,8 @@
 /** Which tests execute which parts of the sources, found out once and cached. */
 import { createHash } from "node:crypto";
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Executed, isExecuted, lengthOf, readExecuted } from "./executed.ts";
+import { type Executed, isExecuted, lengthOf, readCoverage } from "./executed.ts";
 import { type Outcome, runTests } from "./run-tests.ts";
 import type { Tree } from "./tree.ts";
 
@@ -37,28 +37,55 @@ export function testFiles({ packages }: Project, { root }: Tree): string[] {
   return globSync(patterns, { cwd: root, exclude: ["**/browser/**"] }).toSorted();
 }
 
-/** Hashes what all tests depend on. Another test file does not make the map stale. */
-export function hashOfAll({ root }: Tree): string {
-  const files = globSync("{package-lock.json,packages/**/*.{ts,js,mjs,json}}", {
-    cwd: root,
-    exclude: ["**/node_modules/**", "**/dist/**", "**/*.test.ts"],
-  }).toSorted();
-  const hash = createHash("sha256");
-  for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
-  return hash.digest("hex");
+/** Hashes of the files of one tree, which does not change meanwhile. */
+export class Hashes {
+  readonly #root: string;
+  readonly #known = new Map<string, string>();
+  #all: string | undefined;
+
+  constructor({ root }: Tree) {
+    this.#root = root;
+  }
+
+  /** What any test may read: dependencies and data. */
+  get all(): string {
+    this.#all ??= this.of(
+      globSync("{package-lock.json,packages/**/*.json}", {
+        cwd: this.#root,
+        exclude: ["**/node_modules/**", "**/dist/**"],
+      }).toSorted(),
+    );
+    return this.#all;
+  }
+
+  of(files: readonly string[]): string {
+    return digest(files.map((file) => `${file}\0${this.#one(file)}`).join("\0"));
+  }
+
+  #one(file: string): string {
+    const path = join(this.#root, file);
+    const hash = this.#known.get(file) ?? (existsSync(path) ? digest(readFileSync(path)) : "");
+    this.#known.set(file, hash);
+    return hash;
+  }
+}
+
+/** A map is stale when a file that the test loaded has changed. */
+interface Cached {
+  readonly hash: string;
+  readonly loaded: readonly string[];
+  readonly test: MappedTest;
 }
 
 /** From the cache, or by running the test file once. */
 export async function mapTest(
   project: Project,
   tree: Tree,
-  { file, hash, signal }: { file: string; hash: string; signal: AbortSignal },
+  { file, hashes, signal }: { file: string; hashes: Hashes; signal: AbortSignal },
 ): Promise<MappedTest> {
-  const own = readFileSync(join(tree.root, file));
-  const key = createHash("sha256").update(hash).update(own).digest("hex");
   const path = join(project.cache, `${file.replaceAll("/", "+")}.json`);
   const cached = readCache(path);
-  if (cached?.key === key) return cached.test;
+  if (cached?.hash === hashes.all + hashes.of(cached?.loaded ?? [])) return cached.test;
   const coverage = join(tree.scratch, "../coverage");
   rmSync(coverage, { recursive: true, force: true });
   mkdirSync(coverage);
@@ -66,10 +93,14 @@ export async function mapTest(
   const { outcome, ms } = await runTests(tree, [file], { limitMs: SLOW_MS, signal, env });
   const isWanted = (name: string): boolean =>
     project.packages.some(({ sources }) => name.startsWith(`${sources}/`));
-  const executed = outcome === "passed" ? readExecuted(coverage, tree.root, isWanted) : {};
+  const { executed, loaded } =
+    outcome === "passed"
+      ? readCoverage(coverage, tree.root, isWanted)
+      : { executed: {}, loaded: [file, ...sourcesOf(tree)] };
   const test: MappedTest = { file, outcome, ms, executed };
+  const made: Cached = { hash: hashes.all + hashes.of(loaded), loaded, test };
   mkdirSync(project.cache, { recursive: true });
-  writeFileSync(path, JSON.stringify({ key, test }));
+  writeFileSync(path, JSON.stringify(made));
   return test;
 }
 
@@ -84,10 +115,23 @@ export function testsOf(
     .toSorted((a, b) => worth(b) - worth(a));
 }
 
-function readCache(path: string): { key: string; test: MappedTest } | undefined {
+/** A test that fails or takes too long may have loaded any. */
+function sourcesOf({ root }: Tree): string[] {
+  const files = globSync("{packages,test,conformance,mutate}/**/*.{ts,mts,js,mjs}", {
+    cwd: root,
+    exclude: ["**/node_modules/**", "**/dist/**", "**/*.test.ts"],
+  });
+  return files.toSorted();
+}
+
+function readCache(path: string): Cached | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as { key: string; test: MappedTest };
+    return JSON.parse(readFileSync(path, "utf8")) as Cached;
   } catch {
     return undefined;
   }
+}
+
+function digest(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
 }

@@ -1,13 +1,6 @@
 /** The map of the tests, then mutant after mutant, in as many trees as there are jobs. */
 import type { Mutant } from "./sample.ts";
-import {
-  hashOfAll,
-  mapTest,
-  type MappedTest,
-  type Project,
-  testFiles,
-  testsOf,
-} from "./test-map.ts";
+import { Hashes, mapTest, type MappedTest, type Project, testFiles, testsOf } from "./test-map.ts";
 import { copyTree } from "./tree.ts";
 import { type JudgeOptions, tryMutant, type Verdict } from "./try-mutant.ts";
 
@@ -31,10 +24,10 @@ export async function tryAll(
     const files = testFiles(project, first).filter((file) =>
       mutants.some((mutant) => judges(project, mutant)(file)),
     );
-    const hash = hashOfAll(first);
+    const hashes = new Hashes(first);
     let done = 0;
     const tests = await share(trees, files, async (tree, file) => {
-      const test = await mapTest(project, tree, { file, hash, signal });
+      const test = await mapTest(project, tree, { file, hashes, signal });
       onMapped?.(test, ++done, files.length);
       return test;
     });
