@@ -33,8 +33,9 @@ export class CompactedTranscript {
     const source = messages.slice(0, state.messageCount);
     // A message may have been replaced anywhere, as by who redacts it; and what another hook had
     // added at the end is there no more.
-    if (this.#part?.of !== state || !isSame(this.#part.source, source))
-      this.#part = { of: state, source, messages: compactedView(messages, state) };
+    const isMade =
+      this.#part?.of === state && source.every((message, at) => message === this.#part?.source[at]);
+    if (!isMade) this.#part = { of: state, source, messages: compactedView(messages, state) };
     return [...this.#part.messages, ...messages.slice(state.messageCount)];
   }
 
@@ -68,8 +69,4 @@ export class CompactedTranscript {
     this.#counted = { of: state, length: messages.length, last: messages.at(-1), tokens };
     return tokens;
   }
-}
-
-function isSame(some: readonly AgentMessage[], others: readonly AgentMessage[]): boolean {
-  return some.length === others.length && some.every((message, index) => message === others[index]);
 }

@@ -140,8 +140,8 @@ function encodeCall(call: ToolCall): WireBlock {
 
 /** With what the reader put into the part's signature: one field of the block, as JSON. */
 function signed(block: WireBlock, signature: string | undefined, field: string): WireBlock {
-  const value = asRecord(parseJson(signature))[field]; // none, of somebody else's signature
-  return value === undefined ? block : { ...block, [field]: value };
+  // Undefined, which is not sent, of somebody else's signature.
+  return { ...block, [field]: asRecord(parseJson(signature))[field] };
 }
 
 function encodePart(part: UserContent): WireBlock {

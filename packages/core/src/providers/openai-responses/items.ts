@@ -112,8 +112,8 @@ export class ItemAssembler {
   ): void {
     const text = asText(piece) || asText(whole);
     const item = this.#itemFor(event, "reasoning", text);
-    const part = item?.part;
-    if (item === undefined || part === undefined || text === "") return;
+    if (item?.part === undefined || text === "") return;
+    const { part } = item;
     if ((part.field ??= field) !== field) return;
     const section = event.summary_index ?? event.content_index ?? 0;
     this.#texts.think(item, part, section, text, typeof piece !== "string");
