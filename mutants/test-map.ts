@@ -104,15 +104,24 @@ export async function mapTest(
   return test;
 }
 
-/** The tests that execute the place, those first which execute much of the file in little time. */
+/**
+ * The tests that execute the place. By turns comes one that executes much of the file in little time,
+ * and one that executes most of it: it may take long, and be the one that the file was written with.
+ */
 export function testsOf(
   tests: readonly MappedTest[],
   { file, start }: { file: string; start: number },
 ): MappedTest[] {
-  const worth = ({ executed, ms }: MappedTest): number => lengthOf(executed[file] ?? []) / ms;
-  return tests
-    .filter(({ executed }) => isExecuted(executed[file] ?? [], start))
-    .toSorted((a, b) => worth(b) - worth(a));
+  const lengths = new Map(tests.map((test) => [test, lengthOf(test.executed[file] ?? [])]));
+  const ranked = (worth: (length: number, test: MappedTest) => number): MappedTest[] =>
+    tests
+      .filter(({ executed }) => isExecuted(executed[file] ?? [], start))
+      .map((test) => ({ test, value: worth(lengths.get(test) ?? 0, test) }))
+      .toSorted((a, b) => b.value - a.value)
+      .map(({ test }) => test);
+  const most = ranked((length) => length);
+  const cheapest = ranked((length, { ms }) => length / ms);
+  return [...new Set(cheapest.flatMap((test, at) => [test, most[at] ?? test]))];
 }
 
 /** A test that fails or takes too long may have loaded any. */
