@@ -91,7 +91,7 @@ export const reasoning = fixtures("openai-chat", [
       say("Hi"),
       finish(),
     ),
-    expect: { ...thinks, keeps: ["reasoning.text"] },
+    expect: { ...thinks, keeps: ["reasoning.text", '"text":"hm"'] },
     note: "The catalogue asks to keep them; that their text is also shown is our reading.",
   },
   {

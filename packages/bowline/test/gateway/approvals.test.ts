@@ -123,6 +123,36 @@ describe("a call that needs approval", () => {
     assert.deepEqual(server.ran.toSorted(), ["git 0", "git 1", "git 2", "git 3"]);
   });
 
+  it("is shown with the tool's reason, and without one where the tool gives none", async () => {
+    const write = (name: string, needsApproval: AgentTool["needsApproval"]): AgentTool =>
+      defineTool({
+        name,
+        description: "Writes.",
+        parameters: { type: "object", properties: {} },
+        ...(needsApproval !== undefined && { needsApproval }),
+        execute: () => "done",
+      });
+    const tools = [write("one", () => "It leaves the folder."), write("two", () => true)];
+    const calls = tools.map(({ name }) => scriptedToolCall(name, {}, name));
+    await using server = await gatewayWith([{ content: calls }, "Done."], { tools: () => tools });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "go" });
+    const shown = new Map<string, unknown>();
+    for (let tries = 0; shown.size < 2; tries++) {
+      assert.ok(tries < 500, "both wait for an answer");
+      await wait(10);
+      const { approvals } = await client.call("approvals.list", {});
+      for (const { toolName, approvalId, ...more } of approvals) {
+        shown.set(toolName, more);
+        await client.call("exec.approve", { approvalId });
+      }
+    }
+    const [one, two] = ["one", "two"].map((name) => shown.get(name) as Record<string, unknown>);
+    assert.equal(one?.["reason"], "It leaves the folder.");
+    assert.ok(two && !("reason" in two) && !("command" in two) && !("workingDir" in two));
+    await client.end(runId);
+  });
+
   it("does not run when denied, and the model gets the reason", async () => {
     await using server = await asking([call("rm -rf /"), "Then not."]);
     const client = await server.client();

@@ -28,7 +28,17 @@ describe("attachments", () => {
       { type: "image", ...images[0] },
       { type: "image", ...images[1] },
     ]);
-    assert.equal((await client.event("chat.user", runId)).text, "look");
+    const told = await client.event("chat.user", runId);
+    assert.deepEqual(
+      [told.text, told.images],
+      [
+        "look",
+        [
+          { mimeType: "image/png", bytes: 100 },
+          { mimeType: "image/webp", bytes: 10 },
+        ],
+      ],
+    );
   });
 
   it("appear in the history as type and size", async () => {

@@ -212,6 +212,21 @@ describe("a model that is chosen for a session", () => {
   });
 });
 
+describe("an agent that there is not", () => {
+  it("is named by the error, as is a list without one", async () => {
+    for (const [all, more, message] of [
+      [agents, { agentId: "nobody" }, 'AGENTS.md has no agent "nobody".'],
+      [[], {}, "AGENTS.md names no agent."],
+    ] as const) {
+      const { options } = house();
+      await using server = await gatewayWith([], { ...options, agents: () => all });
+      const client = await server.client();
+      const asked = client.call("chat.send", { sessionKey: "s", message: "go", ...more });
+      await assert.rejects(asked, { message });
+    }
+  });
+});
+
 describe("the chosen model", () => {
   it("applies in a fork, also under a key that was looked up before", async () => {
     const { asked, options } = house();

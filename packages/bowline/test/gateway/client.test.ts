@@ -101,6 +101,21 @@ describe("the client", () => {
     assert.equal(second.model.calls.length, 1);
   });
 
+  it("tells each state once, in order, and none after the end", async () => {
+    await using server = await gatewayWith([]);
+    using client = clientOf(server);
+    const states: string[] = [];
+    const stop = client.onState((state) => states.push(state));
+    client.onState(() => states.push("other"))();
+    await client.ready();
+    client.cut();
+    await eventually("the client is in again", () => states.length === 4);
+    client.close();
+    client.close();
+    assert.deepEqual(states, ["open", "waiting", "connecting", "open", "ended"]);
+    stop();
+  });
+
   it("does not retry with a wrong token", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server, { token: "wrong" });

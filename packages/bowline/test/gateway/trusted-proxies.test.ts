@@ -107,6 +107,14 @@ describe("the path prefix of a trusted proxy", () => {
     assert.match(await begin(server, {}), /^\/api\/runs\//);
   });
 
+  it("has 200 characters at most", async () => {
+    await using server = await gatewayWith(["One.", "Two."], { trustProxy: ["127.0.0.1"] });
+    const longest = `/${"x".repeat(199)}`;
+    const events = await begin(server, { "x-forwarded-prefix": longest });
+    assert.ok(events.startsWith(`${longest}/api/runs/`), events);
+    assert.match(await begin(server, { "x-forwarded-prefix": `${longest}x` }), /^\/api\/runs\//);
+  });
+
   it("cannot name another server, and is ignored from other clients", async () => {
     await using server = await gatewayWith(["One.", "Two.", "Three.", "Four."], {
       trustProxy: ["127.0.0.1"],

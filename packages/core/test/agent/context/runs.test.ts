@@ -224,6 +224,9 @@ describe("a wrapped stream function", () => {
       .slice(at - 1)
       .map(({ context }) => sumOf(context.messages));
     assert.ok(again < tooLong * 0.35, `${again} of ${tooLong}`);
+    const later = model.calls.slice(at + 2).filter(({ context }) => !asksForSummary(context));
+    const largest = Math.max(...later.map(({ context }) => sumOf(context.messages)));
+    assert.ok(largest < tooLong * 0.9, `${largest} after ${tooLong} was refused`);
     assert.equal(model.calls[at]?.context.messages.length, 1, "what was too long is not continued");
     const retries = events.filter(({ type }) => type === "request_retry");
     assert.deepEqual(

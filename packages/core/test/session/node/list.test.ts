@@ -85,6 +85,16 @@ describe("a list of session files", () => {
     assert.equal(sessions.find(({ id }) => id === "a")?.messageCount, 3);
   });
 
+  it("counts anew what was cut", async () => {
+    await using folder = await rig();
+    await show(folder.store);
+    const path = folder.file("a.jsonl");
+    const lines = (await readFile(path, "utf8")).split("\n").slice(0, 3);
+    await truncate(path, Buffer.byteLength(`${lines.join("\n")}\n`));
+    for (const store of [folder.store, createJsonlStore(folder.path)])
+      assert.deepEqual(await show(store), [["a", "Title of a", 2], both[1]]);
+  });
+
   it("counts anew what was cut and has grown again", async () => {
     await using folder = await rig();
     await add(folder.store, "a", ...upTo(5).map(String));
