@@ -1,0 +1,167 @@
+/** Frames at the edges of what is taken, and what is said of others. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  assertParams,
+  idOf,
+  issuesOf,
+  parseFrame,
+  toAuthFrame,
+  toRequest,
+} from "../../src/gateway/protocol/check.ts";
+import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
+
+function refusal(work: () => unknown): [code: string, message: string] {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof GatewayError);
+    return [error.frame.data.code, error.message];
+  }
+  return assert.fail("nothing is refused");
+}
+
+const send = { sessionKey: "s", message: "Hi" };
+const half = "\ud83d";
+
+describe("a request", () => {
+  it("has an id: a text of up to 200 characters, or a number", () => {
+    const longest = "x".repeat(200);
+    for (const id of ["", "a", longest, 0, -1.5, 1e300]) {
+      assert.equal(idOf({ id }), id);
+      assert.equal(toRequest({ id, method: "health.check" }).id, id);
+    }
+    for (const id of [`${longest}x`, NaN, Infinity, null, undefined, true, [], {}]) {
+      assert.equal(idOf({ id }), null);
+      assert.deepEqual(
+        refusal(() => toRequest({ id, method: "health.check" })),
+        ["bad_request", "A request has an id: a text (up to 200) or a number."],
+      );
+    }
+    for (const frame of [undefined, null, "text", 7, [{ id: 1 }]]) assert.equal(idOf(frame), null);
+  });
+
+  it("names a method that there is", () => {
+    for (const method of [undefined, null, 7, {}])
+      assert.deepEqual(
+        refusal(() => toRequest({ id: 1, method })),
+        ["bad_request", "A request names its method."],
+      );
+    for (const method of ["", "none", "toString", "__proto__"])
+      assert.deepEqual(
+        refusal(() => toRequest({ id: 1, method })),
+        [
+          "unknown_method",
+          `There is no method ${JSON.stringify(method)}: the greeting names those there are.`,
+        ],
+      );
+    const [, message] = refusal(() => toRequest({ id: 1, method: "m".repeat(1000) }));
+    assert.ok(message.includes(`"${"m".repeat(100)}"`), message);
+  });
+
+  it("may leave out params where its method has none", () => {
+    assert.deepEqual(toRequest({ id: 1, method: "health.check" }), {
+      id: 1,
+      method: "health.check",
+      params: {},
+    });
+    assert.deepEqual(toRequest({ id: 1, method: "chat.send", params: send }).params, send);
+    assert.equal(refusal(() => toRequest({ id: 1, method: "chat.send" }))[0], "bad_params");
+  });
+
+  it("has keys of sessions that a store can keep, and ids without half a character", () => {
+    const units = "expected well-formed Unicode of 1 to 512 units of UTF-16";
+    for (const [params, says] of [
+      [{ ...send, sessionKey: half }, `sessionKey: ${units}`],
+      [{ ...send, sessionKey: "🪢".repeat(257) }, `sessionKey: ${units}`],
+      [{ ...send, idempotencyKey: half }, "idempotencyKey: expected well-formed Unicode"],
+    ] as const)
+      assert.deepEqual(
+        refusal(() => assertParams("chat.send", params, "The params do")),
+        ["bad_params", `The params do not fit: ${says}.`],
+      );
+    for (const params of [
+      send,
+      { ...send, sessionKey: "🪢".repeat(256) },
+      { ...send, message: half },
+    ])
+      assertParams("chat.send", params, "The params do");
+  });
+
+  it("is JSON", () => {
+    assert.deepEqual(parseFrame('{"a":1}'), { a: 1 });
+    assert.deepEqual(
+      refusal(() => parseFrame("{")),
+      ["parse", "The frame is no JSON."],
+    );
+  });
+});
+
+describe("what does not fit a schema", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      count: { type: "number" },
+      list: { type: "array", items: { type: "number" } },
+      in: { type: "object", properties: { text: { type: "string" } } },
+    },
+  };
+
+  it("is named by its path and kinds, also where a model's value would be mended", () => {
+    for (const [value, path, kinds] of [
+      [{ count: "7" }, "count", /number.*string/],
+      [{ list: [1, "2"] }, "list[1]", /number.*string/],
+      [{ list: "[1]" }, "list", /array.*string/],
+      [{ in: { text: null } }, "in.text", /null/],
+      ["{}", "", /object.*string/],
+    ] as const) {
+      const [first, ...others] = issuesOf(schema, value);
+      assert.deepEqual([first?.path, others], [path, []], JSON.stringify(value));
+      assert.match(first?.message ?? "", kinds);
+    }
+    assert.deepEqual(issuesOf(schema, { count: 7, list: [1], in: { text: "" }, more: true }), []);
+  });
+
+  it("is named by 200 characters of a path at most", () => {
+    const name = "n".repeat(500);
+    const long = { type: "object", properties: { [name]: { type: "number" } } };
+    for (const value of ["7", {}])
+      for (const { path } of issuesOf(long, { [name]: value }))
+        assert.equal(path, name.slice(0, 200));
+  });
+});
+
+describe("the first frame", () => {
+  const frame = { type: "auth", token: "t" };
+
+  it("has a token of up to 4096 characters, and may ask for events and name its client", () => {
+    const events = Array.from({ length: 100 }, () => "chat.delta");
+    for (const more of [
+      {},
+      { token: "x".repeat(4096) },
+      { token: "" },
+      { events: "all" },
+      { events: [] },
+      { events },
+      { client: "" },
+      { client: "c".repeat(200) },
+    ])
+      assert.deepEqual(toAuthFrame({ ...frame, ...more }), { ...frame, ...more });
+    for (const more of [
+      { type: "other" },
+      { token: "x".repeat(4097) },
+      { token: 7 },
+      { token: undefined },
+      { events: "some" },
+      { events: [...events, "chat.delta"] },
+      { events: ["chat.delta", 7] },
+      { events: null },
+      { client: "c".repeat(201) },
+      { client: 7 },
+      { client: null },
+    ])
+      assert.equal(toAuthFrame({ ...frame, ...more }), undefined, Object.keys(more).join());
+    for (const other of [undefined, null, "auth", [frame]])
+      assert.equal(toAuthFrame(other), undefined);
+  });
+});
