@@ -15,7 +15,7 @@ function refusal(work: () => unknown): [code: string, message: string] {
   try {
     work();
   } catch (error) {
-    assert.ok(error instanceof GatewayError);
+    assert.ok(error instanceof GatewayError && error.frame.data);
     return [error.frame.data.code, error.message];
   }
   return assert.fail("nothing is refused");

@@ -1,0 +1,243 @@
+/** Questions, their answers and what is left of them, without a server around them. */
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import type { Agent, AgentEvent } from "@bowline/core";
+import { Approvals, type Answer } from "../../src/gateway/approvals/approvals.ts";
+import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
+import { RunLog } from "../../src/gateway/log/run-log.ts";
+import { loadRules, type Rules } from "../../src/policy/rules.ts";
+import { createSecretFilter } from "../../src/secrets.ts";
+
+const secret = "hunter2-and-more";
+const ann = { by: "ann" } as const;
+const allow: Answer = { decision: "allow-once", ...ann };
+
+let rules: Rules;
+let approvals: Approvals;
+/** What the agent was answered, and what the run's log tells. */
+let answers: unknown[];
+let told: [event: string, data: Record<string, unknown>][];
+let log: RunLog;
+let hear: (event: AgentEvent) => void;
+/** Whether somebody waits for an answer, and keeps it at once. */
+let isHeard: boolean;
+
+function listenFor(runId: string, sessionKey = "s"): void {
+  log = new RunLog({
+    runId,
+    sessionKey,
+    maxEvents: 100_000,
+    maxLength: 1e9,
+    publish: (frame) => {
+      const { event, data } = JSON.parse(frame.json) as {
+        event: string;
+        data: Record<string, unknown>;
+      };
+      told.push([event, data]);
+    },
+  });
+  const agent = {
+    answer(approvalId: string, answer: { decision: "allow" | "deny" }) {
+      answers.push([approvalId, answer]);
+      if (isHeard) hear({ type: "approval_answer", approvalId, ...answer } as AgentEvent);
+      return isHeard;
+    },
+  } as unknown as Agent;
+  hear = approvals.listener(agent, log);
+}
+
+function ask(approvalId: string, more: object = {}): void {
+  hear({
+    type: "approval_request",
+    approvalId,
+    toolCallId: "c",
+    toolName: "bash",
+    args: { command: "git status" },
+    ...more,
+  } as AgentEvent);
+}
+
+/** What the rules say of a command in a session. */
+function judged(command: string, sessionKey: string): string {
+  return rules.judge({ tool: "bash", args: { command }, sessionKey }).action;
+}
+
+async function refusal(work: Promise<void>): Promise<[string, string]> {
+  const error = await work.then(
+    () => assert.fail("nothing is refused"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof GatewayError && error.frame.data);
+  return [error.frame.data.code, error.message];
+}
+
+const noQuestion = ["not_found", "There is no such question, or its run has ended."];
+
+describe("an open question", () => {
+  beforeEach(async () => {
+    rules = await loadRules([]);
+    approvals = new Approvals(rules, createSecretFilter([secret]), "/work");
+    [answers, told, isHeard] = [[], [], true];
+    listenFor("r");
+  });
+
+  it("is listed with what is known of it, without secrets", () => {
+    ask("a", { reason: `For ${secret}.`, expiresAt: 5, args: { command: `echo ${secret}` } });
+    const [shown, ...others] = approvals.list();
+    assert.deepEqual(others, []);
+    assert.deepEqual(shown, {
+      approvalId: "a",
+      runId: "r",
+      sessionKey: "s",
+      toolCallId: "c",
+      toolName: "bash",
+      summary: shown?.summary,
+      details: { command: "echo [redacted]" },
+      command: "echo [redacted]",
+      workingDir: "/work",
+      reason: "For [redacted].",
+      expiresAt: 5,
+    });
+    assert.match(shown?.summary ?? "", /echo \[redacted\]/);
+    assert.equal(told[0]?.[0], "exec.approval_request");
+  });
+
+  it("has no field of which nothing is known", () => {
+    ask("a", { toolName: "look", args: { command: "git status" } });
+    ask("b", { args: { command: 7 } });
+    for (const shown of approvals.list())
+      for (const name of ["command", "workingDir", "reason", "expiresAt", "pattern"])
+        assert.ok(!(name in shown), `${name} of ${shown.approvalId}`);
+  });
+
+  it("is listed with others of its session, and found by its id until long after", async () => {
+    ask("a");
+    listenFor("r2", "t");
+    ask("b");
+    const idsOf = (sessionKey?: string): string[] =>
+      approvals.list(sessionKey).map(({ approvalId }) => approvalId);
+    assert.deepEqual([idsOf(), idsOf("s"), idsOf("t"), idsOf("u")], [["a", "b"], ["a"], ["b"], []]);
+    assert.deepEqual([approvals.sessionOf("a"), approvals.sessionOf("b")], ["s", "t"]);
+    await approvals.resolve("b", allow);
+    assert.deepEqual([idsOf(), approvals.sessionOf("b")], [["a"], "t"]);
+    assert.equal(approvals.sessionOf("none"), undefined);
+  });
+
+  it("is answered once: the agent, the log and a second answer have it", async () => {
+    for (const [decision, given] of [
+      ["allow-once", "allow"],
+      ["deny", "deny"],
+    ] as const) {
+      ask(decision);
+      const reason = `Because of ${secret}.`;
+      await approvals.resolve(decision, { decision, by: secret, reason });
+      assert.deepEqual(answers.pop(), [decision, { decision: given, by: secret, reason }]);
+      const { runId: _, seq: __, sessionKey: ___, ...data } = told.at(-1)?.[1] ?? {};
+      assert.deepEqual(data, {
+        approvalId: decision,
+        decision: given,
+        by: "[redacted]",
+        reason: "Because of [redacted].",
+      });
+      const again = ["conflict", `It was answered already: ${given}.`];
+      assert.deepEqual(await refusal(approvals.resolve(decision, allow)), again);
+    }
+    ask("a");
+    await approvals.resolve("a", allow);
+    assert.deepEqual(answers.pop(), ["a", { decision: "allow", by: "ann" }]);
+    assert.ok(!("reason" in (told.at(-1)?.[1] ?? {})));
+  });
+
+  it("is not answered a second time while the first is on its way", async () => {
+    ask("a");
+    isHeard = false;
+    const rulesAdd = rules.add.bind(rules);
+    let go = (): void => {};
+    rules.add = async (rule) => {
+      await new Promise<void>((resolve) => (go = resolve));
+      await rulesAdd(rule);
+    };
+    const first = approvals.resolve("a", { decision: "allow-always", ...ann });
+    assert.deepEqual(approvals.list(), []);
+    const second = ["conflict", "It was answered already."];
+    assert.deepEqual(await refusal(approvals.resolve("a", allow)), second);
+    isHeard = true;
+    go();
+    await first;
+  });
+
+  it("can be answered again when its rule could not be kept", async () => {
+    ask("a");
+    const keep = rules.add.bind(rules);
+    rules.add = () => Promise.reject(new Error("no room"));
+    const always: Answer = { decision: "allow-always", ...ann };
+    await assert.rejects(approvals.resolve("a", always), /no room/);
+    assert.equal(approvals.list().length, 1);
+    rules.add = keep;
+    await approvals.resolve("a", always);
+    assert.equal(judged("git status", "t"), "allow");
+  });
+
+  it("makes a rule of its pattern, or of one that covers it", async () => {
+    ask("a");
+    assert.equal(approvals.list()[0]?.pattern, "git status");
+    await approvals.resolve("a", { decision: "allow-session", ...ann });
+    assert.equal(judged("git status", "s"), "allow");
+    assert.notEqual(judged("git status", "t"), "allow");
+    ask("b");
+    for (const pattern of ["git log", "ls *"])
+      assert.deepEqual(
+        await refusal(approvals.resolve("b", { decision: "allow-always", pattern, ...ann })),
+        ["bad_params", "The pattern does not cover this call."],
+      );
+    await approvals.resolve("b", { decision: "allow-always", pattern: "git *", ...ann });
+    assert.equal(judged("git log", "t"), "allow");
+    ask("c", { args: { command: "a | b" } });
+    for (const decision of ["allow-session", "allow-always"] as const)
+      assert.deepEqual(await refusal(approvals.resolve("c", { decision, ...ann })), [
+        "bad_params",
+        "This call has no pattern: it can be allowed once, or denied.",
+      ]);
+    await approvals.resolve("c", allow);
+  });
+
+  it("is answered in vain when nobody waits, and unknown when there was none", async () => {
+    ask("a");
+    isHeard = false;
+    const late = ["conflict", "Nobody waits for this answer any more."];
+    assert.deepEqual(await refusal(approvals.resolve("a", allow)), late);
+    assert.deepEqual(await refusal(approvals.resolve("none", allow)), noQuestion);
+  });
+
+  it("ends with its run, and no other does", async () => {
+    ask("a");
+    listenFor("r2");
+    ask("b");
+    hear({ type: "agent_end" } as AgentEvent);
+    assert.deepEqual(
+      approvals.list().map(({ approvalId }) => approvalId),
+      ["a"],
+    );
+    const expired = ["conflict", "It was answered already: expired."];
+    assert.deepEqual(await refusal(approvals.resolve("b", allow)), expired);
+    await approvals.resolve("a", allow);
+  });
+
+  it("is asked again when the server goes away before the answer is kept", async () => {
+    ask("a");
+    log.stop();
+    const late = ["conflict", "Nobody waits for this answer any more."];
+    assert.deepEqual(await refusal(approvals.resolve("a", allow)), late);
+    const expired = ["conflict", "It was answered already: expired."];
+    assert.deepEqual(await refusal(approvals.resolve("a", allow)), expired);
+  });
+
+  it("is remembered with the last 1000 that were answered", async () => {
+    for (let at = 0; at <= 1000; at++) {
+      ask(`q${at}`);
+      await approvals.resolve(`q${at}`, allow);
+    }
+    assert.deepEqual(await refusal(approvals.resolve("q0", allow)), noQuestion);
+    assert.equal((await refusal(approvals.resolve("q1", allow)))[0], "conflict");
+  });
+});
