@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { FailedTries, scopeOf } from "../../src/gateway/access/tokens.ts";
+
+/** A clock that stands where it is put. */
+function tries(max: number): { failed: FailedTries; at: (ms: number) => FailedTries } {
+  let now = 0;
+  const failed = new FailedTries(max, { now: () => now, setTimer: () => assert.fail("no timer") });
+  const at = (ms: number): FailedTries => {
+    now = ms;
+    return failed;
+  };
+  return { failed, at };
+}
+
+describe("wrong tokens of an address", () => {
+  it("keep it out from the last one that is allowed to the end of its minute", () => {
+    const { failed, at } = tries(3);
+    for (const wait of [0, 0, 60_000, 60_000]) {
+      failed.add("a");
+      assert.equal(failed.waitOf("a"), wait);
+    }
+    assert.equal(failed.waitOf("b"), 0);
+    assert.equal(at(59_999).waitOf("a"), 1);
+    assert.equal(at(60_000).waitOf("a"), 0);
+    failed.add("a");
+    assert.equal(failed.waitOf("a"), 0, "counted anew");
+  });
+
+  it("are counted anew in each minute, which begins with the first", () => {
+    const { failed, at } = tries(2);
+    failed.add("a");
+    at(59_999).add("a");
+    assert.equal(failed.waitOf("a"), 1);
+    at(60_000).add("a");
+    assert.equal(failed.waitOf("a"), 0);
+    at(60_001).add("a");
+    assert.equal(failed.waitOf("a"), 59_999);
+  });
+
+  it("keep nobody out for longer when the clock is set back", () => {
+    const { failed, at } = tries(1);
+    at(1_000_000).add("a");
+    assert.equal(failed.waitOf("a"), 60_000);
+    assert.equal(at(999_999).waitOf("a"), 0);
+    assert.equal(at(0).waitOf("a"), 0);
+  });
+
+  it("are remembered of the last 10,000 addresses", () => {
+    const { failed } = tries(1);
+    const fill = (count: number): void => {
+      for (let at = 0; at < count; at++) failed.add(`address ${at}`);
+    };
+    failed.add("first");
+    fill(9999);
+    assert.equal(failed.waitOf("first"), 60_000);
+    failed.add("one more");
+    assert.equal(failed.waitOf("first"), 0);
+    assert.equal(failed.waitOf("address 0"), 60_000);
+  });
+});
+
+describe("a token", () => {
+  it("is the full one, the one for reading, or wrong", () => {
+    const both = { full: "f", read: "r" };
+    assert.deepEqual(
+      ["f", "r", "", "fr"].map((given) => scopeOf(given, both)),
+      ["full", "read", undefined, undefined],
+    );
+    assert.deepEqual(
+      ["f", "", "undefined"].map((given) => scopeOf(given, { full: "f" })),
+      ["full", undefined, undefined],
+    );
+    assert.equal(scopeOf("x", { full: "x", read: "x" }), "full");
+  });
+});
