@@ -31,6 +31,10 @@ export interface MappedTest {
 /** A test file that takes longer judges no mutant: it would take as long for each. */
 const SLOW_MS = 10_000;
 
+/** How far around a place it is looked at what a test executes, and at which offsets. */
+const AROUND = 500;
+const STEP = 20;
+
 export function testFiles({ packages }: Project, { root }: Tree): string[] {
   const patterns = packages.flatMap(({ tests }) => tests.map((folder) => `${folder}/**/*.test.ts`));
   // As in `npm test`, a browser is not started.
@@ -106,22 +110,28 @@ export async function mapTest(
 
 /**
  * The tests that execute the place. By turns comes one that executes much of the file in little time,
- * and one that executes most of it: it may take long, and be the one that the file was written with.
+ * and one that executes around the place what few others do: the branch that a condition guards.
  */
 export function testsOf(
   tests: readonly MappedTest[],
-  { file, start }: { file: string; start: number },
+  { file, start, end }: { file: string; start: number; end: number },
 ): MappedTest[] {
-  const lengths = new Map(tests.map((test) => [test, lengthOf(test.executed[file] ?? [])]));
-  const ranked = (worth: (length: number, test: MappedTest) => number): MappedTest[] =>
-    tests
-      .filter(({ executed }) => isExecuted(executed[file] ?? [], start))
-      .map((test) => ({ test, value: worth(lengths.get(test) ?? 0, test) }))
+  const executing = tests
+    .map((test) => ({ test, edges: test.executed[file] ?? [] }))
+    .filter(({ edges }) => isExecuted(edges, start));
+  const rarity = new Map(executing.map(({ test }) => [test, 0]));
+  for (let at = start - AROUND; at <= end + AROUND; at += STEP) {
+    const there = executing.filter(({ edges }) => isExecuted(edges, at));
+    for (const { test } of there) rarity.set(test, (rarity.get(test) ?? 0) + 1 / there.length);
+  }
+  const ranked = (worth: (one: { test: MappedTest; edges: readonly number[] }) => number) =>
+    executing
+      .map((one) => ({ test: one.test, value: worth(one) }))
       .toSorted((a, b) => b.value - a.value)
       .map(({ test }) => test);
-  const most = ranked((length) => length);
-  const cheapest = ranked((length, { ms }) => length / ms);
-  return [...new Set(cheapest.flatMap((test, at) => [test, most[at] ?? test]))];
+  const cheapest = ranked(({ test, edges }) => lengthOf(edges) / test.ms);
+  const rarest = ranked(({ test }) => (rarity.get(test) ?? 0) / Math.log(test.ms + 2));
+  return [...new Set(cheapest.flatMap((test, at) => [test, rarest[at] ?? test]))];
 }
 
 /** A test that fails or takes too long may have loaded any. */
