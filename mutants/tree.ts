@@ -1,4 +1,5 @@
 /** A copy of the checkout in which files may be broken. */
+import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -56,9 +57,17 @@ function linkModules(modules: string, target: string, from: string, root: string
   }
 }
 
-/** Removes what tests that were killed left behind. */
-export function emptyScratch({ scratch }: Tree): void {
+/** Removes what tests that were killed left behind: also a small file system that one had mounted. */
+export function emptyScratch({ scratch }: Pick<Tree, "scratch">): void {
   if (!existsSync(scratch)) return;
-  for (const name of readdirSync(scratch))
-    rmSync(join(scratch, name), { recursive: true, force: true });
+  const options = { recursive: true, force: true } as const;
+  for (const name of readdirSync(scratch)) {
+    const path = join(scratch, name);
+    try {
+      rmSync(path, options);
+    } catch {
+      spawnSync("umount", [path], { stdio: "ignore" });
+      rmSync(path, options);
+    }
+  }
 }
