@@ -334,6 +334,24 @@ describe("whatever throws", () => {
     assert.equal(short(events.at(-1) as AgentEvent), "agent_end:error");
   });
 
+  it("(a listener, while the model answers) is no abort: the answer failed, too", async () => {
+    for (const type of ["message_start", "message_update"] as const) {
+      const { streamFn } = createScriptedModel(["Hello. ".repeat(50)], { delayMs: 1 });
+      const { agent } = rig([], [], { streamFn });
+      agent.subscribe((event) => {
+        if (event.type === type && event.message.role === "assistant") boom();
+      });
+      const run = await agent.prompt("Hi");
+      const answer = run.message;
+      assert.deepEqual([run.reason, run.error?.code], ["error", "listener_failed"], type);
+      assert.deepEqual(
+        [answer?.stopReason, answer?.error?.code],
+        ["error", "listener_failed"],
+        type,
+      );
+    }
+  });
+
   it("(a listener of agent_end) still resolves the prompt", async () => {
     const { agent } = rig(["Hello."]);
     agent.subscribe((event) => {

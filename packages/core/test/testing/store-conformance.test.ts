@@ -63,6 +63,14 @@ describe("storeConformance", () => {
       assert.deepEqual(failed, cases);
     });
 
+  it("says what it got and what it expected, as JSON", async () => {
+    const error = await failureOf(made, new LyingStore(-1, undefined, { nextSeq: 7 }));
+    const header = '[["createdAt",5],["id","s"]';
+    assert.ok(error instanceof Error);
+    assert.ok(error.message.startsWith(`the answer is [${header}`), error.message);
+    assert.match(error.message, /,7,\[\]\], expected \[.*,0,\[\]\]$/);
+  });
+
   it("disposes of each store, also when the case fails", async () => {
     for (const liar of [new LyingStore(), new LyingStore(0, "accepted")]) {
       let disposed = 0;

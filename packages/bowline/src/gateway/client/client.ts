@@ -87,10 +87,7 @@ export class GatewayClient {
     const run = new FollowedRun(this, idempotencyKey, sessionKey);
     try {
       const { runId } = await this.post("chat.send", { ...params, idempotencyKey });
-      if (runId === idempotencyKey && (run.isOver || !this.#seen.hasEnded(runId))) {
-        run.begin();
-        return run;
-      }
+      if (runId === idempotencyKey && (run.isOver || !this.#seen.hasEnded(runId))) return run;
       // Another, or one whose end was heard before: it was sent under this key already.
       run.end();
       return await this.follow(sessionKey, runId);
@@ -128,7 +125,6 @@ export class GatewayClient {
   /** A run of the session, from what it has said so far, which {@link onEvent} hears, too. */
   async follow(sessionKey: string, runId: string): Promise<RunHandle> {
     const run = new FollowedRun(this, runId, sessionKey);
-    run.begin();
     this.#seen.forgetEnd(runId);
     const { runs } = await this.subscribe(sessionKey, runId).catch((error: unknown) => {
       run.end();

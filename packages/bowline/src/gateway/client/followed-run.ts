@@ -43,7 +43,6 @@ export class FollowedRun implements RunHandle {
   readonly #client: RunSource;
   readonly #stop: () => void;
   #events: RunEvent[] = [];
-  #isBegun = false;
   #isOver = false;
   #outcome: RunOutcome | undefined;
   #text = "";
@@ -70,11 +69,6 @@ export class FollowedRun implements RunHandle {
 
   get isOver(): boolean {
     return this.#isOver;
-  }
-
-  begin(): void {
-    this.#isBegun = true;
-    this.#wake();
   }
 
   end(): void {
@@ -123,7 +117,7 @@ export class FollowedRun implements RunHandle {
       this.#outcome = { end: frame as RunOutcome["end"], text: this.#text };
       this.end();
     } else if (frame.event === "chat.snapshot" && frame.data.state === "interrupted") this.end();
-    else if (this.#isBegun) this.#wake();
+    else this.#wake();
   }
 
   #add(turn: number, text: string): void {

@@ -15,7 +15,7 @@ import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import { connectProxy } from "../../../../../test/support/connect-proxy.ts";
 import { createUndiciFetch } from "../../../src/transport/node/undici.ts";
 import { code } from "../../../../../test/support/error-code.ts";
-import { within } from "../../../../../test/support/within.ts";
+import { eventually, within } from "../../../../../test/support/within.ts";
 
 interface Loopback extends AsyncDisposable {
   readonly server: Server;
@@ -291,6 +291,29 @@ describe("the fetch over undici", () => {
     assert.equal(await errorOf(given.text()), reason);
     await Promise.all(closed);
     assert.deepEqual(asked, ["/silent", "/body", "/body", "/body"]);
+  });
+
+  it("is never sent when it is aborted before its dispatcher has a connection for it", async () => {
+    const seen: string[] = [];
+    let answerFirst = (): void => {};
+    await using target = await serve((request, response) => {
+      seen.push(request.url ?? "");
+      if (request.url === "/1") answerFirst = () => response.end("1");
+      else response.end("2");
+    });
+    const dispatcher = new Agent({ connections: 1, pipelining: 1 });
+    const fetch = createUndiciFetch({ dispatcher });
+    const first = fetch(`${target.origin}/1`, post());
+    await eventually("the first is there", () => seen.length === 1);
+    const abort = new AbortController();
+    const second = fetch(`${target.origin}/2`, post({ signal: abort.signal }));
+    const third = fetch(`${target.origin}/3`, post());
+    abort.abort(new Error("no more"));
+    await assert.rejects(second, /no more/);
+    answerFirst();
+    assert.deepEqual([await (await first).text(), await (await third).text()], ["1", "2"]);
+    assert.deepEqual(seen, ["/1", "/3"]);
+    await dispatcher.close();
   });
 
   it("leaves nothing on a signal that outlives it", async () => {
