@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/session";
-import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
+import type { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
 import { readHistory, readMessage } from "../../src/gateway/sessions/history.ts";
 import { createSecretFilter } from "../../src/secrets.ts";
 

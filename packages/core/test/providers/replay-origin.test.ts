@@ -39,6 +39,16 @@ function replayed(origin: Partial<AssistantMessage>): string {
   return JSON.stringify(toReplay([hello, answer, result], model, limits));
 }
 
+describe("an answer that failed", () => {
+  it("goes to no model, nor do its calls with their results", () => {
+    const sent = JSON.parse(replayed({ stopReason: "error" })) as { role: string }[];
+    assert.deepEqual(
+      sent.map(({ role }) => role),
+      ["user"],
+    );
+  });
+});
+
 describe("the opaque data of an answer", () => {
   it("goes back to its own model whole", () => {
     assert.equal(replayed({}).split("SECRET").length - 1, 4);

@@ -17,6 +17,10 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   "a list has titles, times and counts": ["list wrong"],
 };
 
+const openAndDelete = ["open", "delete", "open", "delete", "append", "open"];
+const createAndLoad = ["create", "load", "create", "load"];
+const appends = (count: number): string[] => Array.from({ length: count }, () => "append");
+
 /** What the case rejects with; undefined when it is content with the store. */
 async function failureOf(name: string, liar: LyingStore): Promise<unknown> {
   const store = liar.wrap(createMemoryStore());
@@ -43,6 +47,41 @@ describe("storeConformance", () => {
         }
       assert.deepEqual(unnoticed, harmless[name] ?? []);
     });
+
+  it("asks each method for what it has to refuse", async () => {
+    const all = ["open", "load", "delete", "read"];
+    const each = ["create", "open", "load", "delete", "read"];
+    for (const [name, methods] of [
+      ["a session that is not there is not found", [...all, "follow"]],
+      ["an id that cannot be one is refused", [...each, ...each, ...each]],
+      ["a second session of the same id is refused", ["create"]],
+      ["there is one writer, and the second is told who it is", openAndDelete],
+      ["who holds a session can be asked, also where there is none", ["holder"]],
+      ["entries that do not count on are refused, and nothing of them kept", appends(5)],
+      ["a session whose first entries are refused is not there", createAndLoad],
+      ["a list is searched by title and given in pages", ["list"]],
+    ] as const) {
+      const truthful = new LyingStore();
+      await failureOf(name, truthful);
+      const refused = truthful.calls.filter(({ isRejected }) => isRejected);
+      assert.deepEqual(
+        refused.map(({ method }) => method),
+        methods,
+        name,
+      );
+    }
+  });
+
+  it("says which failure it expected, and which came", async () => {
+    const name = "a second session of the same id is refused";
+    for (const [lie, came] of [
+      ["accepted", /^expected a failure coded invalid_state, got none$/],
+      ["other code", /^expected a failure coded invalid_state, got .*The store lies\.$/],
+    ] as const) {
+      const error = await failureOf(name, new LyingStore(2, lie));
+      assert.match((error as Error).message, came);
+    }
+  });
 
   const made = "a session is made, held, and there to load";
   const first = "first entries are there with the session";

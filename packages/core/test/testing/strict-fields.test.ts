@@ -246,6 +246,24 @@ for (const { name, body, takes, problemsOf } of protocols)
         assert.deepEqual(taken, takes[textOf(path)] ?? []);
       });
 
+    it("says in few words what it was given", () => {
+      for (const [value, words] of [
+        [null, "null"],
+        [-1, "-1"],
+        [true, "true"],
+        [[], "an empty list"],
+        [[1], "a list"],
+        [{}, "an object"],
+      ] as const)
+        assert.deepEqual(problemsOf({ ...body, model: value }), [
+          `model must be text, not ${words}`,
+        ]);
+      const typeOf = (text: string): string =>
+        problemsOf(withValue(body, ["tool_choice", "type"], text)).join();
+      assert.match(typeOf("x".repeat(58)), /"x{58}"/);
+      assert.match(typeOf("x".repeat(59)), /"x{59}…/);
+    });
+
     for (const [of, path, good, bad] of limits.filter(([one]) => one === body))
       it(`takes ${path} up to its limits`, () => {
         const isTaken = (value: number): boolean =>

@@ -1,0 +1,61 @@
+/** The events of a run that are held, for who lost the connection. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { RunLog } from "../../src/gateway/log/run-log.ts";
+
+/** A log with `count` deltas of one length each. */
+function logOf(count: number, limits: { maxEvents?: number; maxLength?: number }): RunLog {
+  const { maxEvents = 1e9, maxLength = 1e9 } = limits;
+  const log = new RunLog({ runId: "r", sessionKey: "s", maxEvents, maxLength, publish: () => {} });
+  for (let at = 0; at < count; at++) log.append("chat.delta", { turn: 0, text: "x".repeat(100) });
+  return log;
+}
+
+/** The numbers of the events that are still held; none when all so far comes as a snapshot. */
+function heldAfter(log: RunLog, seq: number): number {
+  const frames = log.since(seq);
+  return frames.some(({ event }) => event === "chat.snapshot") ? 0 : frames.length;
+}
+
+function heldIn(log: RunLog, count: number): number {
+  for (let seq = -1; seq < count; seq++) if (heldAfter(log, seq) > 0) return heldAfter(log, seq);
+  return 0;
+}
+
+describe("the log of a run", () => {
+  it("holds between half of its events and all, however many came", () => {
+    for (let count = 1; count <= 60; count++) {
+      const held = heldIn(logOf(count, { maxEvents: 10 }), count);
+      assert.ok(held <= 10 && held >= Math.min(count, 5), `${held} of ${count}`);
+    }
+  });
+
+  it("holds between half of its length and all, however much came", () => {
+    const [{ frame } = assert.fail("no event")] = logOf(1, {}).since(-1);
+    const maxLength = 10.5 * (frame.json.length + 1);
+    for (let count = 1; count <= 60; count++) {
+      const held = heldIn(logOf(count, { maxLength }), count);
+      assert.ok(held <= 10 && held >= Math.min(count, 5), `${held} of ${count}`);
+    }
+  });
+
+  it("gives what came after a number, or all so far where that is not held", () => {
+    const log = logOf(10, {});
+    for (let seq = -1; seq < 10; seq++) assert.equal(log.since(seq).length, 9 - seq);
+    const one = logOf(10, { maxLength: 1 });
+    assert.equal(one.since(8).length, 1);
+    for (const seq of [undefined, -1, 7, 10, 1000]) {
+      const [first, ...others] = one.since(seq);
+      assert.deepEqual([first?.event, others], ["chat.snapshot", []], String(seq));
+    }
+    assert.deepEqual(logOf(0, {}).since(undefined), []);
+  });
+
+  it("ends a snapshot of a run that is over with its end", () => {
+    const log = logOf(3, { maxLength: 1 });
+    log.append("chat.final", { usage: {}, stopReason: "stop" } as never);
+    const [snapshot, end, ...others] = log.since(undefined);
+    assert.deepEqual([snapshot?.frame.seq, end?.frame.seq, others], [2, 3, []]);
+    assert.equal(end?.event, "chat.final");
+  });
+});
