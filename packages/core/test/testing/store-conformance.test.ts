@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { SessionWriter } from "../../src/session/store.ts";
+import type { SessionWriter, Store } from "../../src/session/store.ts";
 import { createMemoryStore } from "../../src/session/index.ts";
 import { storeConformance } from "../../src/testing/index.ts";
 import { liesOf, LyingStore } from "./lying-store.ts";
@@ -47,6 +47,30 @@ describe("storeConformance", () => {
         }
       assert.deepEqual(unnoticed, harmless[name] ?? []);
     });
+
+  it("fails for a writer that cannot be closed twice", async () => {
+    const store = createMemoryStore();
+    const strict: Store = {
+      ...store,
+      create: async (...args) => {
+        const writer = await store.create(...args);
+        let isClosed = false;
+        const close = (): Promise<void> =>
+          isClosed
+            ? Promise.reject(new Error("closed twice"))
+            : ((isClosed = true), writer.close());
+        return new Proxy(writer, {
+          get: (_, name) => {
+            const value = (name === "close" ? close : Reflect.get(writer, name)) as unknown;
+            return typeof value === "function" ? (value.bind(writer) as unknown) : value;
+          },
+        });
+      },
+    };
+    const cases = storeConformance(() => ({ store: strict }));
+    const found = cases.find(({ name }) => name.startsWith("there is one writer"));
+    await assert.rejects(found?.run() ?? Promise.resolve(), /closed twice/);
+  });
 
   it("asks each method for what it has to refuse", async () => {
     const all = ["open", "load", "delete", "read"];

@@ -258,8 +258,8 @@ for (const { name, body, takes, problemsOf } of protocols)
         assert.deepEqual(problemsOf({ ...body, model: value }), [
           `model must be text, not ${words}`,
         ]);
-      const typeOf = (text: string): string =>
-        problemsOf(withValue(body, ["tool_choice", "type"], text)).join();
+      const typeOf = (type: string): string =>
+        problemsOf(withValue(body, ["tool_choice", "type"], type)).join();
       assert.match(typeOf("x".repeat(58)), /"x{58}"/);
       assert.match(typeOf("x".repeat(59)), /"x{59}…/);
     });

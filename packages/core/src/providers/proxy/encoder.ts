@@ -86,7 +86,6 @@ export class ProxyEncoder {
         const { contentIndex, toolCall } = event;
         const { argumentsText, ...rest } = toolCall;
         const isKnown = argumentsText === this.#argumentTexts.get(contentIndex);
-        this.#argumentTexts.delete(contentIndex);
         return { type, contentIndex, toolCall: isKnown ? rest : toolCall };
       }
       case "opaque_end":

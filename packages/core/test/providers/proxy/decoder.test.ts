@@ -60,6 +60,15 @@ async function recorded(): Promise<Uint8Array[]> {
 }
 
 describe("a proxy's body", () => {
+  it("is no page of something else when events came before the text that it ends with", async () => {
+    const page = bytes("<!doctype html><title>Bad gateway</title>\n\n");
+    const [body = assert.fail("no body")] = await recorded();
+    const text = new TextDecoder().decode(body);
+    const half = bytes(text.slice(0, text.lastIndexOf("data: ")));
+    assert.equal(decode(page).message.error?.code, "unexpected_response");
+    assert.equal(decode(half, page).message.error?.code, "stream_truncated");
+  });
+
   it("gives the same events byte by byte and cut anywhere", async () => {
     for (const body of await recorded()) {
       const whole = decode(body);
