@@ -125,6 +125,20 @@ describe("the client", () => {
     await assert.rejects(client.request("health.check", {}), RequestError);
   });
 
+  it("leaves no timer when it is closed or refused, which would keep a process alive", async () => {
+    await using server = await gatewayWith(["Hello."]);
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    for (const own of [token, "wrong"]) {
+      const client = clientOf(server, { token: own });
+      await client.ready().catch(() => {});
+      if (own === token) await (await client.send({ sessionKey: "s", message: "Hi" })).result();
+      client.close();
+      await eventually("its timers are gone", () => timers() <= before);
+    }
+  });
+
   it("rejects a refused request with its error code", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server);

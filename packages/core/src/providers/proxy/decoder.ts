@@ -18,7 +18,6 @@ export class ProxyDecoder implements SseListener {
   readonly #answer: ProxyMessage;
   readonly #sse: SseReader;
   #failure: BowlineError | undefined;
-  #hasRead = false;
   #atEnd = false;
 
   constructor(model: Model, { timestamp, attempt = 1, maxEventLength }: DecoderOptions) {
@@ -53,7 +52,7 @@ export class ProxyDecoder implements SseListener {
       this.#atEnd = true;
       this.#sse.end();
       if (this.ended || this.#failure !== undefined) return;
-      if (!this.#hasRead) this.#explainStray();
+      this.#explainStray();
       throw truncated();
     });
   }
@@ -80,7 +79,6 @@ export class ProxyDecoder implements SseListener {
   /** An event of the body, as its framing gives it. */
   event(data: string): void {
     if (this.ended || this.#failure !== undefined) return;
-    this.#hasRead = true;
     let event: unknown;
     try {
       event = JSON.parse(data);
@@ -101,7 +99,8 @@ export class ProxyDecoder implements SseListener {
    */
   #explainStray(): void {
     const body = this.#sse.stray.trim();
-    if ("data: ".startsWith(body)) return; // nothing, or a field's name that was cut
+    // Nothing, or a field's name that was cut. After an event none is held.
+    if ("data: ".startsWith(body)) return;
     const what = htmlTitle(body) ?? `text (${body.slice(0, 200)})`;
     throw new BowlineError(
       "unexpected_response",
