@@ -7,7 +7,7 @@ import { type Outcome, runTests } from "./run-tests.ts";
 import type { Tree } from "./tree.ts";
 
 /** A folder of sources, and the folders of the tests that judge them, the most relevant one first. */
-export interface Judged {
+interface Judged {
   readonly sources: string;
   readonly tests: readonly string[];
 }

@@ -33,10 +33,13 @@ export class CompactedTranscript {
     const source = messages.slice(0, state.messageCount);
     // A message may have been replaced anywhere, as by who redacts it; and what another hook had
     // added at the end is there no more.
-    const isMade =
-      this.#part?.of === state && source.every((message, at) => message === this.#part?.source[at]);
-    if (!isMade) this.#part = { of: state, source, messages: compactedView(messages, state) };
-    return [...this.#part.messages, ...messages.slice(state.messageCount)];
+    const made = this.#part;
+    const part =
+      made?.of === state && source.every((message, at) => message === made.source[at])
+        ? made
+        : { of: state, source, messages: compactedView(messages, state) };
+    this.#part = part;
+    return [...part.messages, ...messages.slice(state.messageCount)];
   }
 
   /** Drops the state of another transcript: one that was reset, or rewound beyond the summary. */
