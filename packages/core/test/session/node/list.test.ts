@@ -116,6 +116,17 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(folder.store), [["a", "Other of a", 4], both[1]]);
   });
 
+  it("has nothing, nor has the folder, of a session whose first entries were refused", async () => {
+    await using folder = await rig();
+    const before = await readdir(folder.path);
+    const circular: Record<string, unknown> = {};
+    circular["self"] = circular;
+    const entry = { seq: 0, id: "e0", parentId: null, timestamp: 1, type: "x", ...circular };
+    await assert.rejects(folder.store.create({ id: "c", createdAt: 1 }, [entry]), /must be JSON/);
+    assert.deepEqual(await readdir(folder.path), before);
+    assert.deepEqual(await show(folder.store), both);
+  });
+
   it("has a session that is being made only when all of it is there", async () => {
     await using folder = await rig();
     const entries = upTo(30_000).map((seq) => ({
