@@ -14,7 +14,7 @@ const waiting = tool(
 );
 
 describe("an abort", () => {
-  it("is told in the state in the words of the message", async () => {
+  it("puts the message's own error text in the state", async () => {
     for (const reason of [undefined, "The user left."]) {
       const { agent } = rig(["A long answer."], [], {
         streamFn: (_model, _context, { signal }) => {
@@ -45,7 +45,7 @@ describe("an abort", () => {
     }
   });
 
-  it("keeps its reason, for the result, for tools and in a session", async () => {
+  it("passes its reason to the result, the tools and the session", async () => {
     for (const reason of ["The user left.", new Error("Shutting down.")]) {
       let seen: unknown;
       const watching = tool("a", async (signal) => {
@@ -73,7 +73,7 @@ describe("an abort", () => {
     }
   });
 
-  it("without a reason says no more than that", async () => {
+  it("without a reason adds no reason to the error text", async () => {
     const { agent } = rig([call("a")], [waiting]);
     agent.subscribe(
       ({ type }) => void (type === "tool_execution_start" && setTimeout(() => agent.abort())),
@@ -84,7 +84,7 @@ describe("an abort", () => {
 });
 
 describe("a call that a hook blocks", () => {
-  it("ends the run where it says so, and every other result of the answer too", async () => {
+  it("ends the run only when the hook sets terminate and so does every other result of the answer", async () => {
     for (const terminate of [true, false]) {
       const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")], {
         beforeToolCall: () => ({ block: true, reason: "Not now.", terminate }),
@@ -96,7 +96,7 @@ describe("a call that a hook blocks", () => {
   });
 });
 
-it("shouldStopAfterTurn is told of an abort by its signal", async () => {
+it("shouldStopAfterTurn learns of an abort through its signal", async () => {
   const { agent } = rig(["Hi"], [], {
     shouldStopAfterTurn: (_, signal) =>
       new Promise((resolve) => {
@@ -107,7 +107,7 @@ it("shouldStopAfterTurn is told of an abort by its signal", async () => {
   assert.equal((await agent.prompt("Hi")).reason, "aborted");
 });
 
-it("a listener that throws a proxy that was revoked ends the run as any other that throws", async () => {
+it("a listener that throws a revoked proxy ends the run with listener_failed", async () => {
   const { agent } = rig(["Hi"]);
   agent.subscribe(() => {
     const { proxy, revoke } = Proxy.revocable({}, {});
@@ -121,7 +121,7 @@ it("a listener that throws a proxy that was revoked ends the run as any other th
   );
 });
 
-it("arguments that are nested too deep are refused, and a session keeps the answer", async () => {
+it("arguments that are nested too deeply are refused, and a session records the answer", async () => {
   for (const depth of [900, 100_000]) {
     const argumentsText = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
     const deep = { type: "toolCall" as const, id: "c", name: "a", arguments: {}, argumentsText };

@@ -22,8 +22,8 @@ const call = (args: Record<string, unknown>, id = "a"): ScriptedStep => ({
 const agentOf = ({ model, streamFn }: ScriptedModel): Agent =>
   new Agent({ initialState: { model }, streamFn });
 
-describe("what an agent tool is called with, and what it gives", () => {
-  it("takes arguments of its own schema, and makes the prompt from them", async () => {
+describe("the arguments and the result of an agent tool", () => {
+  it("follow the tool's own schema, from which it builds the prompt", async () => {
     const script = createScriptedModel(["Found."]);
     const research = createAgentTool({
       ...about,
@@ -47,7 +47,7 @@ describe("what an agent tool is called with, and what it gives", () => {
     assert.equal(declared?.parameters, topic);
   });
 
-  it("makes the prompt from the usual argument too, and takes messages for it", async () => {
+  it("let prompt() build a message from the default argument", async () => {
     const script = createScriptedModel(["Found."]);
     const research = createAgentTool({
       ...about,
@@ -60,7 +60,7 @@ describe("what an agent tool is called with, and what it gives", () => {
     assert.deepEqual([content, timestamp], ["Briefly: rope", 7]);
   });
 
-  it("fails the call when the prompt cannot be made, and makes no agent", async () => {
+  it("fail the call when the prompt cannot be built, and create no agent", async () => {
     let made = 0;
     const research = createAgentTool({
       ...about,
@@ -75,7 +75,7 @@ describe("what an agent tool is called with, and what it gives", () => {
     assert.deepEqual([texts(messages)[2], made], ["toolResult: No such topic.", 0]);
   });
 
-  it("refuses parameters without a prompt made from them, and wrong schemas", () => {
+  it("refuses parameters without a prompt function, and invalid schemas", () => {
     const createAgent = (): Agent => agentOf(createScriptedModel([]));
     const refused = [
       { parameters: topic },
@@ -88,7 +88,7 @@ describe("what an agent tool is called with, and what it gives", () => {
       });
   });
 
-  it("tells createAgent the arguments, the call's id, its signal and its run", async () => {
+  it("are passed to createAgent with the call's id, signal and run", async () => {
     const heard: [unknown, ToolRun][] = [];
     const script = createScriptedModel(["Found."]);
     const research = createAgentTool({
@@ -109,7 +109,7 @@ describe("what an agent tool is called with, and what it gives", () => {
     assert.equal(run?.signal.aborted, false);
   });
 
-  it("waits for an agent that is made later; one that is made after an abort asks no model", async () => {
+  it("waits for an async createAgent, and asks no model when the run was aborted meanwhile", async () => {
     const gate = deferred();
     const script = createScriptedModel(["Found."]);
     const signals: AbortSignal[] = [];
@@ -130,7 +130,7 @@ describe("what an agent tool is called with, and what it gives", () => {
     assert.deepEqual([reason, signals[0]?.aborted, script.calls.length], ["aborted", true, 0]);
   });
 
-  it("gives the run's output as JSON", async () => {
+  it("returns the run's output as JSON", async () => {
     const output = z.object({ details: z.string() });
     const value = { details: "30 m" };
     const script = createScriptedModel([
@@ -146,7 +146,7 @@ describe("what an agent tool is called with, and what it gives", () => {
     assert.equal((result.details as { reason: string }).reason, "done");
   });
 
-  it("fails the call of a run that ended without the output it was asked for", async () => {
+  it("fails the call when the run ended without its required output", async () => {
     const output = z.object({ euros: z.number() });
     const script = createScriptedModel(["54", "54", "54", "54"]);
     const research = createAgentTool({ ...about, output, createAgent: () => agentOf(script) });

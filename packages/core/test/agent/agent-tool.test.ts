@@ -47,7 +47,7 @@ function helper(
 }
 
 describe("an agent as a tool", () => {
-  it("has 50 turns of its own by default, which do not count against its caller's", async () => {
+  it("has its own default limit of 50 turns, which do not count against its caller's", async () => {
     const steps = [...Array.from({ length: 60 }, () => call("look")), "Never said."];
     const { tool: research, script } = helper("research", steps, [tool("look", () => "42")]);
     const { agent } = rig([ask("research", "a"), ask("research", "b"), "Done."], [research]);
@@ -56,7 +56,7 @@ describe("an agent as a tool", () => {
     assert.equal(script.calls.length, 60 + 1); // 50 of the first helper, and what was left
   });
 
-  it("has as many turns as the budget of its caller says", async () => {
+  it("takes the turn limit of its caller's budget", async () => {
     const steps = [...Array.from({ length: 60 }, () => call("look")), "All seen."];
     const { tool: research } = helper("research", steps, [tool("look", () => "42")]);
     const { agent } = rig([ask("research", "a"), "Done."], [research], {
@@ -66,7 +66,7 @@ describe("an agent as a tool", () => {
     assert.equal(texts(messages)[2], "toolResult: All seen.");
   });
 
-  it("does the task it is given and answers with its last words", async () => {
+  it("runs the task it is given and answers with its final text", async () => {
     const { tool: research, script } = helper(
       "research",
       [call("look"), "Forty-two."],
@@ -82,7 +82,7 @@ describe("an agent as a tool", () => {
     assert.deepEqual([reason, turns, usage], ["done", 2, {}]);
   });
 
-  it("says that its answer was cut by a token limit: half an answer is none", async () => {
+  it("reports an answer cut by a token limit as an error", async () => {
     const { tool: research } = helper("research", [
       { content: [{ type: "text", text: "Forty-" }], stopReason: "length" },
     ]);
@@ -94,7 +94,7 @@ describe("an agent as a tool", () => {
     );
   });
 
-  it("shows its events to the caller's listeners under the caller's run, each run counting for itself", async () => {
+  it("emits its events to the caller's listeners with the caller's run as parent, numbered per run", async () => {
     const { tool: research } = helper("research", ["Found."]);
     const { agent, events } = rig([ask("research", "Look"), "Done."], [research]);
     const { runId } = await agent.prompt("Hi");
@@ -136,7 +136,7 @@ describe("an agent as a tool", () => {
     assert.ok(own && !("parentToolCallId" in own) && !("parentToolName" in own));
   });
 
-  it("names at each level the call of the level above", async () => {
+  it("names the direct parent's call at each level", async () => {
     const deepest = helper("deepest", ["Bottom."]);
     const middle = helper("middle", [ask("deepest", "Down", "2"), "Middle."], [deepest.tool]);
     const { agent, events } = rig([ask("middle", "Down", "1"), "Top."], [middle.tool]);
@@ -153,7 +153,7 @@ describe("an agent as a tool", () => {
     );
   });
 
-  it("several levels deep, passes everything up and keeps to one budget", async () => {
+  it("forwards events through several levels and shares one budget", async () => {
     const budget = createBudget({ maxTurns: 10 });
     const deepest = helper("deepest", ["Bottom."]);
     const middle = helper("middle", [ask("deepest", "Down"), "Middle."], [deepest.tool]);
@@ -164,7 +164,7 @@ describe("an agent as a tool", () => {
     assert.equal(budget.used.turns, 5);
   });
 
-  it("shares the caller's own budget too, and may have a smaller one beside it", async () => {
+  it("draws on the caller's budget, and may have a smaller one of its own", async () => {
     const endless = Array.from({ length: 9 }, () => call("look"));
     const first = helper("research", endless, [tool("look", () => "42")]);
     const run = await rig([ask("research", "Look"), "never"], [first.tool], {
@@ -193,7 +193,7 @@ describe("an agent as a tool", () => {
     );
   });
 
-  it("is aborted with its caller, and has settled before the caller's patience ends", async () => {
+  it("aborts with its caller and settles within the caller's grace period", async () => {
     const clock = new ManualClock();
     const { tool: research } = helper(
       "research",
@@ -220,7 +220,7 @@ describe("an agent as a tool", () => {
     assert.equal(clock.pending, 0);
   });
 
-  it("says nothing at a caller whose run is over: listeners of its own may hold it up for longer", async () => {
+  it("emits nothing to a caller whose run has ended, even when its own listeners take longer", async () => {
     const clock = new ManualClock();
     const script = createScriptedModel(["Looked."]);
     let hasEnded = false;
@@ -254,7 +254,7 @@ describe("an agent as a tool", () => {
     assert.deepEqual([hasEnded, events.length], [true, length]);
   });
 
-  it("is aborted also when its caller was while the agent was being made", async () => {
+  it("is aborted when its caller was aborted during createAgent", async () => {
     const script = createScriptedModel(["Never asked."]);
     const research = createAgentTool({
       name: "research",
@@ -269,7 +269,7 @@ describe("an agent as a tool", () => {
     assert.deepEqual([reason, tools[0]?.outcome, script.calls.length], ["aborted", "stopped", 0]);
   });
 
-  it("asks the person at the caller, however deep the question comes from", async () => {
+  it("asks for approval through the outermost caller", async () => {
     const options = { beforeToolCall: requireApproval() };
     const deepest = helper(
       "deepest",
@@ -288,7 +288,7 @@ describe("an agent as a tool", () => {
     assert.equal(deepest.script.calls.length, 2);
   });
 
-  it("runs several at once, each with a transcript of its own", async () => {
+  it("runs several calls at once, each with its own transcript", async () => {
     const gate = deferred();
     const { tool: research, script } = helper("research", [
       async () => (await gate.promise, "One."),
@@ -309,7 +309,7 @@ describe("an agent as a tool", () => {
     );
   });
 
-  it("keeps to what its own budget is a part of, too", async () => {
+  it("respects the parent of its own budget", async () => {
     const all = createBudget({ maxTurns: 1 });
     const research = helper("research", [call("look"), "never"], [tool("look", () => "42")], {
       budget: createBudget({ maxTurns: 9 }, all),
@@ -321,7 +321,7 @@ describe("an agent as a tool", () => {
     assert.deepEqual([research.script.calls.length, all.used.turns], [1, 1]);
   });
 
-  it("may be one agent for all calls: each counts once in the caller's budget, and its own settings come back", async () => {
+  it("may reuse one agent for sequential calls: each counts once in the caller's budget, and the agent's settings are restored", async () => {
     const script = createScriptedModel(["One.", "Two.", "Alone."]);
     const own = { maxTurns: 50 };
     const one = new Agent({
@@ -353,7 +353,7 @@ describe("an agent as a tool", () => {
     assert.deepEqual([one.parentToolCallId, one.parentToolName], [undefined, undefined]);
   });
 
-  it("that is one agent for two calls at once fails the second, and tells nothing twice", async () => {
+  it("fails the second of two concurrent calls on one agent, and emits no event twice", async () => {
     const script = createScriptedModel(["One."]);
     const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
     const research = createAgentTool({

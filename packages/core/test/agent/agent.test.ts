@@ -18,7 +18,7 @@ import { texts } from "../../../../test/support/message-texts.ts";
 
 describe("Agent", () => {
   // Requirements: P25, X13
-  it("resolves a prompt to what the run came to", async () => {
+  it("resolves a prompt with the result of the run", async () => {
     const { agent } = rig(
       [call("a"), { content: [{ type: "text", text: "Done." }], usage: { input: 3, output: 2 } }],
       [tool("a", () => "1")],
@@ -36,7 +36,7 @@ describe("Agent", () => {
     ]);
   });
 
-  it("gives the text of the final answer beside its message", async () => {
+  it("returns the text of the final answer beside its message", async () => {
     const both = {
       content: [{ type: "text" as const, text: "Now." }, scriptedToolCall("stop", {})],
     };
@@ -66,14 +66,14 @@ describe("Agent", () => {
     assert.deepEqual([failed.reason, failed.message?.content, failed.text], ["error", [], ""]);
   });
 
-  it("has no text in a run that ended before any answer", async () => {
+  it("returns no text for a run that ended before any answer", async () => {
     const { agent } = rig(["Done."], [], { budget: { maxTurns: 0 } });
     const run = await agent.prompt("Hi");
     assert.deepEqual([run.reason, run.message, run.text], ["budget", undefined, ""]);
   });
 
   // Requirements: P25
-  it("sends images with the text, and takes a message or several as they are", async () => {
+  it("sends images with the text, and accepts one message or several", async () => {
     const { agent, script } = rig(["ok", "ok"]);
     await agent.prompt("See", [{ type: "image", data: "aGk=", mimeType: "image/png" }]);
     await agent.prompt([hello]);
@@ -99,7 +99,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P26
-  it("continues from a user message or a tool result only", async () => {
+  it("continues only from a user message or a tool result", async () => {
     const { agent } = rig(["Hi."]);
     await assert.rejects(agent.continue(), /no messages/);
     agent.state.messages = [hello];
@@ -139,7 +139,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P20, P30
-  it("delivers what was steered while idle with the first request, after the prompt", async () => {
+  it("delivers messages steered while idle with the first request, after the prompt", async () => {
     const { agent, script } = rig(["a", "b", "c"]);
     for (const content of ["s1", "s2"]) agent.steer({ ...hello, content });
     agent.followUp({ ...hello, content: "f1" });
@@ -155,7 +155,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P20
-  it("delivers everything at once in the mode `all`", async () => {
+  it("delivers all queued messages at once in the mode `all`", async () => {
     const { agent, script } = rig(["a", "b"], [], { followUpMode: "all" });
     for (const content of ["f1", "f2"]) agent.followUp({ ...hello, content });
     await agent.prompt("p");
@@ -167,7 +167,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P18
-  it("shows listeners a state that already holds the message, before tools are prepared", async () => {
+  it("adds a message to the state before it prepares the tools", async () => {
     const seen: string[] = [];
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
       beforeToolCall: async ({ context }) => {
@@ -179,7 +179,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P9, P23
-  it("exposes the live message on updates as one shared object that is never serialised", async () => {
+  it("exposes the live message on updates as one shared object that is not serialised", async () => {
     const { agent } = rig(["Hello there."]);
     const updates: AgentEvent[] = [];
     const live = new Set<AgentMessage | undefined>();
@@ -216,7 +216,7 @@ describe("Agent", () => {
     assert.deepEqual([...log, agent.state.isStreaming], ["first", "true", "second", false]);
   });
 
-  it("calls a listener once, however often it was given, and not once it has left, also while another is waited for", async () => {
+  it("calls a listener once even if subscribed twice, and never after it unsubscribed", async () => {
     const { agent } = rig(["Hello."]);
     const heard: string[] = [];
     const second = ({ type }: AgentEvent): void => void heard.push(`second ${type}`);
@@ -238,7 +238,7 @@ describe("Agent", () => {
     assert.equal(heard.filter((line) => line.startsWith("second")).length, 1);
   });
 
-  it("takes an option that is undefined for one that is not given", async () => {
+  it("treats an undefined option as not given", async () => {
     const { agent } = rig(["Hello."], [], {
       convertToLlm: undefined,
       budget: undefined,
@@ -248,7 +248,7 @@ describe("Agent", () => {
     assert.equal(agent.toolExecution, "parallel");
   });
 
-  it("shows how tools run also when nobody has said it", () => {
+  it("reports toolExecution as parallel by default", () => {
     assert.equal(rig([]).agent.toolExecution, "parallel");
     const { agent } = rig([], [], { toolExecution: "sequential" });
     assert.equal(agent.toolExecution, "sequential");
@@ -256,7 +256,7 @@ describe("Agent", () => {
     assert.equal(agent.toolExecution, "parallel");
   });
 
-  it("throws at once when a listener waits for idle", async () => {
+  it("throws invalid_state when a listener calls waitForIdle", async () => {
     const { agent } = rig(["Hello."]);
     let thrown: unknown;
     agent.subscribe(() => {
@@ -270,7 +270,7 @@ describe("Agent", () => {
     assert.ok(code("invalid_state")(thrown));
   });
 
-  it("takes a change of model, tools and hooks for the next turn of the same run", async () => {
+  it("applies a change of model, tools and hooks to the next turn of the same run", async () => {
     const { agent, script } = rig(
       [call("a"), "Done."],
       [
@@ -290,7 +290,7 @@ describe("Agent", () => {
     );
   });
 
-  it("runs the calls of an answer with the tools that it was asked for with, whatever is assigned while it comes", async () => {
+  it("runs the calls of an answer with the tools of its request, whatever is assigned while it streams", async () => {
     const { agent, script } = rig([call("a"), call("b"), "Done."], [tool("a", () => "1")]);
     agent.subscribe(({ type }) => {
       if (type === "message_update") agent.state.tools = [tool("b", () => "2")];
@@ -310,7 +310,7 @@ describe("Agent", () => {
   });
 
   // Requirements: X7
-  it("hands the context and a stable key to tools", async () => {
+  it("passes the context and a stable idempotency key to tools", async () => {
     let seen: unknown[] = [];
     const spy: AgentTool["execute"] = (_id, _params, _signal, _update, about) => {
       seen = [about?.context, about?.idempotencyKey, about?.run.runId];
@@ -325,7 +325,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P20, X22
-  it("passes every stream option on, and a key by getApiKey before apiKey", async () => {
+  it("passes every stream option on, and prefers getApiKey to apiKey", async () => {
     const { agent, script } = rig(["a"], [], {
       apiKey: "fixed",
       getApiKey: async (provider) => `for ${provider}`,
@@ -346,7 +346,7 @@ describe("Agent", () => {
 describe("a provider that pauses its own work", () => {
   const paused = { content: [{ type: "text" as const, text: "searching" }], paused: true };
 
-  it("gets its message back as it is, until it is done", async () => {
+  it("gets its message back unchanged until it is done", async () => {
     const { agent, script } = rig([paused, paused, "Found."]);
     const run = await agent.prompt("Hi");
     assert.deepEqual([run.reason, run.turns], ["done", 3]);
@@ -357,7 +357,7 @@ describe("a provider that pauses its own work", () => {
     ]);
   });
 
-  it("for ever is stopped", async () => {
+  it("without end is stopped", async () => {
     const { agent } = rig(Array.from({ length: 20 }, () => paused));
     const run = await agent.prompt("Hi");
     assert.deepEqual([run.reason, run.turns], ["length", 11]);
@@ -365,7 +365,7 @@ describe("a provider that pauses its own work", () => {
 });
 
 describe("budgets", () => {
-  it("of turns end the run with a reason, the best answer so far, and queues kept", async () => {
+  it("of turns end the run with a reason, the best answer so far, and the queues intact", async () => {
     const { agent, script } = rig(
       [{ content: [{ type: "text", text: "so far" }, scriptedToolCall("a", {})] }],
       [tool("a", () => "1")],
@@ -381,7 +381,7 @@ describe("budgets", () => {
     assert.equal(agent.hasQueuedMessages(), true);
   });
 
-  it("of tokens and money count what is reported; tokens that nobody reports are estimated, money is not", async () => {
+  it("of tokens and money count reported usage; unreported tokens are estimated, unreported cost is not", async () => {
     const costly = { ...call("a"), usage: { input: 90, output: 20, cost: { total: 0.2 } } };
     for (const budget of [{ maxTokens: 100 }, { maxCost: 0.1 }]) {
       const { agent } = rig([costly, "never"], [tool("a", () => "1")], { budget });
@@ -397,7 +397,7 @@ describe("budgets", () => {
     }
   });
 
-  it("of time end a tool that is running", async () => {
+  it("of time end a running tool", async () => {
     const clock = new ManualClock();
     const { agent } = rig([call("a")], [tool("a", () => new Promise(() => {}))], {
       clock,
@@ -422,7 +422,7 @@ describe("agentLoop", () => {
   });
 
   // Requirements: P1, P35
-  it("gives the run's events and new messages, and leaves the caller's context alone", async () => {
+  it("emits the run's events, returns the new messages, and does not change the caller's context", async () => {
     const script = createScriptedModel(["Hello."]);
     const context = { systemPrompt: "", messages: [] as AgentMessage[] };
     const stream = agentLoop([hello], context, config(script), undefined, script.streamFn);
@@ -443,7 +443,7 @@ describe("agentLoop", () => {
   });
 
   // Requirements: X23
-  it("aborts the run when its reader leaves", async () => {
+  it("aborts the run when its reader stops", async () => {
     const script = createScriptedModel(["A long answer."], { deltaLength: 1, delayMs: 1 });
     const stream = agentLoop(
       [hello],
@@ -458,7 +458,7 @@ describe("agentLoop", () => {
   });
 
   // Requirements: P17
-  it("stops after a turn when shouldStopAfterTurn says so, before any queue is read", async () => {
+  it("stops after a turn when shouldStopAfterTurn returns true, before it reads any queue", async () => {
     const script = createScriptedModel([call("a"), "never"]);
     let polled = 0;
     const stream = agentLoop(

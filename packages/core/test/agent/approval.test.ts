@@ -50,7 +50,7 @@ describe("requireApproval", () => {
     assert.equal(clock.pending, 0);
   });
 
-  it("takes one answer only, and none for a name that nobody asked under", async () => {
+  it("accepts one answer per question, and none for an unknown approval id", async () => {
     const { agent, events } = setUp();
     assert.equal(agent.answer("nothing", { decision: "allow" }), false);
     const run = agent.prompt("Hi");
@@ -63,7 +63,7 @@ describe("requireApproval", () => {
     assert.equal(tools[0]?.outcome, "not_started");
   });
 
-  it("can be answered by the listener that hears of it", async () => {
+  it("can be answered by the listener that receives the request", async () => {
     const { agent } = setUp();
     agent.subscribe((event) => {
       if (event.type === "approval_request") agent.answer(event.approvalId, { decision: "allow" });
@@ -71,7 +71,7 @@ describe("requireApproval", () => {
     assert.equal(texts((await agent.prompt("Hi")).messages)[2], "toolResult: ran");
   });
 
-  it("lets go of the signal that it waited with, which Node would keep for as long as somebody listens", async () => {
+  it("removes its abort listener once it is answered", async () => {
     const memory = createMemoryEffects();
     let waited: AbortSignal | undefined;
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
@@ -90,7 +90,7 @@ describe("requireApproval", () => {
     assert.equal(getEventListeners(waited as AbortSignal, "abort").length, 0);
   });
 
-  it("takes whatever is no clear allowance for a denial", async () => {
+  it("treats anything but a clear allow as a denial", async () => {
     for (const answer of [undefined, true, "allow", { decision: "yes" }, {}]) {
       const { agent, events } = setUp();
       const run = agent.prompt("Hi");
@@ -100,7 +100,7 @@ describe("requireApproval", () => {
     }
   });
 
-  it("denies when nobody answers in time, and says so", async () => {
+  it("denies after the timeout, and says so", async () => {
     const { agent, events, clock } = setUp({ timeoutMs: 5000 });
     const run = agent.prompt("Hi");
     await clock.advance(5000);
@@ -109,7 +109,7 @@ describe("requireApproval", () => {
     assert.equal(agent.answer(requestIn(events).approvalId, { decision: "allow" }), false);
   });
 
-  it("is closed by an abort: the question is answered as expired, and nothing runs", async () => {
+  it("expires on an abort, and the call does not run", async () => {
     const { agent, events, clock } = setUp();
     const run = agent.prompt("Hi");
     await settle();
@@ -120,7 +120,7 @@ describe("requireApproval", () => {
     assert.equal(clock.pending, 0);
   });
 
-  it("asks only about what needs it, with the reason that is given", async () => {
+  it("asks only about calls that need it, with the reason given", async () => {
     const free = setUp({ needed: ({ toolCall }) => toolCall.name !== "a" });
     assert.equal(texts((await free.agent.prompt("Hi")).messages)[2], "toolResult: ran");
     const { agent, events } = setUp({ needed: async () => "it writes" });

@@ -13,7 +13,7 @@ const again = (tokens: number): ScriptedStep => ({ ...call("a"), ...used(tokens)
 const a = tool("a", () => "1");
 
 describe("a budget", () => {
-  it("is not overdrawn: a call is taken to use what the last one used, and is not made when that does not fit", async () => {
+  it("is not overdrawn: each call reserves what the last one used, and is not made when that does not fit", async () => {
     const { agent, script } = rig([again(3), again(3), again(3), again(3)], [a], {
       budget: { maxTokens: 10 },
     });
@@ -23,7 +23,7 @@ describe("a budget", () => {
     assert.match(run.error?.message ?? "", /10 tokens/);
   });
 
-  it("does not mind fields of a stranger's usage that hold nothing", async () => {
+  it("ignores empty usage fields of unknown servers", async () => {
     for (const nothing of [undefined, null]) {
       const usage = { input: 3, output: 4, cacheRead: nothing, cost: nothing } as object;
       const { agent } = rig(
@@ -38,7 +38,7 @@ describe("a budget", () => {
     }
   });
 
-  it("that is no number lets nothing through", async () => {
+  it("allows no call when a limit is not a number", async () => {
     for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
       const { agent, script } = rig(["Hi"], [], {
         budget: { [limit]: Number("ten") },
@@ -49,13 +49,13 @@ describe("a budget", () => {
     }
   });
 
-  it("of one agent's own counts each run by itself", async () => {
+  it("of one agent counts each run by itself", async () => {
     const { agent } = rig(["1", "2"], [], { budget: { maxTurns: 1 } });
     assert.equal((await agent.prompt("Hi")).reason, "done");
     assert.equal((await agent.prompt("Hi")).reason, "done");
   });
 
-  it("that is shared is drawn on by every run it is given to", async () => {
+  it("that is shared counts the usage of every run it is given to", async () => {
     const budget = createBudget({ maxTurns: 3 });
     const { agent } = rig([call("a"), "Done."], [a], { budget });
     const other = rig([call("a"), "Done."], [a], { budget });
@@ -66,7 +66,7 @@ describe("a budget", () => {
     assert.deepEqual([budget.used.turns, budget.used.tokens, budget.used.cost], [3, 0, 0]);
   });
 
-  it("goes on as JSON in another process", async () => {
+  it("continues from its JSON in another process", async () => {
     let kept = JSON.stringify(createBudget({ maxTurns: 2 }));
     const reasons = [];
     for (let process = 0; process < 3; process++) {
@@ -77,7 +77,7 @@ describe("a budget", () => {
     assert.deepEqual(reasons, ["done", "done", "budget"]);
   });
 
-  it("is reserved before a call: runs at the same time do not both take what is left", async () => {
+  it("is reserved before a call, so that concurrent runs cannot both spend the rest", async () => {
     const budget = createBudget({ maxTurns: 5 });
     const scripts = Array.from({ length: 4 }, () =>
       createScriptedModel([call("a"), call("a"), "Done."], { delayMs: 1 }),
@@ -99,7 +99,7 @@ describe("a budget", () => {
     assert.equal(budget.used.turns, 5);
   });
 
-  it("has one measure for all runs: the first call of one is taken to use what the last of any used", async () => {
+  it("keeps one estimate for all runs: the first call of a run reserves what the last call of any run used", async () => {
     const budget = createBudget({ maxTokens: 50 });
     const { agent } = rig([{ content: [{ type: "text", text: "Hi" }], ...used(10) }], [], {
       budget,
@@ -119,7 +119,7 @@ describe("a budget", () => {
     assert.ok(runs.every(({ reason }) => reason === "budget"));
   });
 
-  it("that others have used up while hooks were waited for makes no call", async () => {
+  it("allows no call when other runs used it up while this run waited for hooks", async () => {
     const budget = createBudget({ maxCost: 1 });
     const other = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], {
       budget,
@@ -137,7 +137,7 @@ describe("a budget", () => {
     assert.equal(unfinished?.length, 1);
   });
 
-  it("knows what a call used before its message is told, however long that takes", async () => {
+  it("counts a call before its message is emitted", async () => {
     const budget = createBudget({ maxCost: 1 });
     const { agent } = rig([{ content: [{ type: "text", text: "Dear." }], ...used(1, 2) }], [], {
       budget,
@@ -163,7 +163,7 @@ describe("a budget", () => {
     assert.equal(budget.used.turns, 2);
   });
 
-  it("of money stops at the price, not after it", async () => {
+  it("of money stops at the limit, not after it", async () => {
     const dear: ScriptedStep = { ...call("a"), ...used(1, 0.4) };
     const { agent, script } = rig([dear, dear, dear], [a], { budget: { maxCost: 1 } });
     const run = await agent.prompt("Hi");
@@ -171,7 +171,7 @@ describe("a budget", () => {
     assert.match(run.error?.message ?? "", /\$1/);
   });
 
-  it("of money is refused for a model without prices, before anything is asked", async () => {
+  it("of money is refused for a model without prices, before any request", async () => {
     for (const budget of [{ maxCost: 1 }, createBudget({}, createBudget({ maxCost: 1 }))]) {
       const script = createScriptedModel(["Never asked."]);
       const { cost: _, ...model } = script.model;
@@ -185,7 +185,7 @@ describe("a budget", () => {
     }
   });
 
-  it("counts input and output where a server reports no total, and what is known of a cut answer", async () => {
+  it("adds input and output when a server reports no total, and counts the known usage of a cut answer", async () => {
     const budget = createBudget({ maxTokens: 1000 });
     const usage = { input: 100, output: 20, cacheRead: 3 };
     const { agent } = rig(
@@ -200,7 +200,7 @@ describe("a budget", () => {
     assert.deepEqual([budget.used.tokens, run.usage.totalTokens], [173, 173]);
   });
 
-  it("tells what was used, without what calls that go on have reserved", async () => {
+  it("reports what was used, without the reservations of pending calls", async () => {
     const budget = createBudget({ maxCost: 2 });
     const seen: unknown[] = [];
     const look = (): void => void seen.push([budget.used.cost, budget.used.reserved?.cost]);
@@ -222,7 +222,7 @@ describe("a budget", () => {
     ]);
   });
 
-  it("that others have reserved says what was used of it", async () => {
+  it("reports the used part, without what other runs have reserved", async () => {
     const budget = createBudget({ maxTurns: 2 });
     let refused: string | undefined;
     const look = async (): Promise<void> => {
@@ -237,7 +237,7 @@ describe("a budget", () => {
     );
   });
 
-  it("is charged for a resumed run once in one process, and in full in another", async () => {
+  it("charges a resumed run once in the same process, and in full in another", async () => {
     const budget = createBudget({ maxTurns: 9 });
     const failing = { error: new BowlineError("server_error", "No."), ...used(10) };
     const first = rig([{ ...call("a"), ...used(100) }, failing], [a], { budget });
@@ -257,7 +257,7 @@ describe("a budget", () => {
     ]);
   });
 
-  it("of time has one deadline for all who share it", async () => {
+  it("of time has one deadline for all runs that share it", async () => {
     const clock = new ManualClock();
     const budget = createBudget({ maxTimeMs: 100 });
     const slow = tool(

@@ -106,8 +106,8 @@ const echoing = (text: string, id: string): AssistantMessage["content"][number] 
   arguments: { text },
 });
 
-describe("a program that reaches into the agent", () => {
-  it("finds the stream function there, the default one too, and wraps it", async () => {
+describe("a program that extends the agent", () => {
+  it("can read and wrap the stream function, including the default", async () => {
     assert.equal(new AgentWithWires().streamFn, streamByProtocol);
     assert.equal(new AgentWithWires({ streamFn: undefined }).streamFn, streamByProtocol);
     class Preset extends Agent {
@@ -129,7 +129,7 @@ describe("a program that reaches into the agent", () => {
     ]);
   });
 
-  it("asks the agent's own convertToLlm what a model would see", async () => {
+  it("can call the agent's convertToLlm to see what a model would see", async () => {
     const notice = { role: "notice", text: "Connected." } as unknown as AgentMessage;
     const agent = new Agent({ initialState: { messages: [hello, notice] } });
     assert.deepEqual(await agent.convertToLlm(agent.state.messages), [hello]);
@@ -145,7 +145,7 @@ describe("a program that reaches into the agent", () => {
     ]);
   });
 
-  it("draws anew when the set of pending calls is another one, and keeps the one it was given", async () => {
+  it("can redraw when the set of pending calls is replaced, because an earlier set never changes", async () => {
     const { agent } = rig([{ content: [echoing("a", "1"), echoing("b", "2")] }, "Done."], [echo]);
     const drawn: ReadonlySet<string>[] = [];
     agent.subscribe(() => {
@@ -158,7 +158,7 @@ describe("a program that reaches into the agent", () => {
     );
   });
 
-  it("learns of every agent by a patch of `subscribe`", () => {
+  it("can observe every agent by patching `subscribe`", () => {
     const seen: Agent[] = [];
     class Watched extends Agent {}
     const original = Object.getOwnPropertyDescriptor(Agent.prototype, "subscribe")
@@ -172,7 +172,7 @@ describe("a program that reaches into the agent", () => {
     assert.deepEqual(seen, [agent]);
   });
 
-  it("extends the class, adds to the prompt before it is made and listens from the start", async () => {
+  it("can extend the class, change the prompt before a run and listen from the start", async () => {
     class Bot extends Agent {
       readonly heard: string[] = [];
       constructor(options: AgentOptions) {
@@ -191,7 +191,7 @@ describe("a program that reaches into the agent", () => {
     assert.deepEqual([bot.heard[0], bot.heard.at(-1)], ["agent_start", "agent_end"]);
   });
 
-  it("sets prompt and tools for one request, and puts them back", async () => {
+  it("can set prompt and tools for one request, and restore them", async () => {
     const { agent, script } = rig(["A form.", "Hello."], [echo]);
     const { tools, systemPrompt } = agent.state;
     agent.state.tools = [];
@@ -210,8 +210,8 @@ describe("a program that reaches into the agent", () => {
   });
 });
 
-describe("a stream function of a program's own", () => {
-  it("pushes the whole message with each event, and is told of as ours", async () => {
+describe("a custom stream function", () => {
+  it("may push the whole message with each event, and emits the same events as a built-in one", async () => {
     const started = rig(["Hello."]);
     await started.agent.prompt("Hi");
     const streamFn: StreamFn = () => {
@@ -237,7 +237,7 @@ describe("a stream function of a program's own", () => {
     assert.deepEqual(agent.state.messages.at(-1), answer("Hello."));
   });
 
-  it("gives the end alone, calls without the text of their arguments, and a stop that names no tools", async () => {
+  it("may emit only the end, calls without argument deltas, and a stop reason that names no tools", async () => {
     const { agent, events } = rig([], [echo], {
       streamFn: answering(answer("", { content: [echoing("again", "1")] }), answer("Done.")),
     });
@@ -262,7 +262,7 @@ describe("a stream function of a program's own", () => {
     );
   });
 
-  it("says that it was aborted in words of its own, and what it had said is kept", async () => {
+  it("may report its abort in its own words, and its partial answer is recorded", async () => {
     const stream = new PushedStream();
     const partial = answer("So f");
     const { agent } = rig([], [], {
@@ -285,14 +285,14 @@ describe("a stream function of a program's own", () => {
   });
 });
 
-describe("a stream that ends with its answer and no event", () => {
+describe("a stream that ends with result() and no final event", () => {
   const ending = (result: unknown): StreamFn => {
     const nothing = { next: () => Promise.resolve({ done: true as const, value: undefined }) };
     return () =>
       ({ [Symbol.asyncIterator]: () => nothing, result: () => Promise.resolve(result) }) as never;
   };
 
-  it("has given it: its calls run, and its failure is one", async () => {
+  it("has its calls run, and its failure reported", async () => {
     const answers = [answer("", { content: [echoing("again", "1")] }), answer("Done.")];
     const { agent } = rig([], [echo], {
       streamFn: (...asked) => ending(answers.shift())(...asked),
@@ -308,7 +308,7 @@ describe("a stream that ends with its answer and no event", () => {
     assert.equal((await failing.agent.prompt("Hi")).reason, "error");
   });
 
-  it("was cut when it has none, or is no answer", async () => {
+  it("is truncated when result() is missing, pending or no answer", async () => {
     for (const result of [undefined, {}, { role: "user" }]) {
       const { error } = await rig([], [], { streamFn: ending(result) }).agent.prompt("Hi");
       assert.equal(error?.code, "stream_truncated");
@@ -324,8 +324,8 @@ describe("a stream that ends with its answer and no event", () => {
   });
 });
 
-describe("a program around the runs", () => {
-  it("drops an answer that failed, from a timer behind agent_end, and continues", async () => {
+describe("a program that controls the runs", () => {
+  it("can drop a failed answer in a timer after agent_end, and continue", async () => {
     const { agent } = rig([], [], {
       streamFn: answering(
         answer("", { stopReason: "error", errorMessage: "overloaded" }),
@@ -348,7 +348,7 @@ describe("a program around the runs", () => {
     assert.equal(agent.state.errorMessage, undefined);
   });
 
-  it("keeps the transcript as JSON and loads it into another agent", async () => {
+  it("can store the transcript as JSON and load it into another agent", async () => {
     const first = rig([{ content: [echoing("again", "1")] }, "Done."], [echo]);
     await first.agent.prompt("Hi");
     const kept = JSON.stringify(first.agent.state.messages);
@@ -360,7 +360,7 @@ describe("a program around the runs", () => {
     assert.deepEqual(texts(seen).slice(-2), ["assistant: Done.", "user: And?"]);
   });
 
-  it("puts a message that is only half an answer's shape into what one request holds", async () => {
+  it("can add an assistant message without metadata to one request", async () => {
     const lore = {
       role: "assistant",
       content: [{ type: "text", text: "They like rain." }],
@@ -376,7 +376,7 @@ describe("a program around the runs", () => {
     assert.deepEqual(texts(agent.state.messages as Message[]), ["user: Hi", "assistant: Hello."]);
   });
 
-  it("replaces the transcript by a summary between two turns", async () => {
+  it("can replace the transcript with a summary between two turns", async () => {
     const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")]);
     agent.subscribe((event) => {
       if (event.type === "turn_end" && event.toolResults.length > 0) agent.state.messages = [hello];
@@ -386,7 +386,7 @@ describe("a program around the runs", () => {
     assert.deepEqual(texts(agent.state.messages as Message[]), ["user: Hello", "assistant: Done."]);
   });
 
-  it("counts turns in turn_end and aborts after the last: the results are kept, and nothing more is asked", async () => {
+  it("can count turns in turn_end and abort after the last: results are recorded and the model is not asked again", async () => {
     const { agent, script } = rig([call("a"), call("a")], [tool("a", () => "1")]);
     let left = 1;
     agent.subscribe(({ type }) => type === "turn_end" && --left === 0 && agent.abort());
@@ -395,7 +395,7 @@ describe("a program around the runs", () => {
     assert.match(agent.state.errorMessage ?? "", /aborted/);
   });
 
-  it("follows a call by its id, and reads arguments, progress and details of it", async () => {
+  it("can follow a call by its id, with arguments, progress and details", async () => {
     const { agent } = rig([{ content: [echoing("again", "1")] }, "Done."], [echo]);
     const trace: unknown[] = [];
     agent.subscribe((event: AgentEvent) => {
@@ -414,7 +414,7 @@ describe("a program around the runs", () => {
     ]);
   });
 
-  it("wraps the tools it finds, and calls what is in them", async () => {
+  it("can wrap the agent's tools and call the originals", async () => {
     const { agent } = rig([{ content: [echoing("again", "1")] }, "Done."], [echo]);
     agent.state.tools = agent.state.tools.map((inner) => ({
       ...inner,
@@ -427,7 +427,7 @@ describe("a program around the runs", () => {
     assert.deepEqual(texts(agent.state.messages as Message[])[2], "toolResult: again!");
   });
 
-  it("prompts with a list of images that may be empty, or not there", async () => {
+  it("can prompt with a list of images that is empty or undefined", async () => {
     const { agent } = rig(["1", "2", "3"]);
     const image = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
     for (const images of [[image], [], undefined]) await agent.prompt("Look", images);
@@ -437,7 +437,7 @@ describe("a program around the runs", () => {
     assert.deepEqual(said, [[{ type: "text", text: "Look" }, image], "Look", "Look"]);
   });
 
-  it("reads a low-level loop to its end, and asks it what it came to", async () => {
+  it("can read a low-level loop to its end, and get its result", async () => {
     const { script } = rig([{ content: [echoing("again", "1")] }, "Done."]);
     const context = {
       systemPrompt: "",
@@ -459,7 +459,7 @@ describe("a program around the runs", () => {
     assert.equal(context.messages.length, 2);
   });
 
-  it("gives a low-level loop a sink, which is waited for before a tool runs", async () => {
+  it("can give a low-level loop a sink, which is awaited before a tool runs", async () => {
     const trace: string[] = [];
     const noted: AgentTool = {
       ...echo,

@@ -16,9 +16,9 @@ import { texts } from "../../../../test/support/message-texts.ts";
 const notice = { role: "notice", text: "Connected." } as unknown as AgentMessage;
 const isNotice = (message: unknown): boolean => message === notice;
 
-describe("a message of one's own", () => {
+describe("a custom message", () => {
   // Requirements: P2, P3
-  it("is kept and told of as any other, and by default no model sees it", async () => {
+  it("is recorded and emitted like any other, and not sent to a model by default", async () => {
     const { agent, script, events } = rig(["Hello.", "Again."]);
     agent.state.messages.push(notice);
     await agent.prompt([notice, hello]);
@@ -31,7 +31,7 @@ describe("a message of one's own", () => {
   });
 
   // Requirements: P2, P26
-  it("can be steered and queued, and be what a run goes on from", async () => {
+  it("can be steered and queued, and can be the message that a run continues from", async () => {
     const convertToLlm = (messages: AgentMessage[]): Message[] =>
       messages.map((message): Message =>
         isNotice(message) ? { ...hello, content: "(notice)" } : message,
@@ -60,7 +60,7 @@ describe("a message of one's own", () => {
   });
 
   // Requirements: P2, P43
-  it("has a type that is merged through either entry, and holds in both", async () => {
+  it("has a declaration-merged type that holds in both entries", async () => {
     await using programs = await createPrograms();
     const entries = ["@bowline/core", "@bowline/core/agent"];
     for (const [index, entry] of entries.entries()) {

@@ -11,14 +11,14 @@ const root = join(import.meta.dirname, "../../../..");
 const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
 
 for (const example of ["examples/14-sub-agents.ts", "examples/15-structured-output.ts"])
-  it(`the page about runs shows ${example}`, async () => {
+  it(`the page about runs quotes ${example}`, async () => {
     const blocks = [...(await read("docs/runs.md")).matchAll(/^```ts\n(.*?)^```/gms)].map(
       ([, code]) => code,
     );
     assert.ok(blocks.includes(await read(example)));
   });
 
-it("the page about limits has each with the default of its docstring", async () => {
+it("the page about limits lists each option with the default of its docstring", async () => {
   const types =
     (await read("packages/core/src/agent/contract/hooks.ts")) +
     (await read("packages/core/src/llm/model.ts"));

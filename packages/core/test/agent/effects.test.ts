@@ -23,8 +23,8 @@ import { code } from "../../../../test/support/error-code.ts";
 import { settle } from "../../../../test/support/manual-clock.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
-describe("waits under one name", () => {
-  it("all end with its answer, and then nobody waits", async () => {
+describe("concurrent waits under one name", () => {
+  it("all resolve with its answer and are then removed", async () => {
     const memory = createMemoryEffects();
     const heard: unknown[] = [];
     for (const name of ["a", "a", "b"])
@@ -37,7 +37,7 @@ describe("waits under one name", () => {
     assert.deepEqual(heard, [1, 1, 3]);
   });
 
-  it("are left one by one: an abort of one leaves the others waiting", async () => {
+  it("end one by one: aborting one leaves the others pending", async () => {
     const memory = createMemoryEffects();
     const leaving = new AbortController();
     const left = assert.rejects(memory.waitFor("a", leaving.signal), code("aborted"));
@@ -108,7 +108,7 @@ class SlowClock implements Clock {
   }
 }
 
-it("an agent may be given no effects, as plain JavaScript says it", async () => {
+it("an agent accepts undefined effects", async () => {
   for (const isKept of [false, true]) {
     const { agent } = rig(["Done."], [], { effects: null as never });
     if (isKept) await attachSession(agent, await createSession(createMemoryStore()));
@@ -165,7 +165,7 @@ describe("an instance of a class", () => {
     assert.deepEqual([details, isError, tools[0]?.outcome], ["No such berth", true, "failed"]);
   });
 
-  it("can be the definition of a tool, where its data are fields", async () => {
+  it("can be the definition of a tool, also when its data are fields", async () => {
     class Definition {
       readonly #greeting = "Hello";
       readonly name = "greet";

@@ -58,10 +58,10 @@ const ends: Record<string, { options: AgentOptions; reason: string }> = {
   "a limit on time": { options: { budget: { maxTimeMs: 300 } }, reason: "budget" },
 };
 
-describe("a stream that never pauses and ignores its signal is given up at the one grace", () => {
+describe("a stream that never pauses and ignores its signal is given up after one grace period", () => {
   for (const [how, listen] of Object.entries(listeners))
     for (const [why, { options, reason }] of Object.entries(ends))
-      it(`after ${why}, told to listeners ${how}`, async () => {
+      it(`after ${why}, with listeners ${how}`, async () => {
         const clock = new BusyClock();
         const { model } = createScriptedModel([]);
         const agent = new Agent({

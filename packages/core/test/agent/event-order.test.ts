@@ -65,7 +65,7 @@ describe("the order of events", () => {
   });
 
   // Requirements: P11, P12, X17
-  it("of three tools in parallel that finish out of order: ends as they finish, results as they were asked", async () => {
+  it("of three parallel tools that finish out of order: ends in order of completion, results in order of the calls", async () => {
     const gates = { a: deferred<string>(), b: deferred<string>(), c: deferred<string>() };
     const tools = [
       tool("a", () => gates.a.promise),
@@ -137,7 +137,7 @@ describe("the order of events", () => {
 
   it(
     // Requirements: P13
-    "of tools that say `parallel` in an agent that is sequential: they run together, unless another of the batch does not say so",
+    "of tools marked `parallel` in a sequential agent: they run together, unless another tool of the batch is not marked",
     { timeout: 5000 },
     async () => {
       const run = async (extra: Partial<AgentTool>): Promise<string[]> => {
@@ -208,7 +208,7 @@ describe("the order of events", () => {
     });
   }
 
-  it("of an abort in the middle of text: the partial answer ends, and so does the run", async () => {
+  it("of an abort during text: the partial answer ends, and then the run", async () => {
     const script = createScriptedModel(["A long answer."], { deltaLength: 2, delayMs: 1 });
     const agent = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
     const events: string[] = [];
@@ -236,7 +236,7 @@ describe("the order of events", () => {
   });
 
   // Requirements: P12
-  it("of calls that are refused before they run: their end comes at once, before the others start running", async () => {
+  it("of calls that are refused before they run: they end at once, before the others start", async () => {
     const { agent, events } = rig(
       [calls("a", "x", "b"), "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],

@@ -26,14 +26,14 @@ async function called(
   return { ran, told: JSON.stringify(messages.find(({ role }) => role === "toolResult")) };
 }
 
-describe("a number with more digits than JavaScript keeps", () => {
-  it("reaches a tool that wants a text with all its digits", async () => {
+describe("a number with more digits than JavaScript can represent", () => {
+  it("reaches a tool parameter of type string with all its digits", async () => {
     assert.deepEqual((await called({ type: "string" }, `{"id":${id}}`)).ran, [{ id }]);
     assert.deepEqual((await called({ type: "string" }, `{"id":"${id}"}`)).ran, [{ id }]);
     assert.deepEqual((await called({}, `{"id":${id}}`)).ran, [{ id }]);
   });
 
-  it("reaches no tool that wants a number, and the model is told to quote it", async () => {
+  it("does not reach a parameter of type number, and the model is told to quote it", async () => {
     for (const type of ["integer", "number"])
       for (const text of [`{"id":${id}}`, `{"id":1e400}`, `{"id":"${id}"}`]) {
         const { ran, told } = await called({ type }, text);
@@ -43,13 +43,13 @@ describe("a number with more digits than JavaScript keeps", () => {
       }
   });
 
-  it("keeps its digits in a list that the model wrote as text", async () => {
+  it("keeps its digits in a list that the model wrote as a string", async () => {
     const schema = { type: "array", items: { type: "string" } };
     const text = JSON.stringify({ id: `[${id}]` });
     assert.deepEqual((await called(schema, text)).ran, [{ id: [id] }]);
   });
 
-  it("is not told of where the arguments are wrong otherwise", async () => {
+  it("is not mentioned when the arguments have other errors", async () => {
     const { told } = await called({ type: "integer" }, '{"id":"x"}');
     assert.doesNotMatch(told, /quotes/);
   });

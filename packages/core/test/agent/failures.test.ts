@@ -44,7 +44,7 @@ describe("tools", () => {
   });
 
   // Requirements: P16
-  it("go on when only some results of the batch terminate", async () => {
+  it("continue the run when only some results of the batch terminate", async () => {
     const ending = { ...tool("a", () => ""), execute: () => ({ content: [], terminate: true }) };
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }, "Done."],
@@ -55,7 +55,7 @@ describe("tools", () => {
   });
 
   // Requirements: P33
-  it("stream progress until they settle, and not after", async () => {
+  it("emit progress until they settle, and not after", async () => {
     let late: (() => void) | undefined;
     const { agent, events } = rig(
       [call("a"), "Done."],
@@ -75,7 +75,7 @@ describe("tools", () => {
     assert.equal(events.filter(({ type }) => type === "tool_execution_update").length, 1);
   });
 
-  it("that give back what no model takes fail, and spoil no later request", async () => {
+  it("fail when they return what no model accepts, and do not break later requests", async () => {
     const resource = { type: "resource", resource: { uri: "a", text: "b" } };
     const contents = [
       "text",
@@ -99,7 +99,7 @@ describe("tools", () => {
     }
   });
 
-  it("that are called by nearly their name are named to the model", async () => {
+  it("are suggested to the model when it misspells their name", async () => {
     const { agent } = rig(
       [call("ReadFile"), "Done."],
       [tool("read_file", () => ""), tool("b", () => "")],
@@ -109,7 +109,7 @@ describe("tools", () => {
   });
 
   // Requirements: P14
-  it("that are blocked for no reason say that they were", async () => {
+  it("that are blocked without a reason still say so", async () => {
     for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
         beforeToolCall: () => blocked,
@@ -122,7 +122,7 @@ describe("tools", () => {
   });
 
   // Requirements: X29
-  it("of an answer that the token limit cut are not run, and a model that goes on so is stopped", async () => {
+  it("do not run for an answer cut by the token limit, and a model that repeats that is stopped", async () => {
     let ran = 0;
     const cut = { ...call("a"), stopReason: "length" as const };
     const { agent } = rig([cut, cut, cut], [tool("a", () => String(ran++))]);
@@ -131,7 +131,7 @@ describe("tools", () => {
   });
 
   // Requirements: X5
-  it("are not run on malformed arguments", async () => {
+  it("do not run on malformed arguments", async () => {
     let ran = 0;
     const bad = {
       type: "toolCall" as const,
@@ -147,7 +147,7 @@ describe("tools", () => {
   });
 
   // Requirements: X5
-  it("are answered with what the model wrote, at most 500 characters of it", async () => {
+  it("quote at most 500 characters of malformed arguments to the model", async () => {
     const wrote = (argumentsText: string): ReturnType<typeof call> => ({
       content: [{ type: "toolCall", id: "a", name: "a", arguments: {}, argumentsText }],
     });
@@ -158,7 +158,7 @@ describe("tools", () => {
     assert.ok(second.endsWith(` You wrote: ${long.slice(0, 500)}…`), second);
   });
 
-  it("are stopped by their time limit, and reported as left running when they do not stop", async () => {
+  it("are stopped at their time limit, and reported as left running when they do not stop", async () => {
     const clock = new ManualClock();
     const { agent, events } = rig(
       [call("a"), "Done."],
@@ -183,7 +183,7 @@ describe("tools", () => {
 
 describe("an abort", () => {
   // Requirements: P27, P38
-  it("during a tool that ignores it settles at the grace, asks the model nothing more and keeps the queues", async () => {
+  it("settles after the grace period when a tool ignores it, asks the model nothing more and keeps the queues", async () => {
     const clock = new ManualClock();
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] }],
@@ -214,7 +214,7 @@ describe("an abort", () => {
     );
   });
 
-  it("of a stream function that ignores its signal settles at the grace, with what came", async () => {
+  it("settles after the grace period when a stream function ignores it, with the partial answer", async () => {
     const clock = new ManualClock();
     const { model } = createScriptedModel([]);
     const agent = new Agent({
@@ -245,7 +245,7 @@ describe("an abort", () => {
     );
   });
 
-  it("leaves an agent that can be prompted again", async () => {
+  it("leaves the agent ready for another prompt", async () => {
     const { agent } = rig(
       [call("a"), "Fine."],
       [
@@ -270,7 +270,7 @@ describe("an abort", () => {
   });
 });
 
-describe("whatever throws", () => {
+describe("a callback that throws", () => {
   const boom = (): never => {
     throw new Error("boom");
   };
@@ -289,7 +289,7 @@ describe("whatever throws", () => {
 
   for (const [what, [options, expected]] of Object.entries(failures)) {
     // Requirements: P10, P38, X14
-    it(`(${what}) ends the run once, typed, with a valid transcript`, async () => {
+    it(`(${what}) ends the run once, with a typed error and a valid transcript`, async () => {
       const { agent, events } = rig(["Hello."], [], options);
       const run = await agent.prompt("Hi");
       assert.equal(run.reason, "error");
@@ -364,7 +364,7 @@ describe("whatever throws", () => {
     );
   });
 
-  it("(a listener that never settles) is given up at its limit", async () => {
+  it("(a listener that never settles) is given up at its time limit", async () => {
     const clock = new ManualClock();
     const { agent } = rig(["Hello."], [], { clock, hookTimeoutMs: 1000 });
     agent.subscribe((event) => (event.type === "turn_start" ? new Promise(() => {}) : undefined));
@@ -374,7 +374,7 @@ describe("whatever throws", () => {
   });
 
   // Requirements: P38, X8
-  it("(beforeToolCall, afterToolCall, prepareArguments) is an error result, and the run goes on", async () => {
+  it("(beforeToolCall, afterToolCall, prepareArguments) gives an error result, and the run goes on", async () => {
     for (const options of [{ beforeToolCall: boom }, { afterToolCall: boom }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], options);
       assert.equal((await agent.prompt("Hi")).reason, "done");

@@ -11,7 +11,7 @@ import { rig } from "../support.ts";
 const text = (message: object): string => messageText(message as Parameters<typeof messageText>[0]);
 
 describe("the transcript", () => {
-  it("keeps its messages when transformContext empties the list it was given", async () => {
+  it("is unchanged when transformContext empties the list it was given", async () => {
     const { agent } = rig(["One.", "Two."], [], {
       transformContext: (messages) => {
         messages.splice(0, messages.length - 1);
@@ -23,7 +23,7 @@ describe("the transcript", () => {
     assert.deepEqual(agent.state.messages.map(text), ["First", "One.", "Second", "Two."]);
   });
 
-  it("has nothing of what transformContext or convertToLlm pushes onto its list", async () => {
+  it("is unchanged when transformContext or convertToLlm push onto their lists", async () => {
     const { agent, script } = rig(["One."], [], {
       transformContext: (messages) => {
         messages.push({ role: "user", content: "a hint", timestamp: 0 });
@@ -43,7 +43,7 @@ describe("the transcript", () => {
     assert.deepEqual(asked?.context.messages.map(text), ["First", "a hint", "another"]);
   });
 
-  it("is sent as the program edited it, before and after a compaction, wherever the edit is", async () => {
+  it("is sent with the program's edits, before and after a compaction, wherever they are", async () => {
     const script = createScriptedModel(["Yes.", "Noted.", "A summary.", "Done.", "Done."]);
     const compaction = createCompaction({ contextWindow: 10_000, keepRecentTokens: 30 });
     const { agent } = rig([], [], { transformContext: compaction.transformContext });
@@ -68,7 +68,7 @@ describe("the transcript", () => {
 });
 
 describe("a session", () => {
-  it("has one agent at a time", async () => {
+  it("accepts one agent at a time", async () => {
     const session = await createSession(createMemoryStore());
     const first = await attachSession(rig([]).agent, session);
     await assert.rejects(attachSession(rig([]).agent, session), { code: "invalid_state" });
@@ -88,7 +88,7 @@ describe("a session", () => {
 });
 
 describe("a summary in a run with an output", () => {
-  it("is not asked for in the output's schema", async () => {
+  it("is not requested with the output's schema", async () => {
     const script = createScriptedModel([
       "Yes.",
       '{"city":"Oslo"}',

@@ -43,7 +43,7 @@ for (const [entry, Class] of Object.entries({ main: Agent, agent: AgentWithoutWi
       assert.deepEqual({ ...new Class({ model, tools, initialState: nested }).state }, expected);
     });
 
-    it("copies the lists that it is given flat", () => {
+    it("copies the lists of its flat options", () => {
       const { tools, messages } = begin();
       const agent = new Class({ tools, messages });
       agent.state.tools.push(echo);
@@ -59,7 +59,7 @@ for (const [entry, Class] of Object.entries({ main: Agent, agent: AgentWithoutWi
       );
     });
 
-    it("refuses what is given in both places, by its name", () => {
+    it("refuses a field that is given in both places, and names it", () => {
       const state = begin();
       for (const name of names) {
         const twice: AgentOptions = { [name]: state[name], initialState: { [name]: state[name] } };
@@ -73,7 +73,7 @@ for (const [entry, Class] of Object.entries({ main: Agent, agent: AgentWithoutWi
       }
     });
 
-    it("takes undefined in one of the places as not given", () => {
+    it("treats undefined in one of the places as not given", () => {
       const state = begin();
       const none = Object.fromEntries(names.map((name) => [name, undefined]));
       const expected = { ...new Class(state).state };
@@ -83,7 +83,7 @@ for (const [entry, Class] of Object.entries({ main: Agent, agent: AgentWithoutWi
   });
 }
 
-it("a run asks the model, with the prompt, tools and level that were given flat", async () => {
+it("a run sends the prompt, tools and level of the flat options", async () => {
   const { model, streamFn, calls } = createScriptedModel(["Fine."]);
   const run = await new Agent({ ...begin(), model, streamFn }).prompt("And?");
   assert.equal(run.reason, "done");

@@ -51,7 +51,7 @@ function told(events: readonly AgentEvent[]): unknown {
 const numbers = (events: readonly AgentEvent[]): number[] => events.map(({ seq }) => seq);
 const inOrder = (events: readonly AgentEvent[]): number[] => events.map((_, index) => index);
 
-describe("an answer that is given up is stored as it was told", () => {
+describe("an answer that is given up is stored as it was emitted", () => {
   const listeners = {
     "is slow": (clock: ManualClock) => wait(clock, 100),
     "never answers": never,
@@ -74,7 +74,7 @@ describe("an answer that is given up is stored as it was told", () => {
   for (const [slowness, listen] of Object.entries(listeners))
     for (const [what, due] of Object.entries(isDue))
       for (const [why, { options, aborts = false, reason }] of Object.entries(ends))
-        it(`after ${why}, by a listener that ${slowness} at ${what}`, async () => {
+        it(`after ${why}, when a listener ${slowness} at ${what}`, async () => {
           const clock = new ManualClock();
           const { agent, events } = rig([], [], { streamFn: talksOn, clock, ...options });
           agent.subscribe((event) => (due(event) ? listen(clock) : undefined));
@@ -91,10 +91,10 @@ describe("an answer that is given up is stored as it was told", () => {
         });
 });
 
-describe("a listener that holds an event for longer than its time", () => {
+describe("a listener that exceeds its time limit", () => {
   for (const type of ["message_start", "message_update", "turn_end"] as const)
     for (const aborts of [false, true])
-      it(`(${type}, ${aborts ? "after an abort" : "at its limit"}) keeps it from nobody: others hear each event, in order`, async () => {
+      it(`(${type}, ${aborts ? "after an abort" : "at its limit"}) does not delay others: they get each event, in order`, async () => {
         const clock = new ManualClock();
         const { agent } = rig(["Hello."], [], { clock, ...settings });
         const heard: AgentEvent[] = [];
@@ -109,7 +109,7 @@ describe("a listener that holds an event for longer than its time", () => {
         assert.equal(heard.at(-1)?.type, "agent_end");
       });
 
-  it("has a limit of its own: that all take long together fails nothing", async () => {
+  it("has its own limit: slow listeners do not add up to a failure", async () => {
     const clock = new ManualClock();
     const { agent } = rig(["Hello."], [], { clock, ...settings });
     for (let count = 0; count < 3; count++)
@@ -119,7 +119,7 @@ describe("a listener that holds an event for longer than its time", () => {
     assert.equal((await run).reason, "done");
   });
 
-  it("is left behind after an abort; the others are waited for", async () => {
+  it("is given up after an abort, while the other listeners are awaited", async () => {
     const clock = new ManualClock();
     const { agent } = rig([{ content: [scriptedToolCall("a", {})] }], [tool("a", () => never())], {
       clock,
@@ -138,7 +138,7 @@ describe("a listener that holds an event for longer than its time", () => {
     assert.equal(await last, "agent_end");
   });
 
-  it("(a nested run's own) keeps nothing from the caller's", async () => {
+  it("(of a nested run) does not hold events back from the caller's listeners", async () => {
     const clock = new ManualClock();
     const inner = createScriptedModel(["Found."]);
     const createAgent = (): Agent => {
@@ -166,7 +166,7 @@ describe("a listener that holds an event for longer than its time", () => {
   });
 });
 
-it("an abort does not wait for listeners between two updates, and does at an end", async () => {
+it("an abort does not wait for listeners of updates, but waits for those of an end event", async () => {
   const clock = new ManualClock();
   const { agent } = rig([], [], { streamFn: talksOn, clock, ...settings });
   const begun: string[] = [];

@@ -7,7 +7,7 @@ const user = (content: string): AgentMessage => ({ role: "user", content, timest
 const note = { role: "note", text: "for people" } as unknown as AgentMessage;
 
 describe("the default convertToLlm", () => {
-  it("gives a copy of what a model understands, of a list that grows and of another", () => {
+  it("returns a copy of the messages that a model understands, also when the list grows or is replaced", () => {
     const filter = createLlmFilter();
     const messages = [user("a")];
     assert.deepEqual(filter(messages), [user("a")]);
@@ -19,7 +19,7 @@ describe("the default convertToLlm", () => {
     assert.notEqual(filter(messages), messages);
   });
 
-  it("leaves an application's message out where another was taken back before, as long as the list was or longer", () => {
+  it("leaves out a custom message that replaced a removed one, at the same length or longer", () => {
     for (const more of [[], [user("c")]]) {
       const filter = createLlmFilter();
       const messages = [user("a"), user("b")];

@@ -6,7 +6,7 @@ import { within } from "../../../../test/support/within.ts";
 import { call, rig, tool } from "../support.ts";
 
 describe("createMemoryEffects", () => {
-  it("gives an answer to all who wait under its name, once", async () => {
+  it("resolves all waits under a name with its answer, once", async () => {
     const effects = createMemoryEffects();
     const waiting = Promise.all([effects.waitFor("a"), effects.waitFor("a")]);
     const other = effects.waitFor("b");
@@ -17,7 +17,7 @@ describe("createMemoryEffects", () => {
     assert.equal(await within("the other has its own", other), 3);
   });
 
-  it("rejects a wait whose signal fires, which then takes no answer", async () => {
+  it("rejects a wait whose signal fires, and then accepts no answer for it", async () => {
     const effects = createMemoryEffects();
     const abort = new AbortController();
     const waiting = effects.waitFor("a", abort.signal);
@@ -29,8 +29,8 @@ describe("createMemoryEffects", () => {
   });
 });
 
-describe("a run that is stopped before its model call", () => {
-  it("asks no model", async () => {
+describe("a run that is aborted before its model call", () => {
+  it("sends no request", async () => {
     for (const type of ["agent_start", "turn_start"] as const) {
       const { agent, script } = rig(["never"]);
       agent.subscribe((event) => {
@@ -41,7 +41,7 @@ describe("a run that is stopped before its model call", () => {
     }
   });
 
-  it("asks none for another turn", async () => {
+  it("sends no request for the next turn", async () => {
     const { agent, script } = rig([call("a"), "never"], [tool("a", () => "1")]);
     agent.subscribe((event) => {
       if (event.type === "turn_start" && script.calls.length === 1) agent.abort();

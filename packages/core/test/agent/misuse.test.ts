@@ -41,7 +41,7 @@ const invalid =
 describe("a run without a model", () => {
   const models: readonly unknown[] = [undefined, null, "openai/gpt-5-mini"];
 
-  it("of an agent ends at once, with and without an output", async () => {
+  it("ends at once for an agent, with and without an output", async () => {
     for (const model of models)
       for (const output of [undefined, { type: "object" }]) {
         const { agent, script } = setUp();
@@ -54,7 +54,7 @@ describe("a run without a model", () => {
       }
   });
 
-  it("of the loop alone ends as one that failed", async () => {
+  it("ends as failed in a low-level loop", async () => {
     const { streamFn, calls } = createScriptedModel(["Fine."]);
     const config = { convertToLlm: () => [] } as Partial<AgentLoopConfig> as AgentLoopConfig;
     let last: AgentEvent | undefined;
@@ -72,7 +72,7 @@ describe("a run without a model", () => {
 });
 
 describe("a transcript of another library", () => {
-  it("whose answers are texts is told by the place of the first", async () => {
+  it("is refused with the index of the first message whose content is a string", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     for (const role of ["assistant", "toolResult"]) {
       const messages = [hello, { role, content: "Hi." } as unknown as AgentMessage];
@@ -84,7 +84,7 @@ describe("a transcript of another library", () => {
     }
   });
 
-  it("with parts that no wire knows is refused: they would be left out in silence", async () => {
+  it("with parts that no wire knows is refused, because they would be dropped silently", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
     const text = { type: "text", text: "Hi" };
@@ -105,7 +105,7 @@ describe("a transcript of another library", () => {
     }
   });
 
-  it("of the role system is refused: it would never be sent", async () => {
+  it("with messages of the role system is refused, because they would never be sent", async () => {
     for (const role of ["system", "developer"]) {
       const { agent, script } = setUp();
       const message = { role, content: "Be brief.", timestamp: 0 } as unknown as AgentMessage;
@@ -115,7 +115,7 @@ describe("a transcript of another library", () => {
     }
   });
 
-  it("with a tool's result that no wire knows is refused, too", async () => {
+  it("with a tool result that no wire knows is refused", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const content = [{ type: "resource", resource: { uri: "a", text: "b" } }];
     const result = {
@@ -134,7 +134,7 @@ describe("a transcript of another library", () => {
     );
   });
 
-  it("is taken with parts that say more than they need to, and with messages of a role of its own", async () => {
+  it("is accepted with parts that have extra fields, and with messages of a custom role", async () => {
     const refused = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     for (const message of [
       { role: "user", content: [{ type: "text", text: "Hi", data: null }] },
@@ -187,7 +187,7 @@ describe("prompt() rejects", () => {
       assert.equal((await agent.prompt("Hi")).reason, "done");
     });
 
-  it("an output where nothing makes runs for one, and names what can", async () => {
+  it("an output on an agent without outputRun, and names what supports it", async () => {
     const { streamFn, model } = createScriptedModel([]);
     const agent = new AgentWithoutWire({ initialState: { model }, streamFn });
     const said =
@@ -196,7 +196,7 @@ describe("prompt() rejects", () => {
   });
 });
 
-it("a queue takes no text and no nothing, also that of a session", async () => {
+it("an agent's queue refuses a text and undefined, also with a session", async () => {
   const { agent, script } = setUp();
   const session = await createSession(createMemoryStore());
   const { queued } = await attachSession(agent, session);
@@ -209,7 +209,7 @@ it("a queue takes no text and no nothing, also that of a session", async () => {
   assert.equal(script.calls.length, 1);
 });
 
-describe("an option that there is not", () => {
+describe("an unknown option", () => {
   const typos: [object, string][] = [
     [{ maxRetrys: 3 }, "maxRetries"],
     [{ max_tokens: 3 }, "maxTokens"],
@@ -220,7 +220,7 @@ describe("an option that there is not", () => {
     [{ system_prompt: "" }, "systemPrompt"],
     [{ beforeTool: () => {} }, "beforeToolCall"],
   ];
-  it("is refused by an agent, which names the nearest", () => {
+  it("is refused by an agent, which suggests the nearest name", () => {
     for (const [options, nearest] of typos)
       assert.throws(() => new Agent(options), invalid(new RegExp(`Did you mean "${nearest}"`)));
     assert.ok(new Agent({ maxRetries: 1, unknown: undefined } as object));

@@ -60,7 +60,7 @@ const resultsIn = async ({ agent }: Rig): Promise<string[]> =>
   texts((await agent.prompt("Hi")).messages).filter((text) => text.startsWith("toolResult"));
 
 describe("a tool that needs approval", () => {
-  it("is asked about though the hook would not ask, and runs when it is allowed", async () => {
+  it("is asked about even if the hook would not ask, and runs when it is allowed", async () => {
     const allowed = answering({ decision: "allow" }, [pays(1), "Done."], [payWith(true)]);
     assert.deepEqual(await resultsIn(allowed), ["toolResult: Paid 1."]);
     assert.deepEqual(allowed.questions, [[{ euros: 1 }, undefined]]);
@@ -68,13 +68,13 @@ describe("a tool that needs approval", () => {
     assert.deepEqual(await resultsIn(denied), ["toolResult: Denied: a person said no."]);
   });
 
-  it("decides by the checked arguments which calls are asked about, and with which reason", async () => {
+  it("decides by the checked arguments which calls need approval, and gives the reason", async () => {
     const made = answering({ decision: "allow" }, [pays(20, "80"), "Done."], [payWith(isDear)]);
     assert.deepEqual(await resultsIn(made), ["toolResult: Paid 20.", "toolResult: Paid 80."]);
     assert.deepEqual(made.questions, [[{ euros: 80 }, "It costs more than 50 EUR."]]);
   });
 
-  it("may decide later, told of the call, its context and the run's signal", async () => {
+  it("may decide asynchronously, with the call, its context and the run's signal", async () => {
     const heard: ApprovalCheck[] = [];
     const pay = payWith(async (_args, about) => {
       heard.push(about);
@@ -90,7 +90,7 @@ describe("a tool that needs approval", () => {
     assert.equal(signal.aborted, false);
   });
 
-  it("does not keep an aborted run waiting for its decision", async () => {
+  it("does not delay an abort while it decides", async () => {
     let heard: AbortSignal | undefined;
     const pay = payWith(async (_args, { signal }) => {
       heard = signal;
@@ -104,7 +104,7 @@ describe("a tool that needs approval", () => {
     assert.deepEqual([reason, tools[0]?.outcome, heard?.aborted], ["aborted", "not_started", true]);
   });
 
-  it("is not run where nobody can be asked, and the model reads why", async () => {
+  it("does not run when no one can be asked, and the model gets the reason", async () => {
     const why = /^toolResult: Not run: this call of pay needs a person's approval/;
     const made = rig([pays(20, 80), "Done."], [payWith(isDear)]);
     const [cheap, dear = ""] = await resultsIn(made);
@@ -117,7 +117,7 @@ describe("a tool that needs approval", () => {
     assert.match(result, /nobody has given it/);
   });
 
-  it("is not run in a loop without an agent either", async () => {
+  it("does not run in a loop without an agent either", async () => {
     const { model, streamFn } = createScriptedModel([pays(80), "Done."]);
     const messages = await runAgentLoop(
       [{ role: "user", content: "Hi", timestamp: 1 }],
@@ -130,7 +130,7 @@ describe("a tool that needs approval", () => {
     assert.match(texts(messages)[2] ?? "", /no way to ask/);
   });
 
-  it("is not run when its function throws or rejects, and nobody is asked", async () => {
+  it("does not run when its function throws or rejects, and no question is asked", async () => {
     const failing = [
       () => {
         throw new Error("No price list.");
@@ -146,7 +146,7 @@ describe("a tool that needs approval", () => {
     }
   });
 
-  it("takes any value but false and undefined for a need of approval", async () => {
+  it("treats any value but false and undefined as a need for approval", async () => {
     for (const given of [null, 0, "", () => null, () => "Why not"]) {
       const pay = payWith(given as never);
       const { tools } = await rig([pays(1), "Done."], [pay]).agent.prompt("Hi");
@@ -154,7 +154,7 @@ describe("a tool that needs approval", () => {
     }
   });
 
-  it("keeps what a class says, whose methods are not its own", async () => {
+  it("works for a class instance with inherited methods", async () => {
     class Pay {
       readonly name = "pay";
       readonly description = "Pays.";
@@ -176,7 +176,7 @@ describe("a tool that needs approval", () => {
     );
   });
 
-  it("may be an agent", async () => {
+  it("may be an agent tool", async () => {
     const inner = createScriptedModel(["Never asked."]);
     const research = createAgentTool({
       name: "research",
@@ -190,7 +190,7 @@ describe("a tool that needs approval", () => {
   });
 });
 
-describe("a hook of one's own before a tool that needs approval", () => {
+describe("a custom hook before a tool that needs approval", () => {
   const runWith = async (
     beforeToolCall: AgentOptions["beforeToolCall"],
     euros = 80,
@@ -201,7 +201,7 @@ describe("a hook of one's own before a tool that needs approval", () => {
   const defined = (beforeToolCall: AgentOptions["beforeToolCall"]): AgentOptions =>
     beforeToolCall ? { beforeToolCall } : {};
 
-  it("hears the tool's reason, and approves the call by approve()", async () => {
+  it("gets the tool's reason, and approves the call with approve()", async () => {
     const needs: unknown[] = [];
     const result = await runWith(({ needsApproval, approve }) => {
       needs.push(needsApproval);
@@ -210,7 +210,7 @@ describe("a hook of one's own before a tool that needs approval", () => {
     assert.deepEqual([result, needs], ["toolResult: Paid 80.", ["It costs more than 50 EUR."]]);
   });
 
-  it("is asked for approval of the arguments that it changes", async () => {
+  it("needs approval for the arguments that it changes", async () => {
     assert.match(await runWith(() => ({ args: { euros: 900 } }), 20), /^toolResult: Not run:/);
     const inPlace = ({ args }: BeforeToolCallContext): void =>
       void Object.assign(args as object, { euros: 900 });
@@ -218,7 +218,7 @@ describe("a hook of one's own before a tool that needs approval", () => {
     assert.equal(await runWith(() => ({ args: { euros: 20 } })), "toolResult: Paid 20.");
   });
 
-  it("approves the arguments that were shown, and no others", async () => {
+  it("approves only the arguments that were shown", async () => {
     const changed = await runWith(({ approve }) => (approve?.(), { args: { euros: 900 } }));
     assert.match(changed, /its arguments were changed after the approval\.$/);
     const edited = { euros: 60 };
@@ -226,7 +226,7 @@ describe("a hook of one's own before a tool that needs approval", () => {
     assert.equal(shown, "toolResult: Paid 60.");
   });
 
-  it("still blocks what was approved", async () => {
+  it("can still block what was approved", async () => {
     const blocked = await runWith(({ approve }) => (approve?.(), { block: true, reason: "No." }));
     assert.equal(blocked, "toolResult: No.");
   });
@@ -237,7 +237,7 @@ describe("an approval for the rest of the session", () => {
   const free = tool("look", () => "Looked.", { needsApproval: true });
   const looks: ScriptedStep = { content: [scriptedToolCall("look", {})] };
 
-  it("holds for later calls of the tool, in this run and in later ones", async () => {
+  it("covers later calls of the tool, in this run and in later ones", async () => {
     const made = answering(remembered, [pays(1, 2), "Done.", pays(3), "Done."], [payWith(true)]);
     assert.deepEqual(await resultsIn(made), ["toolResult: Paid 1.", "toolResult: Paid 2."]);
     assert.deepEqual(await resultsIn(made), ["toolResult: Paid 3."]);
@@ -249,7 +249,7 @@ describe("an approval for the rest of the session", () => {
     );
   });
 
-  it("holds for no other tool, and no other agent of the same hook", async () => {
+  it("does not cover another tool, or another agent with the same hook", async () => {
     const made = answering(remembered, [pays(1), looks, "Done."], [payWith(true), free]);
     await made.agent.prompt("Hi");
     assert.equal(made.questions.length, 2);
@@ -266,7 +266,7 @@ describe("an approval for the rest of the session", () => {
     assert.equal(made.questions.length, 2);
   });
 
-  it("is kept only from a clear allowance that says so", async () => {
+  it('is remembered only from an allow with remember: "session"', async () => {
     const unclear = [
       { decision: "allow" },
       { decision: "allow", remember: true },
@@ -280,7 +280,7 @@ describe("an approval for the rest of the session", () => {
     }
   });
 
-  it("does not outlast the agent of a tool that asked through its caller", async () => {
+  it("ends with the nested agent that asked through its caller", async () => {
     const script = createScriptedModel([pays(1), "Paid.", pays(2), "Paid."]);
     const buyer = createAgentTool({
       name: "buyer",

@@ -336,7 +336,7 @@ async function settles(makeCase: MakeCase): Promise<void> {
   );
 }
 
-describe("an abort settles at its grace, whatever never answers:", () => {
+describe("an abort settles after the grace period when this never settles:", () => {
   const all = { ...hooks, ...models, ...tools, ...steps, ...compactions, ...listeners, ...disks };
   for (const [what, makeCase] of Object.entries(all)) it(what, () => settles(makeCase));
 
@@ -369,7 +369,7 @@ describe("an abort settles at its grace, whatever never answers:", () => {
 });
 
 describe("a step that is recorded late", () => {
-  it("runs no tool once the run was aborted meanwhile", async () => {
+  it("runs no tool when the run was aborted meanwhile", async () => {
     const { promise, resolve } = deferred();
     let ran = 0;
     const effects: AgentOptions["effects"] = {
@@ -383,7 +383,7 @@ describe("a step that is recorded late", () => {
     assert.deepEqual([reason, told[0]?.outcome, ran], ["aborted", "not_started", 0]);
   });
 
-  it("runs no tool when its recorder goes on as it hears of the abort: the run was stopped before", async () => {
+  it("runs no tool when its recorder resumes on the abort signal, because the run stopped first", async () => {
     let begin = (): void => {};
     let ran = 0;
     const { agent } = rig([call("a")], [tool("a", () => `${ran++}`)], {
@@ -401,13 +401,13 @@ describe("a step that is recorded late", () => {
   });
 });
 
-describe("a stream that lets nobody go", () => {
+describe("a stream whose iterator never returns", () => {
   const never = (): Promise<never> => new Promise(() => {});
   for (const [how, inBatches] of Object.entries({
     "one event at a time": false,
     "in batches": true,
   }))
-    it(`has answered with its last event: ${how}`, async () => {
+    it(`completes an answer at its last event: ${how}`, async () => {
       const streams = [call("a"), "Done."].map((answer) => holding(never, answer, inBatches));
       const streamFn: StreamFn = (...asked) => (streams.shift() as StreamFn)(...asked);
       const { agent } = rig([], [plain], { streamFn, clock: new ManualClock() });
@@ -415,7 +415,7 @@ describe("a stream that lets nobody go", () => {
       assert.deepEqual([run?.reason, run?.turns], ["done", 2]);
     });
 
-  it("has given its summary all the same", async () => {
+  it("completes a summary at its last event", async () => {
     const { options, messages = [] } = compacted({ streamFn: holding(never, "A summary.") });
     const { agent, events } = rig(["Done."], [], { ...options, clock: new ManualClock() });
     agent.state.messages = [...messages];
@@ -437,7 +437,7 @@ describe("a compaction that was aborted while it waited for a hook", () => {
     onCompaction: (once) => ({ onCompaction: () => once(undefined) }),
   };
   for (const [what, makeOptions] of Object.entries(hangs))
-    it(`does not hold up the next: ${what}`, async () => {
+    it(`does not block the next: ${what}`, async () => {
       let isFirst = true;
       const { options, messages = [] } = compacted(
         makeOptions((value) => {

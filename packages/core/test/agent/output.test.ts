@@ -45,8 +45,8 @@ function setUp(
   };
 }
 
-describe("a run for an output, where the server holds answers to a schema", () => {
-  it("sends the schema and gives the value, typed and checked", async () => {
+describe("a run for an output, where the server supports schemas", () => {
+  it("sends the schema and returns the value, typed and checked", async () => {
     const { agent, script } = setUp("json_schema", [call("a"), good], [tool("a", () => "1")]);
     const run = await agent.prompt("Weather?", { output: schema });
     const city: string | undefined = run.output?.city;
@@ -63,14 +63,14 @@ describe("a run for an output, where the server holds answers to a schema", () =
     }
   });
 
-  it("takes JSON in a code block, and mends what can be mended", async () => {
+  it("accepts JSON in a code block, and repairs what can be repaired", async () => {
     for (const begin of ["```json\n", "\n``` \t\n\n"]) {
       const { agent } = setUp("json_schema", [`${begin}{"city":"Oslo","degrees":"3"}\n\`\`\` \n`]);
       assert.deepEqual((await agent.prompt("Weather?", { output: schema })).output, value);
     }
   });
 
-  it("finds out in time that a code block is of nothing but line ends", async () => {
+  it("rejects in linear time a code block that holds only newlines", async () => {
     // Work that grew with the square would take minutes; the limit only has to tell the two apart.
     const { agent } = setUp("json_schema", [
       { content: [{ type: "text", text: `\`\`\`${"\n".repeat(300_000)}.` }] },
@@ -81,7 +81,7 @@ describe("a run for an output, where the server holds answers to a schema", () =
     assert.ok(performance.now() - from < 5000);
   });
 
-  it("sends an answer that does not fit back, with every problem, and takes the next", async () => {
+  it("sends an answer that does not fit back with every problem, and accepts the next", async () => {
     const { agent, script } = setUp("json_schema", ["Cold.", '{"city":5}', good]);
     const run = await agent.prompt("Weather?", { output: schema });
     assert.deepEqual([run.reason, run.output, script.calls.length], ["done", value, 3]);
@@ -100,7 +100,7 @@ describe("a run for an output, where the server holds answers to a schema", () =
     assert.equal(run.output, undefined);
   });
 
-  it("gives the value also when the last answer used up the budget, and fails when that one does not fit", async () => {
+  it("returns a value that used up the budget, and fails when that answer does not fit", async () => {
     const budget = { maxTurns: 1 };
     const fits = setUp("json_schema", [good], [], { budget });
     assert.deepEqual((await fits.agent.prompt("Weather?", { output: schema })).output, value);
@@ -139,7 +139,7 @@ describe("a run for an output, where the server holds answers to a schema", () =
       assert.deepEqual([clock.pending, agent.state.isStreaming], [0, false]);
     });
 
-  it("uses the tool where the server cannot do both tools and a schema", async () => {
+  it("uses the tool where the server cannot combine tools and a schema", async () => {
     const alone = setUp("no_tools", [good]);
     assert.deepEqual((await alone.agent.prompt("Weather?", { output: schema })).output, value);
     const both = setUp("no_tools", [final(value)], [tool("a", () => "1")]);
@@ -148,7 +148,7 @@ describe("a run for an output, where the server holds answers to a schema", () =
   });
 });
 
-describe("a run for an output, elsewhere", () => {
+describe("a run for an output, on other servers", () => {
   it("gives the model a tool that ends the run with the value", async () => {
     const { agent, script } = setUp("none", [call("a"), final({ n: "7" })], [tool("a", () => "1")]);
     const run = await agent.prompt("Number?", { output: json });
@@ -164,7 +164,7 @@ describe("a run for an output, elsewhere", () => {
     );
   });
 
-  it("gives what beforeToolCall made of the arguments, once checked", async () => {
+  it("returns the arguments as beforeToolCall changed them, once checked", async () => {
     const length = z.object({ n: z.string().transform((text) => text.length) });
     for (const [output, args, edited, expected] of [
       [json, { n: 1 }, { n: 9 }, { n: 9 }],
@@ -180,7 +180,7 @@ describe("a run for an output, elsewhere", () => {
     }
   });
 
-  it("asks nobody about it, though every call needs a person", async () => {
+  it("asks for no approval of the output tool, even if every call needs one", async () => {
     const asked: string[] = [];
     const steps = [call("a"), final({ n: 1 })];
     const { agent } = setUp("none", steps, [tool("a", () => "1")], {
@@ -205,7 +205,7 @@ describe("a run for an output, elsewhere", () => {
     assert.equal((await own.agent.prompt("Number?")).tools[0]?.outcome, "not_started");
   });
 
-  it("gives what a call of its own was given in an earlier process, whatever the run of a tool says meanwhile", async () => {
+  it("returns an output recorded in an earlier process, even while a nested run emits events", async () => {
     const inner = createScriptedModel(["Looked."]);
     const createAgent = (): Agent =>
       new Agent({ initialState: { model: inner.model }, streamFn: inner.streamFn });
@@ -228,7 +228,7 @@ describe("a run for an output, elsewhere", () => {
     assert.deepEqual([run.reason, run.output, script.calls.length], ["done", { n: 7 }, 1]);
   });
 
-  it("gives what the last call came to, also of calls that share an id", async () => {
+  it("returns the output of the last call, also when calls share an id", async () => {
     const steps = [final({ n: 1 }, "0"), final({ n: 2 }, "0"), final({ n: 3 }, "0"), "Enough."];
     const { agent } = setUp("none", steps, [], {
       followUpMode: "one-at-a-time",
@@ -239,7 +239,7 @@ describe("a run for an output, elsewhere", () => {
     assert.deepEqual((await agent.prompt("Number?", { output: json })).output, { n: 20 });
   });
 
-  it("asks for the tool when the model only talks, and again when its arguments do not fit", async () => {
+  it("asks for the tool when the model only writes text, and again when its arguments do not fit", async () => {
     const { agent, script } = setUp("none", [
       "Seven.",
       final({ n: "seven" }, "x"),
@@ -258,7 +258,7 @@ describe("a run for an output, elsewhere", () => {
     assert.deepEqual([failed.error?.code, stubborn.script.calls.length], ["invalid_output", 3]);
   });
 
-  it("can go on from a transcript, and leaves runs without an output as they were", async () => {
+  it("can continue from a transcript, and does not affect later runs without an output", async () => {
     const { agent, script } = setUp("none", [final({ n: 7 }), "Plain."]);
     agent.state.messages = [hello];
     assert.deepEqual((await agent.continue({ output: json })).output, { n: 7 });
@@ -267,14 +267,14 @@ describe("a run for an output, elsewhere", () => {
     assert.deepEqual(script.calls[1]?.context.tools, []);
   });
 
-  it("gives follow-ups and steering their turn", async () => {
+  it("delivers follow-ups and steering before it ends", async () => {
     const { agent } = setUp("none", [final({ n: 1 }), "Told."]);
     agent.followUp({ ...hello, content: "Tell me" });
     const run = await agent.prompt("Number?", { output: json });
     assert.deepEqual([run.output, texts(run.messages).at(-1)], [{ n: 1 }, "assistant: Told."]);
   });
 
-  it("gives the value that a follow-up asked for in place of the first, unless it does not fit", async () => {
+  it("replaces the value by that of a follow-up, unless it does not fit", async () => {
     for (const [how, steps, expected] of [
       ["json_schema", ['{"n":1}', '{"n":2}'], 2],
       ["json_schema", ['{"n":1}', '{"n":"two"}'], 1],
@@ -287,7 +287,7 @@ describe("a run for an output, elsewhere", () => {
     }
   });
 
-  it("finds its value also when the transcript is assigned anew meanwhile", async () => {
+  it("finds its value even if the transcript was replaced meanwhile", async () => {
     for (const [how, last] of [
       ["json_schema", '{"n":7}'],
       ["none", final({ n: 7 })],
@@ -302,15 +302,15 @@ describe("a run for an output, elsewhere", () => {
   });
 });
 
-describe("what is no output", () => {
-  it("is refused where a tool has the name of the one that gives it", async () => {
+describe("an output that cannot work", () => {
+  it("is refused when a tool has the output tool's name", async () => {
     const { agent, script } = setUp(undefined, [good], [tool("final_answer", () => "1")]);
     await assert.rejects(agent.prompt("Hi", { output: schema }), code("invalid_argument"));
     assert.equal(script.calls.length, 0);
     assert.equal((await agent.prompt("Hi")).reason, "done");
   });
 
-  it("is refused before anything is sent", async () => {
+  it("is refused before a request is sent", async () => {
     const { agent, script } = setUp("none", []);
     await assert.rejects(
       agent.prompt("Hi", { output: { type: "string" } }),

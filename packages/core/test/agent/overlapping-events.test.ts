@@ -51,7 +51,7 @@ describe("events that are emitted while a listener is busy", () => {
   });
 });
 
-describe("a question of a nested agent", () => {
+describe("an approval request of a nested agent", () => {
   it("that its own agent answered is closed for the caller", async () => {
     const asked = createScriptedModel([call("write"), "Written."]);
     const agents: Agent[] = [];

@@ -12,7 +12,7 @@ const repeat = (count: number, step: (index: number) => ScriptedStep): ScriptedS
   Array.from({ length: count }, (_, index) => step(index));
 
 describe("createProgressGuard", () => {
-  it("tells the model after three rounds of the same, and ends the run after five", async () => {
+  it("warns the model after three equal rounds, and ends the run after five", async () => {
     const { agent, script } = rig(
       repeat(9, (index) => call("a", `call-${index}`)),
       [tool("a", () => "1")],
@@ -30,7 +30,7 @@ describe("createProgressGuard", () => {
     assert.equal(notes(agent.state.messages), 0, "the note is for the request only");
   });
 
-  it("finds two calls that alternate", async () => {
+  it("detects two alternating calls", async () => {
     const { agent } = rig(
       repeat(20, (index) => call(index % 2 === 0 ? "a" : "b", `call-${index}`)),
       [tool("a", () => "1"), tool("b", () => "2")],
@@ -40,7 +40,7 @@ describe("createProgressGuard", () => {
     assert.deepEqual([run.error?.code, run.turns], ["no_progress", 11]);
   });
 
-  it("finds refused calls too: a tool that does not exist, arguments that do not fit", async () => {
+  it("detects refused calls: an unknown tool, invalid arguments", async () => {
     for (const step of [call("nothing"), { content: [scriptedToolCall("a", { no: 1 })] }]) {
       const strict = tool("a", () => "1", {
         parameters: { type: "object", additionalProperties: false },
@@ -54,7 +54,7 @@ describe("createProgressGuard", () => {
     }
   });
 
-  it("lets pass what makes progress: other results, other arguments, a longer cycle", async () => {
+  it("ignores what makes progress: other results, other arguments, a longer cycle", async () => {
     let count = 0;
     const cases = [
       repeat(12, (index) => call("count", `call-${index}`)),
@@ -77,7 +77,7 @@ describe("createProgressGuard", () => {
     }
   });
 
-  it("begins anew with a message of the user, and looks past messages of the application", async () => {
+  it("starts over with a user message, and ignores custom messages", async () => {
     const transform = createProgressGuard({ now: () => 1 });
     const { agent } = rig(
       [...repeat(3, (index) => call("a", `call-${index}`)), "Done."],

@@ -60,7 +60,7 @@ function loop(config: Partial<AgentLoopConfig>): Loop {
   return { clock, abort, events, returned, over: read() };
 }
 
-describe("what a queue's hook gives when it is no longer waited for", () => {
+describe("a message that a queue's hook returns too late", () => {
   const kinds = { steering: "getSteeringMessages", followUp: "getFollowUpMessages" } as const;
   for (const [kind, hook] of Object.entries(kinds)) {
     it(`(${hook}) goes back to its queue after the hook's limit`, async () => {
@@ -77,7 +77,7 @@ describe("what a queue's hook gives when it is no longer waited for", () => {
       assert.deepEqual(returned, [{ messages: [late], kind }]);
     });
 
-    it(`(${hook}) goes back to its queue after an abort's grace, and the end says that it had not answered`, async () => {
+    it(`(${hook}) goes back to its queue after an abort's grace period, and the error says that the queue had not answered`, async () => {
       const { promise, resolve } = deferred<AgentMessage[]>();
       const { clock, abort, events, returned, over } = loop({ [hook]: () => promise });
       await clock.advance(10);
@@ -93,7 +93,7 @@ describe("what a queue's hook gives when it is no longer waited for", () => {
     });
   }
 
-  it("is heard, and not given back, when it comes within the grace", async () => {
+  it("is delivered, and not returned, when it arrives within the grace period", async () => {
     const { promise, resolve } = deferred<AgentMessage[]>();
     const { clock, abort, events, returned, over } = loop({ getFollowUpMessages: () => promise });
     await clock.advance(10);
@@ -108,7 +108,7 @@ describe("what a queue's hook gives when it is no longer waited for", () => {
     assert.deepEqual(returned, []);
   });
 
-  it("is nobody's business when it is nothing, or a failure; and so is one that fails to take it back", async () => {
+  it("is ignored when it is empty or an error, or when returning it fails", async () => {
     const answers = [async () => [], () => Promise.reject(new Error("late")), async () => [late]];
     for (const answer of answers) {
       const { promise, resolve } = deferred();
@@ -169,7 +169,7 @@ describe("an agent's queues", () => {
 
   for (const width of [0, Number.NaN, -1])
     for (const queue of ["steer", "followUp"] as const)
-      it(`lose nothing (${queue}) when a run is told on its way to run ${width} tools at a time: it ends with the error`, async () => {
+      it(`lose nothing (${queue}) when maxParallelTools is set to ${width} during the run, which ends with the error`, async () => {
         const { agent, script } = rig(["One.", "Two."]);
         agent.subscribe(({ type }) => {
           if (type !== "turn_end") return;
@@ -188,7 +188,7 @@ describe("an agent's queues", () => {
         ]);
       });
 
-  it("keep what `continue` was about to take when there can be no run: without a stream function, or for what is no schema", async () => {
+  it("keep what `continue` was about to take when no run can start: no stream function, or an invalid schema", async () => {
     const { model, streamFn } = createScriptedModel(["One.", "Two."]);
     const agent = new Agent({ initialState: { model }, streamFn });
     await agent.prompt("Hi");
@@ -202,7 +202,7 @@ describe("an agent's queues", () => {
     assert.deepEqual([agent.hasQueuedMessages(), noDefault.hasQueuedMessages()], [true, true]);
   });
 
-  it("that throw when they are asked whether they have something end the run, and no call is left without a result", async () => {
+  it("that throw in hasSteeringMessages end the run, and every call has a result", async () => {
     const { model, streamFn } = createScriptedModel([call("a"), "never"]);
     const config = {
       model,
@@ -222,7 +222,7 @@ describe("an agent's queues", () => {
     ]);
   });
 
-  it("get back what was taken in its place, before what was queued meanwhile", async () => {
+  it("get returned messages back in their place, before those queued meanwhile", async () => {
     const { agent } = rig(["One.", "Two.", "Three."]);
     await agent.prompt("Hi");
     agent.budget = { maxTurns: 0 };
@@ -238,7 +238,7 @@ describe("an agent's queues", () => {
     assert.deepEqual(heard, ["user: Late", "assistant: Two.", "user: Later", "assistant: Three."]);
   });
 
-  it("do not get back what was cleared while a run without a budget was ending", async () => {
+  it("do not get back messages that were cleared while the run ended", async () => {
     const { agent } = rig(["One."]);
     await agent.prompt("Hi");
     agent.budget = { maxTurns: 0 };

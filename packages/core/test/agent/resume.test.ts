@@ -54,7 +54,7 @@ const memory = (recorded: Effects["recorded"]): NonNullable<AgentOptions["effect
 });
 
 describe("a run that is resumed", () => {
-  it("asks the model when the transcript ends with a user's message or with every result", async () => {
+  it("asks the model when the transcript ends with a user message or with every result", async () => {
     for (const [count, turns] of [
       [1, 0],
       [4, 1],
@@ -73,7 +73,7 @@ describe("a run that is resumed", () => {
     }
   });
 
-  it("finishes the calls that have no result, under the keys they had, and runs no other", async () => {
+  it("runs only the calls without a result, under their original idempotency keys", async () => {
     ran.length = 0;
     const keys: (string | undefined)[] = [];
     const spy = tool("b", () => "B");
@@ -94,7 +94,7 @@ describe("a run that is resumed", () => {
     ]);
   });
 
-  it("takes a result that was recorded, asks nobody about it again, and says what it cannot know", async () => {
+  it("reuses a recorded result, does not ask for approval again, and says what is unknown", async () => {
     ran.length = 0;
     const asked: string[] = [];
     const unknown = "It is not known whether this call took effect.";
@@ -118,7 +118,7 @@ describe("a run that is resumed", () => {
     assert.ok(events.map(short).includes("tool_execution_end:2 error"));
   });
 
-  it("ends when its last answer was already there, and gives follow-ups their turn", async () => {
+  it("ends when its last answer is already there, and delivers follow-ups", async () => {
     const { agent, script } = setUp(await begun(5), noted);
     assert.equal((await agent.resume({ runId: "old", turns: 2 })).reason, "done");
     assert.equal(script.calls.length, 0);
@@ -127,13 +127,13 @@ describe("a run that is resumed", () => {
     assert.equal(script.calls.length, 1);
   });
 
-  it("numbers its events from where it is told, and counts what was used before in its budget", async () => {
+  it("numbers its events from the given seq, and counts earlier usage in its budget", async () => {
     const { agent, events } = setUp(await begun(4), noted, { budget: { maxTurns: 2 } });
     const run = await agent.resume({ runId: "old", turns: 1, usage: { totalTokens: 7 }, seq: 100 });
     assert.deepEqual([events[0]?.seq, run.reason, run.usage.totalTokens], [100, "done", 7]);
   });
 
-  it("is done when its last answer used up the budget, and runs no call that such an answer left open", async () => {
+  it("is done when its last answer used up the budget, and does not run the open calls of such an answer", async () => {
     const { agent, script } = setUp(await begun(5), noted, { budget: { maxTurns: 2 } });
     assert.deepEqual(
       [(await agent.resume({ runId: "old", turns: 2 })).reason, script.calls.length],
@@ -147,7 +147,7 @@ describe("a run that is resumed", () => {
     );
   });
 
-  it("ends where every recorded result of its last answer ended it, those in the transcript and those that are not", async () => {
+  it("ends when every result of its last answer terminates, in the transcript or only recorded", async () => {
     const ends = (text: string, terminate: boolean): SettledCall => {
       const end = settled(text, "finished");
       return { ...end, result: { ...end.result, terminate } };
@@ -183,7 +183,7 @@ describe("a run that is resumed", () => {
     }
   });
 
-  it("asks `shouldStopAfterTurn` about a turn whose results were all there", async () => {
+  it("calls `shouldStopAfterTurn` for a turn whose results were all there", async () => {
     const asked: string[][] = [];
     const { agent, script } = setUp(await begun(4), noted, {
       shouldStopAfterTurn: ({ toolResults }) => asked.push(texts(toolResults)) > 0,
@@ -192,7 +192,7 @@ describe("a run that is resumed", () => {
     assert.deepEqual([asked, script.calls.length], [[["toolResult: A", "toolResult: B"]], 0]);
   });
 
-  it("ends with the error of an answer that failed, and not with one of the run before", async () => {
+  it("ends with the error of its own failed answer, not with that of an earlier run", async () => {
     const { agent: failing } = rig([{ ...two, stopReason: "error" }], noted);
     const { error } = await failing.prompt("Go");
     const { messages } = failing.state;
@@ -208,7 +208,7 @@ describe("a run that is resumed", () => {
     assert.deepEqual([reason, asked.calls.length], ["done", 1]);
   });
 
-  it("runs no call of which nobody can say whether it ran: each has a result, and the run ends with the failure", async () => {
+  it("runs no call whose record cannot be read: each has a result, and the run ends with the failure", async () => {
     ran.length = 0;
     const lost = new BowlineError("storage_failed", "The disk is gone.");
     const { agent, script } = setUp(await begun(2), noted, {
@@ -229,7 +229,7 @@ describe("a run that is resumed", () => {
     );
   });
 
-  it("with settings that cannot work leaves no call without a result", async () => {
+  it("leaves no call without a result when its settings are invalid", async () => {
     const { agent } = setUp(await begun(3), noted, { maxParallelTools: 0 });
     const { reason, error } = await agent.resume({ runId: "old", turns: 1 });
     assert.deepEqual([reason, error?.code], ["error", "invalid_argument"]);
@@ -243,7 +243,7 @@ describe("a run that is resumed", () => {
 describe("a step that cannot be recorded", () => {
   const full = new BowlineError("storage_failed", "The disk is full.");
 
-  it("before the tool: it is not run, every call has a result, and the run ends with the failure", async () => {
+  it("before the tool: it does not run, every call has a result, and the run ends with the failure", async () => {
     ran.length = 0;
     const { agent, script } = rig([two, "never"], noted, {
       effects: {
@@ -259,7 +259,7 @@ describe("a step that cannot be recorded", () => {
     assert.equal(agent.state.messages.filter(({ role }) => role === "toolResult").length, 2);
   });
 
-  it("of the model: its answer is kept in the transcript, and its call is not run", async () => {
+  it("of the model: its answer is in the transcript, and its call does not run", async () => {
     ran.length = 0;
     const { agent, events } = rig([call("a"), "never"], noted, {
       effects: {
@@ -276,7 +276,7 @@ describe("a step that cannot be recorded", () => {
     assert.deepEqual(events.slice(-2).map(short), ["turn_end", "agent_end:error"]);
   });
 
-  it("after the tool: what it gave is kept in the transcript", async () => {
+  it("after the tool: its result is in the transcript", async () => {
     const { agent } = rig([call("a"), "never"], noted, {
       effects: {
         ...memory(() => undefined),

@@ -4,7 +4,7 @@ import { Agent } from "../../src/agent/index.ts";
 import { createScriptedModel } from "../../src/testing/index.ts";
 import { call, tool } from "../support.ts";
 
-it("a run that never waits lets timers have their turn", async () => {
+it("a run that never waits still lets timers fire", async () => {
   const script = createScriptedModel([...Array.from({ length: 40 }, () => call("spin")), "Done."]);
   const spin = tool("spin", () => {
     const end = performance.now() + 5;

@@ -17,7 +17,7 @@ const buy = defineTool({
 });
 
 describe("isEventOf()", () => {
-  it("tells a tool's events from all others and types what they hold", async () => {
+  it("recognises a tool's events and types their fields", async () => {
     const { model, streamFn } = createScriptedModel([
       { content: [scriptedToolCall("buy", { euros: "5" }), scriptedToolCall("look", {})] },
       "Done.",

@@ -42,8 +42,8 @@ class Boat {
 const cycle: { self?: unknown } = {};
 cycle.self = cycle;
 
-describe("what a tool gives", () => {
-  it("is the text of its result where it is a string, and JSON where it is another plain value", async () => {
+describe("the value that a tool returns", () => {
+  it("becomes the text of its result if it is a string, and JSON if it is another plain value", async () => {
     const values: [unknown, string][] = [
       ["Fog.", "Fog."],
       ["", ""],
@@ -67,7 +67,7 @@ describe("what a tool gives", () => {
         assert.deepEqual([result.text, result.isError], [text, false]);
   });
 
-  it("fails the call where JSON cannot say it, and names what it is", async () => {
+  it("fails the call if JSON cannot represent it, and names the value", async () => {
     const values: [unknown, RegExp][] = [
       [new Response("text"), /gave a Response/],
       [new Map([[1, 2]]), /gave a Map/],
@@ -92,7 +92,7 @@ describe("what a tool gives", () => {
       }
   });
 
-  it("rejects as an invalid argument where the tool is called by hand", async () => {
+  it("rejects with invalid_argument if the tool is called directly", async () => {
     const executed = giving(() => new Map()).execute("id", {});
     await assert.rejects(
       async () => executed,
@@ -102,7 +102,7 @@ describe("what a tool gives", () => {
 });
 
 describe("a tool that is a generator", () => {
-  it("tells what it yields as progress, and what it returns as its result", async () => {
+  it("emits yielded values as progress, and returns its result", async () => {
     const steps = async function* (): AsyncGenerator<string | object, string> {
       yield "Casting off.";
       yield { miles: 2 };
@@ -120,7 +120,7 @@ describe("a tool that is a generator", () => {
     }
   });
 
-  it("has what it yielded last for its result where it returns nothing, and none where it yields nothing", async () => {
+  it("returns the last yielded value if it returns nothing, and an empty result if it yields nothing", async () => {
     const two = async function* (): AsyncGenerator<string, void> {
       yield "One.";
       yield "Two.";
@@ -131,7 +131,7 @@ describe("a tool that is a generator", () => {
       assert.deepEqual([text, isError], ["", false]);
   });
 
-  it("fails where it throws or yields what is no value, and is closed", async () => {
+  it("fails if it throws or yields an unsupported value, and is closed", async () => {
     let closed = 0;
     const bad = async function* (): AsyncGenerator<object, void> {
       try {
@@ -151,7 +151,7 @@ describe("a tool that is a generator", () => {
       assert.deepEqual([text, isError], ["Aground.", true]);
   });
 
-  it("is left at its next value after an abort, and closed", async () => {
+  it("is stopped at its next value after an abort, and closed", async () => {
     const begun = deferred();
     const go = deferred();
     let isClosed = false;

@@ -31,7 +31,7 @@ const add = defineTool({
 const addCall = (n: unknown): ScriptedStep => ({ content: [scriptedToolCall("add", { n }, "a")] });
 
 describe("beforeToolCall", () => {
-  it("may give other arguments, which are checked and mended like the model's", async () => {
+  it("may replace the arguments, which are checked and repaired like the model's", async () => {
     const { agent } = rig([addCall(1), "Done."], [add], {
       beforeToolCall: () => ({ args: { n: "7" } }),
     });
@@ -39,7 +39,7 @@ describe("beforeToolCall", () => {
     assert.equal(texts(messages)[2], "toolResult: got 7");
   });
 
-  it("cannot get arguments past the schema: not by giving them, and not by changing them in their place", async () => {
+  it("cannot bypass the schema, either by replacing arguments or by mutating them", async () => {
     for (const beforeToolCall of [
       () => ({ args: { n: "seven" } }),
       ({ args }: { args: unknown }) => void Object.assign(args as object, { n: "seven" }),
@@ -51,7 +51,7 @@ describe("beforeToolCall", () => {
     }
   });
 
-  it("sees what a schema made of the arguments, and leaves it alone, whatever it holds", async () => {
+  it("sees the arguments as the schema transformed them, and does not alter values that are not JSON", async () => {
     const big = defineTool({
       name: "add",
       description: "Adds.",
@@ -69,7 +69,7 @@ describe("beforeToolCall", () => {
     assert.deepEqual(seen, [{ n: 3n }]);
   });
 
-  it("changes what runs and not what the model wrote, nor does the tool: the transcript and the events stay as they were", async () => {
+  it("changes only what runs: the transcript and the events keep the model's arguments, even if the tool mutates them", async () => {
     const rewrite = {
       ...add,
       prepareArguments: (raw: unknown) => Object.assign(raw as object, { n: 2 }),
@@ -91,7 +91,7 @@ describe("beforeToolCall", () => {
 });
 
 describe("maxParallelTools", () => {
-  it("caps how many run at a time, and keeps the order of results", async () => {
+  it("limits how many run at a time, and keeps the order of results", async () => {
     let running = 0;
     let most = 0;
     const names = ["a", "b", "c", "d", "e"];
@@ -121,7 +121,7 @@ describe("skipToolsOnSteering", () => {
       return name;
     });
 
-  it("answers the calls that were not started, and the message comes before the next model call", async () => {
+  it("skips the calls that were not started, and delivers the message before the next model call", async () => {
     started.length = 0;
     const gate = deferred<string>();
     const { agent, script } = rig(
@@ -199,7 +199,7 @@ describe("skipToolsOnSteering", () => {
     assert.deepEqual([run.reason, run.output], ["done", { n: 5 }]);
   });
 
-  it("works on the low level with a queue that says whether it holds something", async () => {
+  it("works in a low-level loop with a queue that implements hasSteeringMessages", async () => {
     started.length = 0;
     const queue = [{ ...hello, content: "Wait" }];
     const script = createScriptedModel([calls("b"), "Done."]);

@@ -73,7 +73,7 @@ function set(script: readonly ScriptedStep[], options: CompactionOptions = {}): 
 const overloaded = { error: new BowlineError("overloaded", "Busy.", { retryable: true }) };
 const refused = { error: new BowlineError("authentication_failed", "No such key.") };
 
-describe("any transcript, compacted", () => {
+describe("a compacted transcript", () => {
   const writers = {
     writes: () => "Goal: all. ".repeat(8),
     fails: () => refused,
@@ -106,7 +106,7 @@ describe("any transcript, compacted", () => {
       { numRuns: 200, seed: 20261121 },
     );
 
-  it("is taken by strict servers, never larger, with the last user message and every pair whole", () =>
+  it("is accepted by strict servers, never larger, and keeps the last user message and whole call pairs", () =>
     forAll(async ({ messages, options }) => {
       const compaction = createCompaction(options);
       const before = JSON.stringify(messages);
@@ -119,7 +119,7 @@ describe("any transcript, compacted", () => {
       assert.equal(JSON.stringify(messages), before);
     }));
 
-  it("stays the same when nothing has changed, also in another process", () =>
+  it("is the same on each call while nothing changes, also in another process", () =>
     forAll(async ({ messages, options }) => {
       let calls = 0;
       const { streamFn } = options;
@@ -141,7 +141,7 @@ describe("any transcript, compacted", () => {
       assert.deepEqual(await restored.transformContext(messages), shown);
     }));
 
-  it("grows at its end only, so that a server's cache holds", () =>
+  it("only grows at its end, so that a server's cache stays valid", () =>
     forAll(async ({ messages, more, options }) => {
       const compaction = createCompaction(options);
       const shown = withoutNote(await compaction.transformContext(messages));
@@ -164,7 +164,7 @@ describe("any transcript, compacted", () => {
 });
 
 describe("a compaction", () => {
-  it("leaves a conversation below the limit as it is", async () => {
+  it("leaves a conversation below the limit unchanged", async () => {
     const { transform, ends } = set([]);
     const messages = task(10);
     assert.deepEqual(await transform(messages), messages);
@@ -199,13 +199,13 @@ describe("a compaction", () => {
     assert.equal(compaction.state?.firstKeptIndex, 35);
   });
 
-  it("keeps a user message that is among the newest in its place only", async () => {
+  it("sends a user message of the newest turns only once", async () => {
     const { transform } = set(["Goal: read."]);
     const messages = [...task(20), user("And?", 99)];
     assert.equal((await transform(messages)).filter(({ role }) => role === "user").length, 2);
   });
 
-  it("gives the model what is older as text, bounded, and asks for no more than it may write", async () => {
+  it("gives the model the older messages as bounded text, and limits the summary's tokens", async () => {
     const { transform, asked, options } = set(["Goal: read."]);
     const failed = {
       ...turn(0)[0],
@@ -239,7 +239,7 @@ describe("a compaction", () => {
     assert.ok((compaction.state?.firstKeptIndex ?? 0) > 60);
   });
 
-  it("goes by the window as it is now, when the model was changed", async () => {
+  it("uses the current window when the model was changed", async () => {
     let contextWindow = 4000;
     const { transform, ends } = set(["S.", "T."], {
       contextWindow: () => contextWindow,
@@ -255,7 +255,7 @@ describe("a compaction", () => {
     );
   });
 
-  it("trusts the server's figures over estimates, and none from before a compaction", async () => {
+  it("prefers the server's token counts to estimates, but not those from before a compaction", async () => {
     const { transform, ends, compaction } = set(["S."]);
     const messages = task(8);
     const last = messages.at(-2) as Message;
@@ -269,7 +269,7 @@ describe("a compaction", () => {
     assert.equal(ends[1]?.tokensBefore, ends[0]?.tokensAfter);
   });
 
-  it("cuts down a result that is larger than all there is room for, without a model", async () => {
+  it("shortens a result that is larger than the window, without a model", async () => {
     const { transform, ends, asked } = set([]);
     const messages = task(1, 40_000);
     const shown = await transform(messages);
@@ -279,7 +279,7 @@ describe("a compaction", () => {
     assert.match(texts(shown)[2] ?? "", /characters left out/);
   });
 
-  it("keeps messages of an application's own, and shows the model what the agent's convertToLlm makes of them", async () => {
+  it("includes custom messages, and shows the model what the agent's convertToLlm makes of them", async () => {
     const note = (text: string): AgentMessage => ({ role: "note", text, timestamp: 1 }) as never;
     const convertToLlm = (messages: AgentMessage[]): Message[] =>
       messages.map((message) =>
@@ -294,7 +294,7 @@ describe("a compaction", () => {
     assert.match(messageText(asked[0]?.messages[0] as Message), /Mind the gap\./);
   });
 
-  it("drops its summary when the transcript is another one, and keeps it through a rewind of what came later", async () => {
+  it("drops its summary for another transcript, and keeps it when only later messages are rewound", async () => {
     const { transform, compaction } = set(["S.", "T."]);
     const messages = task(20);
     await transform(messages);
@@ -309,14 +309,14 @@ describe("a compaction", () => {
     assert.equal(compaction.state, undefined);
   });
 
-  it("counts another transcript anew", async () => {
+  it("counts another transcript from the start", async () => {
     const { transform, ends } = set([]);
     await transform(task(12));
     await transform([user("Hi"), ...task(12, 10).slice(1), ...turn(13, 1000)]);
     assert.deepEqual(ends, []);
   });
 
-  it("does as it is told, one at a time", async () => {
+  it("runs on request, one at a time", async () => {
     let open = 0;
     const alone: ScriptedStep = async () => {
       assert.equal(++open, 1);
@@ -346,7 +346,7 @@ describe("a compaction", () => {
     assert.deepEqual([asked.length, ends[0]?.outcome], [0, "shortened"]);
   });
 
-  it("does not mind what another hook had added at the end", async () => {
+  it("ignores messages that another hook added at the end", async () => {
     const { transform, compaction } = set(["S."]);
     const messages = task(20);
     await transform([...messages, user("(A note for one request.)")]);
@@ -357,7 +357,7 @@ describe("a compaction", () => {
     assertAccepted(shown);
   });
 
-  it("does not take estimates that are too high for tokens", async () => {
+  it("scales estimates that are too high", async () => {
     const { transform, ends } = set(["S."]);
     const messages = task(40);
     Object.assign(messages.at(-2) as Message, { usage: { input: 1600, output: 10 } });
@@ -366,7 +366,7 @@ describe("a compaction", () => {
     assert.ok(Math.abs(tokensAfter / tokensBefore - sumOf(shown) / sumOf(messages)) < 0.01);
   });
 
-  it("cuts down no result that came after a rewind", async () => {
+  it("does not shorten results that came after a rewind", async () => {
     const { transform } = set([]);
     const messages = task(1, 40_000);
     await transform(messages);
@@ -376,7 +376,7 @@ describe("a compaction", () => {
     assert.deepEqual(await transform(again), again);
   });
 
-  it("is restored from what a session's entry can say", async () => {
+  it("is restored from the fields of a session's entry", async () => {
     for (const [script, more] of [
       [["S."], 0],
       [[refused], 3],
@@ -394,14 +394,14 @@ describe("a compaction", () => {
     }
   });
 
-  it("asks with the key of the provider that writes", async () => {
+  it("uses the API key of the provider that writes the summary", async () => {
     const getApiKey = (provider: string): string => `key of ${provider}`;
     const { transform, options } = set(["S."], { getApiKey, streamOptions: { apiKey: "another" } });
     await transform(task(20));
     assert.equal(options[0]?.apiKey, "key of scripted");
   });
 
-  it("charges a shared budget with the summary's call", async () => {
+  it("charges a shared budget for the summary's call", async () => {
     const budget = createBudget();
     const usage = { input: 900, output: 100, totalTokens: 1000 };
     const { transform, ends } = set([{ content: [{ type: "text", text: "S." }], usage }], {
@@ -412,7 +412,7 @@ describe("a compaction", () => {
     assert.deepEqual(budget.used, { turns: 0, tokens: 1000, cost: 0 });
   });
 
-  it("forgets its failed tries with the transcript that they were of", async () => {
+  it("forgets its failed attempts when the transcript changes", async () => {
     const { transform, ends } = set(
       Array.from({ length: 9 }, () => ({ error: new BowlineError("server_error", "No.") })),
       { minFreedShare: 0.99 },
@@ -436,14 +436,14 @@ describe("a compaction", () => {
 });
 
 describe("a summary that fails", () => {
-  it("is tried again twice when that may help", async () => {
+  it("is retried twice when that may help", async () => {
     const { transform, ends, asked } = set([overloaded, { content: [] }, "S."]);
     await transform(task(20));
     assert.equal(asked.length, 3);
     assert.equal(ends[0]?.outcome, "summarized");
   });
 
-  it("lets the run go on without the oldest turns, and says so", async () => {
+  it("drops the oldest turns so that the run goes on, and says so", async () => {
     const { transform, ends, asked } = set([overloaded, overloaded, overloaded]);
     const messages = task(20);
     const shown = await transform(messages);
@@ -453,7 +453,7 @@ describe("a summary that fails", () => {
     assertAccepted(shown);
   });
 
-  it("is not asked again before it has to be, and then takes in what was dropped", async () => {
+  it("is retried only when necessary, and then covers what was dropped", async () => {
     const { transform, ends, asked } = set([refused, refused, "Goal: read all."]);
     for (let count = 20; count < 27; count++) await transform(task(count));
     assert.equal(asked.length, 1);
@@ -468,7 +468,7 @@ describe("a summary that fails", () => {
     assert.equal(ends[2]?.summary, "Goal: read all.");
   });
 
-  it("is not waited for longer than a minute", async () => {
+  it("is given up after a minute", async () => {
     const later = {
       error: new BowlineError("rate_limited", "Later.", { retryable: true, retryAfterMs: 61_000 }),
     };
@@ -477,7 +477,7 @@ describe("a summary that fails", () => {
     assert.deepEqual([asked.length, ends[0]?.outcome], [1, "dropped"]);
   });
 
-  it("is asked for with half when it does not fit itself", async () => {
+  it("is retried with half of the messages when it does not fit itself", async () => {
     const tooLong = { error: new BowlineError("context_overflow", "Too long.") };
     const { transform, asked, ends } = set([tooLong, "S."]);
     await transform(task(60));
@@ -493,7 +493,7 @@ describe("a summary that fails", () => {
     assert.ok(estimateTokens(ends[0].summary) <= 375);
   });
 
-  it("stops with an abort, which changes nothing and asks nothing more", async () => {
+  it("stops on an abort, which changes nothing and sends nothing more", async () => {
     const controller = new AbortController();
     const hangs: ScriptedStep = () => {
       controller.abort();
@@ -511,7 +511,7 @@ describe("a compaction that frees nothing", () => {
   const long = user("word ".repeat(2000));
   const grown = (count: number): AgentMessage[] => [long, ...task(count).slice(1)];
 
-  it("tells the model once, asks none, and stops when it frees nothing again with a tenth more", async () => {
+  it("notifies the model once without a summary, and stops the run when 10 % more frees nothing either", async () => {
     const { transform, ends, asked } = set([]);
     const told = await transform(grown(0));
     assert.deepEqual(withoutNote(told), grown(0));
@@ -529,7 +529,7 @@ describe("a compaction that frees nothing", () => {
     assert.equal(asked.length, 0);
   });
 
-  it("leaves whom it stopped alone until there is a tenth more again", async () => {
+  it("does not stop the run again until 10 % more was added", async () => {
     const { transform } = set([]);
     await transform(grown(0));
     await assert.rejects(transform(grown(4)), code("no_progress"));
@@ -537,7 +537,7 @@ describe("a compaction that frees nothing", () => {
     await assert.rejects(transform(grown(9)), code("no_progress"));
   });
 
-  it("begins anew when one has freed something", async () => {
+  it("starts over after another compaction freed something", async () => {
     const { transform, ends } = set(["Goal: read."]);
     await transform(grown(0));
     await transform(task(30));

@@ -34,17 +34,17 @@ const forAll = (check: (messages: Message[]) => void): void =>
 
 for (const [name, prune] of Object.entries(prunes)) {
   describe(name, () => {
-    it("gives what strict servers take, of any transcript", () =>
+    it("gives what strict servers accept, for any transcript", () =>
       forAll((messages) => assertAccepted(prune(messages))));
 
-    it("never grows, and done again changes nothing", () =>
+    it("never grows the transcript, and is idempotent", () =>
       forAll((messages) => {
         const pruned = prune(messages);
         assert.ok(sumOf(pruned) <= sumOf(messages));
         assert.deepEqual(prune(pruned), pruned);
       }));
 
-    it("keeps the last user message, and leaves the transcript as it is", () =>
+    it("keeps the last user message, and does not change its input", () =>
       forAll((messages) => {
         const before = JSON.stringify(messages);
         const last = (list: readonly AgentMessage[]): unknown =>
@@ -55,8 +55,8 @@ for (const [name, prune] of Object.entries(prunes)) {
   });
 }
 
-describe("the places for a cut", () => {
-  it("are all that part no call from its result, and no others", () =>
+describe("cutPoints()", () => {
+  it("returns exactly the places that separate no call from its result", () =>
     forAll((messages) => {
       const points = new Set(cutPoints(messages));
       for (let index = 1; index < messages.length; index++) {
@@ -66,7 +66,7 @@ describe("the places for a cut", () => {
 });
 
 describe("keepLastTurns", () => {
-  it("counts a model call with its tools and what came before it as one", () => {
+  it("counts a model call, its tools and the preceding messages as one turn", () => {
     const messages = [user("A"), ...turn(1), ...turn(2), user("B"), ...turn(3)];
     assert.deepEqual(keepLastTurns(messages, 1), messages.slice(5));
     assert.deepEqual(keepLastTurns(messages, 2), messages.slice(3));
@@ -88,7 +88,7 @@ describe("shortenToolResults", () => {
       message.role === "toolResult" ? [JSON.stringify(message.content)] : [],
     );
 
-  it("says how much there was, and keeps details for the program", () => {
+  it("says how much was cut, and keeps details for the program", () => {
     const [first, second] = turn(1, 5000) as [Message, Message];
     const detailed = { ...second, details: { lines: 90 } } as Message;
     const [, short] = shortenToolResults([first, detailed], { keep: 0 });
@@ -98,14 +98,14 @@ describe("shortenToolResults", () => {
     });
   });
 
-  it("keeps beginning and end within a size", () => {
+  it("keeps the beginning and the end within a size", () => {
     const [, result] = shortenToolResults(turn(1, 5000), { keep: 0, maxTokens: 50 });
     const text = textsOf([result as AgentMessage])[0] ?? "";
     assert.match(text, /^.{10,40}1: +word.*\[\d+ characters left out\].*word /);
     assert.ok(sumOf([result as AgentMessage]) <= 54);
   });
 
-  it("takes old ones in batches, so that what was sent stays the same in between", () => {
+  it("shortens old results in batches, so that the prompt stays cacheable in between", () => {
     const changed = (turns: number): number =>
       textsOf(shortenToolResults(task(turns), { keep: 4 })).filter((text) =>
         text.includes("left out"),
@@ -115,7 +115,7 @@ describe("shortenToolResults", () => {
 });
 
 describe("a shortened result", () => {
-  it("has no image that does not fit, and says so", () => {
+  it("replaces images that do not fit by a note", () => {
     const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
     const [call, result] = turn(1) as [Message, Message];
     const messages = [call, { ...result, content: [image, image] } as Message];
@@ -131,7 +131,7 @@ describe("a shortened result", () => {
 });
 
 describe("dropImages", () => {
-  it("replaces the oldest by a note, in results and user messages", () => {
+  it("replaces the oldest images by a note, in results and user messages", () => {
     const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
     const [first, second] = turn(1) as [Message, Message];
     const messages = [
@@ -148,7 +148,7 @@ describe("dropImages", () => {
 });
 
 describe("dropThinking", () => {
-  it("leaves what was thought since the last user message", () => {
+  it("keeps the thinking since the last user message", () => {
     const [call, result] = turn(1) as [Message, Message];
     const thinking = { type: "thinking", thinking: "Hm.", thinkingSignature: "s" } as const;
     const thought = {
@@ -161,7 +161,7 @@ describe("dropThinking", () => {
 });
 
 describe("shortenText", () => {
-  it("comes to the size or to a bare note, and never cuts a character in two", () => {
+  it("shortens to the limit or to a bare note, and never splits a character", () => {
     const property = fc.property(fc.array(texts), fc.nat(80), (pieces, maxTokens) => {
       const text = pieces.join("").toWellFormed();
       const short = shortenText(text, maxTokens);

@@ -117,7 +117,7 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
     ],
   ];
   for (const [name, variant] of variants) {
-    it(`ends well ${name}, at a bounded price`, async () => {
+    it(`ends with reason "done" ${name}, at a bounded cost`, async () => {
       const { agent, model, ends } = rig(200, variant);
       const result = await agent.prompt("Read all of it.");
       assert.equal(result.reason, "done");
@@ -151,8 +151,8 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
   });
 });
 
-describe("a wrapped stream function", () => {
-  it("asks for a summary as the conversation's own continuation, which the server has in its cache", async () => {
+describe("the wrapped stream function of a compaction", () => {
+  it("asks for a summary as a continuation of the conversation, which the server has cached", async () => {
     const { agent, model } = rig(40);
     await agent.prompt("Read all of it.");
     const index = model.calls.findIndex(({ context }) => asksForSummary(context));
@@ -165,7 +165,7 @@ describe("a wrapped stream function", () => {
     assert.ok(sumOf(shared) > sumOf(before.messages) / 2);
   });
 
-  it("asks once more, in text, when the continuation calls a tool", async () => {
+  it("asks again with plain text when the continuation calls a tool", async () => {
     const summarize: WorkerOptions["summarize"] = (context, nth) =>
       nth === 1
         ? { content: [{ type: "toolCall", id: "x", name: "read", arguments: {} }] }
@@ -200,7 +200,7 @@ describe("a wrapped stream function", () => {
     });
   }
 
-  it("summarises in text what had to be dropped before", async () => {
+  it("summarises the messages it had to drop before as text", async () => {
     const summarize: WorkerOptions["summarize"] = (_, nth) =>
       nth > 2 ? "S." : { error: new BowlineError("server_error", "No.") };
     const { agent, model, ends } = rig(40, { work: { summarize } });
@@ -213,7 +213,7 @@ describe("a wrapped stream function", () => {
     assert.match(messageText(third?.context.messages[0] as never), /\[result of read\]\n1: word/);
   });
 
-  it("compacts a request that the server refuses, asks once more, and knows the limit from then on", async () => {
+  it("compacts a request that the server refuses, retries once, and remembers the limit", async () => {
     const { agent, model, ends, events } = rig(100, { known: false });
     const { reason } = await agent.prompt("Read all of it.");
     assert.equal(reason, "done");
@@ -243,7 +243,7 @@ describe("a wrapped stream function", () => {
     ]);
   });
 
-  it("says in the run's events what it does, and counts what it costs in the run's usage and budget", async () => {
+  it("emits events for its work, and counts its cost in the run's usage and budget", async () => {
     const budget = createBudget();
     const { agent, model, events, ends } = rig(60, { agent: { budget } });
     const { usage } = await agent.prompt("Read all of it.");
@@ -260,7 +260,7 @@ describe("a wrapped stream function", () => {
     assert.ok(budget.used.tokens >= model.input.total);
   });
 
-  it("counts its calls in a budget of the compaction's own too, and each once where both are the same", async () => {
+  it("counts its calls in the compaction's own budget too, and only once where both are the same", async () => {
     const own = createBudget();
     const shared = createBudget();
     for (const budget of [own, shared]) {
@@ -273,7 +273,7 @@ describe("a wrapped stream function", () => {
     }
   });
 
-  it("counts a request that was too long, also when the run is aborted before it is asked again", async () => {
+  it("counts a request that was too long, even if the run is aborted before the retry", async () => {
     let isFirst = true;
     const summarize = (): never => {
       agent.abort();
@@ -293,7 +293,7 @@ describe("a wrapped stream function", () => {
     assert.ok((usage.input ?? 0) > 7_000_000);
   });
 
-  it("learns of a restored conversation's window before it asks for the first time", async () => {
+  it("compacts a restored conversation before its first request", async () => {
     const messages = task(40);
     const { agent, model, ends } = rig(0, { compact: { contextWindow: 4000 } });
     agent.state.messages = messages;
@@ -303,7 +303,7 @@ describe("a wrapped stream function", () => {
     assert.equal(messageText(agent.state.messages.at(-1) as never), "All read.");
   });
 
-  it("gives the server's error when there is nothing to make smaller", async () => {
+  it("returns the server's error when there is nothing to shorten", async () => {
     const { agent, model, ends } = rig(1, { known: false });
     const result = await agent.prompt("word ".repeat(4000));
     assert.equal(result.error?.code, "context_overflow");
@@ -313,7 +313,7 @@ describe("a wrapped stream function", () => {
     );
   });
 
-  it("gives the second error when half is too long as well", async () => {
+  it("returns the second error when half is too long as well", async () => {
     const { agent, model } = rig(1, { known: false, work: { window: 100 } });
     agent.state.messages = task(20);
     const result = await agent.prompt("Go on.");
@@ -322,7 +322,7 @@ describe("a wrapped stream function", () => {
     assert.equal(model.input.refused, 5);
   });
 
-  it("takes an empty answer that a limit cut for a refusal", async () => {
+  it('treats an empty answer with stop reason "length" as an overflow', async () => {
     const { model, streamFn, calls } = createScriptedModel([
       { stopReason: "length" },
       "S.",
@@ -339,7 +339,7 @@ describe("a wrapped stream function", () => {
     assert.equal(calls.length, 3);
   });
 
-  it("stops a summary with the run, and nothing is asked after", async () => {
+  it("aborts a summary with the run, and sends nothing after it", async () => {
     let abort = (): void => {};
     const summarize = (): Promise<string> => {
       abort();
@@ -353,7 +353,7 @@ describe("a wrapped stream function", () => {
     assert.deepEqual([model.input.summaries, compaction.state], [1, undefined]);
   });
 
-  it("can be told to compact when a run was aborted", async () => {
+  it("can compact after an aborted run", async () => {
     const { agent, compaction, ends } = rig(40);
     agent.subscribe(
       ({ type }) =>
@@ -364,7 +364,7 @@ describe("a wrapped stream function", () => {
     assert.equal(ends[0]?.outcome, "summarized");
   });
 
-  it("keeps what came of an answer whose stream broke its contract", async () => {
+  it("keeps the partial answer of a stream that broke its contract", async () => {
     const compaction = createCompaction();
     const streamFn: StreamFn = async function* broken({ api, provider, id }) {
       yield { type: "start", attempt: 1, api, provider, model: id, timestamp: 1 };
@@ -384,7 +384,7 @@ describe("a wrapped stream function", () => {
     );
   });
 
-  it("leaves an answer that had begun as it is", async () => {
+  it("does not retry an answer that had begun", async () => {
     const error = new BowlineError("context_overflow", "Too long.");
     const { model, streamFn, calls } = createScriptedModel([
       { content: [{ type: "text", text: "So" }], error },
@@ -399,7 +399,7 @@ describe("a wrapped stream function", () => {
     assert.equal(calls.length, 1);
   });
 
-  it("leaves what other hooks add to a request", async () => {
+  it("keeps what other hooks add to a request", async () => {
     const { model, streamFn, calls } = createScriptedModel(["Done."]);
     const compaction = createCompaction();
     const agent = new Agent({
@@ -414,7 +414,7 @@ describe("a wrapped stream function", () => {
     assert.equal(calls[0]?.context.messages.at(-1)?.content, "A note.");
   });
 
-  it("forgets the limit of a model that is no longer asked", async () => {
+  it("forgets the limit of the previous model", async () => {
     const { agent, model, compaction, ends } = rig(30, { known: false });
     await agent.prompt("Read all of it.");
     assert.equal(model.input.refused, 1);
@@ -428,7 +428,7 @@ describe("a wrapped stream function", () => {
     assert.equal(ends.length, before);
   });
 
-  it("leaves room for the answer that the agent asks for, up to half of the window", async () => {
+  it("reserves room for the agent's maxTokens, up to half of the window", async () => {
     for (const maxTokens of [2000, 100_000]) {
       const { agent, model, ends } = rig(40, { agent: { maxTokens } });
       await agent.prompt("Read all of it.");
@@ -437,7 +437,7 @@ describe("a wrapped stream function", () => {
     }
   });
 
-  it("does the same for the loop without an agent", async () => {
+  it("reserves the same room for a loop without an agent", async () => {
     const { model, streamFn, input } = worker(60, { window: 4000 });
     const compaction = createCompaction();
     const config = {
@@ -457,7 +457,7 @@ describe("a wrapped stream function", () => {
     assert.deepEqual([input.refused, input.summaries > 1], [0, true]);
   });
 
-  it("leaves calls of other agents alone", async () => {
+  it("ignores calls of other agents", async () => {
     const { agent, compaction } = rig(40);
     await agent.prompt("Read all of it.");
     const { state } = compaction;
@@ -469,7 +469,7 @@ describe("a wrapped stream function", () => {
     assert.equal(compaction.state, state);
   });
 
-  it("works inside a failover, whose calls have signals of their own", async () => {
+  it("works inside a failover, whose calls have other signals", async () => {
     const model = worker(60, { window: 4000 });
     const compaction = createCompaction();
     const streamFn = createFailover({ streamFn: compaction.wrap(model.streamFn), models: [] });
@@ -485,7 +485,7 @@ describe("a wrapped stream function", () => {
     assert.ok(model.input.summaries > 1);
   });
 
-  it("ends the run with what a listener of compactions throws", async () => {
+  it("ends the run with the error of a compaction listener", async () => {
     const onCompaction = (): void => {
       throw new BowlineError("no_progress", "Enough.");
     };
@@ -494,7 +494,7 @@ describe("a wrapped stream function", () => {
     assert.ok(code("no_progress")(error));
   });
 
-  it("recovers from a real server's refusal, on a real wire", async () => {
+  it("recovers from a real server's refusal over HTTP", async () => {
     const tooLong = {
       error: {
         message: "This model's maximum context length is 4096 tokens.",

@@ -57,26 +57,26 @@ const fails = (retryAfterMs?: number): ScriptedStep => ({
 });
 
 describe("a summary", () => {
-  it("is tried three times where that may help, after longer and longer waits", async () => {
+  it("is tried three times with backoff when that may help", async () => {
     const { summary, asked, waits } = await summarise([fails(), fails(), "So far."]);
     assert.deepEqual([summary, asked, waits], ["So far.", 3, [1000, 2000]]);
     const failed = await summarise([fails(), fails(), fails(), "never"]);
     assert.deepEqual([failed.error?.code, failed.asked], ["overloaded", 3]);
   });
 
-  it("waits for as long as the server asks, up to a minute", async () => {
+  it("waits as long as the server asks, up to a minute", async () => {
     assert.deepEqual((await summarise([fails(60_000), "So far."])).waits, [60_000]);
     const { error, asked } = await summarise([fails(60_001), "never"]);
     assert.deepEqual([error?.code, asked], ["overloaded", 1]);
   });
 
-  it("is given up at once where another try would not help", async () => {
+  it("is not retried when that would not help", async () => {
     const error = new BowlineError("authentication_failed", "No.");
     const failed = await summarise([{ error }, "never"]);
     assert.deepEqual([failed.error?.code, failed.asked], ["authentication_failed", 1]);
   });
 
-  it("is given up when the stream function throws", async () => {
+  it("is not retried when the stream function throws", async () => {
     const { error, asked } = await summarise([], () => assert.fail("a fault of its own"));
     assert.deepEqual([error?.code, asked], ["stream_function_failed", 1]);
   });

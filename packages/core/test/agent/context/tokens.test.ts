@@ -18,8 +18,8 @@ const answer = (usage: Usage, extra: Partial<AssistantMessage> = {}): AssistantM
   ...extra,
 });
 
-describe("an estimate", () => {
-  it("is a quarter of a token for ASCII, half for other alphabets, one for ideographs and emoji units", () => {
+describe("a token estimate", () => {
+  it("counts a quarter of a token for ASCII, half for other alphabets, one for ideographs and emoji units", () => {
     assert.equal(estimateTokens("abcd".repeat(10)), 10);
     assert.equal(estimateTokens("привет"), 3);
     assert.equal(estimateTokens("世界"), 2);
@@ -27,7 +27,7 @@ describe("an estimate", () => {
     assert.equal(estimateTokens(""), 0);
   });
 
-  it("counts an image as a stated figure, whatever its size", () => {
+  it("counts a fixed number of tokens for an image of any size", () => {
     const image = (data: string): number =>
       estimateTokens({
         role: "user",
@@ -38,7 +38,7 @@ describe("an estimate", () => {
     assert.equal(image("x".repeat(100_000)), image("x"));
   });
 
-  it("counts calls with their arguments, thinking, and messages of an application's own", () => {
+  it("counts calls with their arguments, thinking, and custom messages", () => {
     const [call] = turn(1);
     assert.ok(call !== undefined && estimateTokens(call) >= estimateTokens('read{"number":1}'));
     const thinking = answer({}, { content: [{ type: "thinking", thinking: "a".repeat(400) }] });
@@ -47,7 +47,7 @@ describe("an estimate", () => {
     assert.ok(estimateTokens(custom as never) >= 100);
   });
 
-  it("never says that a longer transcript is smaller", () => {
+  it("never decreases when the transcript grows", () => {
     const property = fc.property(longTranscripts, fc.nat(), (messages, at) => {
       const cut = at % messages.length;
       assert.ok(sumOf(messages.slice(0, cut)) < sumOf(messages));
@@ -56,7 +56,7 @@ describe("an estimate", () => {
   });
 });
 
-describe("the context", () => {
+describe("the context size", () => {
   it("is the last call's input, output and cache, not a sum over calls", () => {
     const first = answer({ input: 900, output: 100 });
     const last = answer({
@@ -69,19 +69,19 @@ describe("the context", () => {
     assert.equal(contextTokens([user("Hi"), first, user("And?"), last]), 3200);
   });
 
-  it("adds an estimate of what came after", () => {
+  it("adds an estimate for later messages", () => {
     const messages = [user("Hi"), answer({ input: 900, output: 100 })];
     const more = [user("a".repeat(400))];
     assert.equal(contextTokens([...messages, ...more]), 1000 + sumOf(more));
   });
 
-  it("estimates an output that was not reported, and takes a bare total", () => {
+  it("estimates an unreported output, and accepts a bare total", () => {
     const silent = answer({ input: 900 });
     assert.equal(contextTokens([user("Hi"), silent]), 900 + estimateTokens(silent));
     assert.equal(contextTokens([user("Hi"), answer({ totalTokens: 700 })]), 700);
   });
 
-  it("is all estimate when nothing was reported, or zero, or only by failed answers", () => {
+  it("is an estimate when usage is missing or zero, or came only from failed answers", () => {
     for (const last of [
       answer({}),
       answer({ input: 0, output: 0, totalTokens: 0 }),

@@ -19,7 +19,7 @@ async function readAll(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]>
 }
 
 describe("agent.stream()", () => {
-  it("gives every reader what a listener hears, from the first event to the last", async () => {
+  it("gives every reader the same events as a listener, from the first to the last", async () => {
     const agent = agentOf(["Fair winds."]);
     const heard: AgentEvent[] = [];
     agent.subscribe((event) => void heard.push(event));
@@ -33,7 +33,7 @@ describe("agent.stream()", () => {
     assert.deepEqual([text, reason], ["Fair winds.", "done"]);
   });
 
-  it("throws invalid_state at once during a run, which goes on", async () => {
+  it("throws invalid_state during a run, which goes on", async () => {
     const agent = agentOf(["One."]);
     const run = agent.stream("Hello");
     assert.throws(() => agent.stream("Again"), code("invalid_state"));
@@ -47,7 +47,7 @@ describe("agent.stream()", () => {
     await assert.rejects(run.toResponse().text(), code("invalid_argument"));
   });
 
-  it("ends with the events of a failed run, whose result says why", async () => {
+  it("ends with the events of a failed run, whose result gives the reason", async () => {
     const error = new BowlineError("overloaded", "Too busy.");
     const run = agentOf([{ error }]).stream("Hello");
     const last = (await readAll(run)).at(-1);
@@ -55,7 +55,7 @@ describe("agent.stream()", () => {
     assert.equal((await run.result()).error?.code, "overloaded");
   });
 
-  it("goes on when a reader leaves", async () => {
+  it("continues when a reader leaves", async () => {
     const run = agentOf(["One two three four."]).stream("Hello");
     for await (const event of run) if (event.type === "message_update") break;
     assert.equal((await run.result()).text, "One two three four.");
@@ -82,7 +82,7 @@ describe("agent.stream()", () => {
     assert.equal((await second).reason, "done");
   });
 
-  it("runs on past a reader that stopped, which rejects when it reads on", async () => {
+  it("continues past a reader that stalls, which rejects with reader_too_slow", async () => {
     const run = agentOf(["x".repeat(400)], 1).stream("Hello", { maxHeldEvents: 20 });
     const reader = run[Symbol.asyncIterator]();
     await reader.next();
@@ -93,13 +93,13 @@ describe("agent.stream()", () => {
   });
 
   for (const maxHeldEvents of [0, -1, 1.5, NaN])
-    it(`refuses to hold ${maxHeldEvents} events`, () => {
+    it(`refuses maxHeldEvents of ${maxHeldEvents}`, () => {
       const agent = agentOf(["One."]);
       assert.throws(() => agent.stream("Hello", { maxHeldEvents }), code("invalid_argument"));
       assert.equal(agent.state.isStreaming, false);
     });
 
-  it("gives a checked output, typed by its schema", async () => {
+  it("returns a checked output, typed by its schema", async () => {
     const agent = agentOf([{ content: [scriptedToolCall("final_answer", { metres: 12 })] }]);
     const schema = {
       type: "object",
@@ -110,7 +110,7 @@ describe("agent.stream()", () => {
     assert.equal(output?.metres.toFixed(1), "12.0");
   });
 
-  it("shares the agent's order with its tools", async () => {
+  it("emits tool events in the same order as a listener", async () => {
     const { model, streamFn } = createScriptedModel([
       { content: [scriptedToolCall("bell", {}, "c1")] },
       "Done.",

@@ -39,7 +39,7 @@ describe("EventLog", () => {
     );
   });
 
-  it("wakes all readers that wait, and rejects them with the failure after the last event", async () => {
+  it("wakes all waiting readers, and rejects them with the failure after the last event", async () => {
     const log = new EventLog<string>(10);
     const readers = [log.batches(), log.batches()];
     const waiting = readers.map((reader) => reader.next());

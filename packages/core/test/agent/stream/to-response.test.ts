@@ -35,7 +35,7 @@ async function readFrames(response: Response): Promise<ResponseEvent[]> {
 }
 
 describe("toResponse()", () => {
-  it("sends server-sent events that no proxy keeps or rewrites", async () => {
+  it("sends server-sent events with headers against caching and rewriting", async () => {
     const run = agentOf(["Hi."]).stream("Hello");
     const response = run.toResponse({ headers: { "x-run": "1" } });
     assert.equal(response.headers.get("content-type"), "text/event-stream");
@@ -48,7 +48,7 @@ describe("toResponse()", () => {
     ]);
   });
 
-  it("leaves out arguments, results, thinking and the messages of errors", async () => {
+  it("leaves out arguments, results, thinking and error messages", async () => {
     const secret = "sk-live-1234567890";
     const agent = agentOf(
       [
@@ -73,7 +73,7 @@ describe("toResponse()", () => {
     ]);
   });
 
-  it("asks for approvals with what will run, also those of a nested run", async () => {
+  it("sends approval requests with the call to approve, also those of a nested run", async () => {
     const inner = createScriptedModel([
       { content: [scriptedToolCall("sail", { to: "Oban" }, "n1")] },
       "Sailed.",
@@ -111,7 +111,7 @@ describe("toResponse()", () => {
     assert.equal(frames.filter(({ type }) => type === "agent_end").length, 1);
   });
 
-  it("sends what toData returns, and nothing for undefined", async () => {
+  it("sends what toData returns, and skips undefined", async () => {
     const run = agentOf(["Hi."]).stream("Hello");
     const toData = ({ type, seq }: { type: string; seq: number }) =>
       type.startsWith("agent_") ? { seq } : undefined;
@@ -119,7 +119,7 @@ describe("toResponse()", () => {
     assert.deepEqual(await readFrames(run.toResponse({ toData })), [{ seq: 0 }, { seq: last }]);
   });
 
-  it("breaks off without an end when toData throws", async () => {
+  it("breaks the response off when toData throws", async () => {
     const run = agentOf(["Hi."]).stream("Hello");
     const response = run.toResponse({
       toData: () => {
@@ -130,7 +130,7 @@ describe("toResponse()", () => {
     assert.equal((await run.result()).reason, "done");
   });
 
-  it("breaks off a client that is too slow, and the run goes on", async () => {
+  it("breaks the response off for a slow client, while the run goes on", async () => {
     const { model, streamFn } = createScriptedModel(["x".repeat(500)], { deltaLength: 1 });
     const run = new Agent({ model, streamFn }).stream("Hello", { maxHeldEvents: 10 });
     const response = run.toResponse();
@@ -138,7 +138,7 @@ describe("toResponse()", () => {
     await assert.rejects(response.text(), { code: "reader_too_slow" });
   });
 
-  it("sends a comment every 15 s to a client that waits, and leaves no timer", async () => {
+  it("sends a comment every 15 s to a waiting client, and leaves no timer", async () => {
     const clock = new ManualClock();
     const answer = deferred<string>();
     const agent = agentOf([() => answer.promise], { clock });
@@ -162,7 +162,7 @@ describe("toResponse()", () => {
     assert.equal(clock.pending, before);
   });
 
-  it("lets a client leave while nothing is said, without a timer or an abort", async () => {
+  it("lets a client leave while the model is silent, and leaves no timer and aborts nothing", async () => {
     const clock = new ManualClock();
     const answer = deferred<string>();
     const agent = agentOf([() => answer.promise], { clock });
