@@ -82,7 +82,7 @@ describe("an agent as a tool", () => {
     assert.deepEqual([reason, turns, usage], ["done", 2, {}]);
   });
 
-  it("reports an answer cut by a token limit as an error", async () => {
+  it("says when a token limit cut its answer", async () => {
     const { tool: research } = helper("research", [
       { content: [{ type: "text", text: "Forty-" }], stopReason: "length" },
     ]);

@@ -131,8 +131,8 @@ async function everyCut(store: Store): Promise<void> {
   }
 }
 
-describe("a run that is cut behind any of its entries", () => {
-  it("has all that a run can have", () => {
+describe("a run whose log is cut after any of its entries", () => {
+  it("covers every kind of entry that a run can have", () => {
     const kinds = new Set(whole.entries.map(({ type }) => type));
     for (const kind of [
       "run_start",
@@ -155,14 +155,14 @@ describe("a run that is cut behind any of its entries", () => {
     );
   });
 
-  it("is finished by another process, in memory", () => everyCut(createMemoryStore()));
+  it("is finished by another process, from a memory store", () => everyCut(createMemoryStore()));
 
-  it("is finished by another process, in files", async () => {
+  it("is finished by another process, from files", async () => {
     await using folder = await temporaryFolder();
     await everyCut(createJsonlStore(folder.path, { sync: "never" }));
   });
 
-  it("is finished however often it is cut", async () => {
+  it("is finished after repeated cuts", async () => {
     const store = createMemoryStore();
     let number = 0;
     await fc.assert(
@@ -191,7 +191,7 @@ describe("a run that is cut behind any of its entries", () => {
     );
   });
 
-  it("asks the model nothing more when its tools ended it", async () => {
+  it("sends no further request when its tools had ended it", async () => {
     const ends = (name: string): AgentTool => ({
       ...tool(name, () => ""),
       replay: "safe",
@@ -224,7 +224,7 @@ describe("a run that is cut behind any of its entries", () => {
     }
   });
 
-  it("numbers its events beyond all that were given out", async () => {
+  it("numbers its new events above all earlier ones", async () => {
     const store = createMemoryStore();
     const cut = whole.entries.slice(0, 8);
     const { life, run } = await goOn(store, "s", cut);

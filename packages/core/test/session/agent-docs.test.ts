@@ -35,19 +35,19 @@ async function run(example: string): Promise<{ source: string; stdout: string }>
   return { source, stdout };
 }
 
-it("the page about sessions shows examples/10-sessions.ts, which prints what it says", async () => {
+it("the page about sessions quotes examples/10-sessions.ts, which prints what the page says", async () => {
   const { source, stdout } = await run("examples/10-sessions.ts");
   assert.equal(block("ts"), source);
   assert.equal(stdout, printedBy(source));
 });
 
-it("the page about sessions shows what examples/11-killed-agent.ts does when it is killed", async () => {
+it("the page about sessions describes what examples/11-killed-agent.ts does when it is killed", async () => {
   const { source, stdout } = await run("examples/11-killed-agent.ts");
   assert.equal(stdout, printedBy(source));
   assert.equal(stdout, block("text"));
 });
 
-it("the page about sessions shows a file as it is written", async () => {
+it("the page about sessions shows a session file as it is written", async () => {
   await using folder = await temporaryFolder();
   const clock = { now: () => 1_795_300_000_000, setTimer: () => () => {} };
   let count = 0;
@@ -60,7 +60,7 @@ it("the page about sessions shows a file as it is written", async () => {
   assert.equal(await readFile(join(folder.path, "trip.jsonl"), "utf8"), block("jsonl"));
 });
 
-it("the page about sessions says how a process leaves a question open, and another is asked it", async () => {
+it("the page about sessions shows how one process leaves an approval open and another answers it", async () => {
   const store = createMemoryStore();
   const askFirst = { beforeToolCall: requireApproval() };
   const first = rig([call("pay")], [tool("pay", () => "Paid.")], askFirst);

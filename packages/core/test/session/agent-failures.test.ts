@@ -64,7 +64,7 @@ function failing(store: Store, nth: number, times = Infinity): Store {
   };
 }
 
-describe("a result that is no JSON", () => {
+describe("a tool result that JSON cannot represent", () => {
   for (const [what, details] of [
     ["a BigInt", { size: 1n }],
     ["a cycle", cycle],
@@ -86,7 +86,7 @@ describe("a result that is no JSON", () => {
     });
   }
 
-  it("is kept without what JSON leaves out", async () => {
+  it("is stored without the values that JSON leaves out", async () => {
     const store = createMemoryStore();
     const session = await newSession(store);
     const details = {
@@ -102,7 +102,7 @@ describe("a result that is no JSON", () => {
     assert.deepEqual(kept?.details, { when: "1970-01-01T00:00:00.000Z", map: {} });
   });
 
-  it("in arguments that a schema made are kept in words", async () => {
+  it("is replaced by a description in arguments that a schema transformed", async () => {
     const session = await newSession(createMemoryStore());
     const made = {
       "~standard": {
@@ -128,7 +128,7 @@ describe("a result that is no JSON", () => {
     }
   });
 
-  it("as a message ends the run, and nothing behind it is kept", async () => {
+  it("ends the run if it is a message, and nothing after it is stored", async () => {
     const session = await newSession(createMemoryStore());
     const { agent } = rig(["never"]);
     await attachSession(agent, session);
@@ -139,7 +139,7 @@ describe("a result that is no JSON", () => {
 });
 
 describe("a store that fails", () => {
-  it("at any entry ends the run, and another process finishes what was kept", async () => {
+  it("at any entry ends the run, and another process finishes what was stored", async () => {
     const whole = createMemoryStore();
     const first = newLife();
     await attachSession(first.agent, await newSession(whole));
@@ -175,8 +175,8 @@ describe("a store that fails", () => {
   });
 });
 
-describe("a store that is slow", () => {
-  it("does not hold up an abort, and keeps each message once", async () => {
+describe("a slow store", () => {
+  it("does not delay an abort, and stores each message once", async () => {
     const store = createMemoryStore();
     await sessionOf(store, "s", []);
     let isSlow = false;
@@ -208,7 +208,7 @@ describe("a store that is slow", () => {
 });
 
 describe("a clock that is set back", () => {
-  it("between two processes changes nothing", async () => {
+  it("between two processes has no effect", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
     const whole = newLife();
@@ -237,7 +237,7 @@ describe("a clock that is set back", () => {
 });
 
 describe("a torn end", () => {
-  it("of the file is as if that entry had not come", async () => {
+  it("of the file is treated as if the torn entry had not been written", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
     const whole = newLife();
@@ -261,7 +261,7 @@ describe("a torn end", () => {
   });
 });
 
-describe("what a model is shown after reopening", () => {
+describe("the context sent after reopening", () => {
   const long = "word ".repeat(400);
 
   /** Reads pages for ever; says what it was sent. */
@@ -295,7 +295,7 @@ describe("what a model is shown after reopening", () => {
     ["summaries", 2600],
     ["results that were cut down", 700],
   ] as const) {
-    it(`is what it was shown before: ${what}`, async () => {
+    it(`equals the context sent before: ${what}`, async () => {
       const store = createMemoryStore();
       await sessionOf(store, "s", []);
       let before: string[] = [];

@@ -115,8 +115,8 @@ async function storeOf(...more: EntryBody[]): Promise<Store> {
   return store;
 }
 
-describe("an attached agent", () => {
-  it("keeps its runs, and begins the next process with what was said", async () => {
+describe("attachSession()", () => {
+  it("records the agent's runs and restores its messages in the next process", async () => {
     const { agent, session, store } = await attached(
       [call("a"), "Done.", "Again."],
       [tool("a", () => "A")],
@@ -144,7 +144,7 @@ describe("an attached agent", () => {
     assert.equal(script.calls[0]?.context.messages.length, 7);
   });
 
-  it("finds in the log what it did, before it goes on", async () => {
+  it("writes each step to the log before the agent continues", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
     const last = async (): Promise<string | undefined> =>
@@ -180,7 +180,7 @@ describe("an attached agent", () => {
     assert.deepEqual(seen, expected);
   });
 
-  it("is new, and idle", async () => {
+  it("refuses an agent that is attached or running", async () => {
     const { agent, session } = await attached(["Hello."]);
     await agent.prompt("Go");
     await assert.rejects(attachSession(agent, session), code("invalid_state"));
@@ -190,7 +190,7 @@ describe("an attached agent", () => {
     await running;
   });
 
-  it("keeps no more once it is detached, and has the effects that it had", async () => {
+  it("records nothing after detach(), and restores the agent's effects", async () => {
     const { agent } = rig(["Hello."]);
     const open = await createSession(createMemoryStore());
     const step = <T>(_name: string, fn: () => Promise<T>): Promise<T> => fn();
@@ -201,7 +201,7 @@ describe("an attached agent", () => {
     assert.deepEqual(await entriesOf(open), []);
   });
 
-  it("records around the steps of the program's own", async () => {
+  it("records around the program's own effects", async () => {
     const names: string[] = [];
     const step = <T>(name: string, fn: () => Promise<T>): Promise<T> => {
       names.push(name);
@@ -215,7 +215,7 @@ describe("an attached agent", () => {
     assert.ok(kindsOf(await entriesOf(session)).includes("tool_result"));
   });
 
-  it("keeps what the program says between runs, and refuses a transcript that is another", async () => {
+  it("records messages added between runs, and refuses a replaced transcript", async () => {
     const { agent, session } = await attached(["One.", "Two.", "never"]);
     agent.state.messages.push(hello);
     await agent.prompt("Go");
@@ -228,7 +228,7 @@ describe("an attached agent", () => {
     assert.deepEqual(await shown(session), ["user: Hello", "user: Go", "assistant: One."]);
   });
 
-  it("refuses a transcript in which any message is another, whatever stands behind it", async () => {
+  it("refuses a transcript in which any message was replaced, whatever follows it", async () => {
     for (const change of [
       (messages: AgentMessage[]) => messages.with(0, hello),
       (messages: AgentMessage[]) =>
@@ -250,7 +250,7 @@ describe("an attached agent", () => {
     }
   });
 
-  it("keeps what the program adds to the messages while a run goes on, in its place", async () => {
+  it("records messages that the program adds during a run, in their place", async () => {
     const add = (text: string): void =>
       void agent.state.messages.push({ role: "user", content: text, timestamp: 1 });
     const note = tool("a", () => {
@@ -277,14 +277,14 @@ describe("an attached agent", () => {
     assert.deepEqual(next.state.messages, agent.state.messages.slice(0, kept.length));
   });
 
-  it("keeps what was added behind the last answer with the end of the run", async () => {
+  it("records messages added after the last answer before the run ends", async () => {
     const { agent, session } = await attached(["One."]);
     agent.subscribe(({ type }) => void (type === "turn_end" && agent.state.messages.push(hello)));
     await agent.prompt("Go");
     assert.deepEqual(await shown(session), ["user: Go", "assistant: One.", "user: Hello"]);
   });
 
-  it("has what was added behind a turn's results in the log before the model is asked again", async () => {
+  it("records messages added after a turn's results before the next request", async () => {
     const { agent, session } = await attached([call("a"), "Done."], [tool("a", () => "A")]);
     const kept: string[][] = [];
     agent.subscribe(async (event) => {
@@ -296,7 +296,7 @@ describe("an attached agent", () => {
     assert.deepEqual(kept[1], ["user: Go", "assistant: toolCall", "toolResult: A", "user: Hello"]);
   });
 
-  it("keeps each message once where aborted runs did not wait for a slow log", async () => {
+  it("records each message once when aborted runs did not wait for a slow log", async () => {
     const { agent, session } = await attached(["One.", "Two.", "Last."]);
     const append = session.append.bind(session);
     const [begun, released] = [deferred(), deferred()];
@@ -318,7 +318,7 @@ describe("an attached agent", () => {
     assert.deepEqual(await shown(session), texts(agent.state.messages));
   });
 
-  it("keeps no message twice where a listener puts one before it, which the next run refuses", async () => {
+  it("records no message twice when a listener inserts one before it, which the next run refuses", async () => {
     const { agent, session } = await attached(
       [call("a"), "Done.", "never"],
       [tool("a", () => "A")],
@@ -336,7 +336,7 @@ describe("an attached agent", () => {
     assert.equal((await agent.prompt("Go on")).error?.code, "invalid_state");
   });
 
-  it("keeps a run of a tool's own as part of the tool's step", async () => {
+  it("records a nested run as part of its tool's step", async () => {
     const inner = createAgentTool({
       name: "helper",
       description: "Helps.",
@@ -359,8 +359,8 @@ describe("an attached agent", () => {
   });
 });
 
-describe("a prompt, when a run was left open,", () => {
-  it("ends it, and says of each call what is known", async () => {
+describe("a prompt while an earlier run is open", () => {
+  it("ends that run with a known or unknown outcome for each call", async () => {
     const store = await storeOf(intent("a", "1"), intent("b", "2"), result("1", "A, before"));
     const ran: string[] = [];
     const { agent, script } = rig(
@@ -398,7 +398,7 @@ describe("a prompt, when a run was left open,", () => {
     );
   });
 
-  it("says in a fork that calls were not run", async () => {
+  it("reports in a fork that the open calls were not run", async () => {
     const from = await openSession(await storeOf(), "s", { readOnly: true });
     const fork = await from.fork();
     const { agent } = rig(["Done."]);
@@ -414,7 +414,7 @@ describe("a prompt, when a run was left open,", () => {
     ]);
   });
 
-  it("does not go on with a run into which someone rewound", async () => {
+  it("does not resume a run after a rewind into it", async () => {
     const { agent, session, store } = await attached([call("a"), "Done."], [tool("a", () => "A")]);
     await agent.prompt("Go");
     const [, , answer] = await entriesOf(session);
@@ -431,7 +431,7 @@ describe("a prompt, when a run was left open,", () => {
 });
 
 describe("a run that is resumed", () => {
-  it("goes on with continue(), which brings no message of its own", async () => {
+  it("can go on with continue(), which adds no message", async () => {
     const { agent, session, store } = await attached(["Done."]);
     agent.state.messages.push(hello);
     await agent.continue();
@@ -446,7 +446,7 @@ describe("a run that is resumed", () => {
     );
   });
 
-  it("stays aborted, and says of its calls what is known", async () => {
+  it("stays aborted, with the recorded outcomes of its calls", async () => {
     const store = await storeOf(intent("a", "1"), result("1", "A, before"), {
       type: "abort",
       runId: "old",
@@ -461,7 +461,7 @@ describe("a run that is resumed", () => {
     assert.equal((await session.state()).run?.reason, "aborted");
   });
 
-  it("writes down an abort when it comes", async () => {
+  it("records an abort as it happens", async () => {
     const started = deferred();
     const wait = tool("a", async (signal) => {
       started.resolve();
@@ -477,7 +477,7 @@ describe("a run that is resumed", () => {
     assert.deepEqual(kinds.slice(3), ["tool_intent", "abort", "tool_result", "message", "run_end"]);
   });
 
-  it("says what is recorded when its budget is used up", async () => {
+  it("uses recorded results when its budget is used up", async () => {
     const store = await storeOf(intent("a", "1"), result("1", "A, before"));
     const { agent } = rig(["never"], [tool("a", () => "never")], { budget: { maxTurns: 1 } });
     const { result: run, session } = await resumeSession(store, "s", agent);
@@ -487,7 +487,7 @@ describe("a run that is resumed", () => {
     assert.match(b ?? "", /^toolResult: Not run: The run used its budget/);
   });
 
-  it("asks again about an approval that is for other arguments", async () => {
+  it("asks again when a recorded approval was for other arguments", async () => {
     const ask = {
       type: "approval_request",
       approvalId: "old:1:1",
@@ -514,7 +514,7 @@ describe("a run that is resumed", () => {
     }
   });
 
-  it("lets the session go when it cannot begin", async () => {
+  it("releases the session when it cannot begin", async () => {
     const store = await storeOf();
     const { agent } = rig([]);
     delete agent.streamFn;

@@ -15,7 +15,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 
 describe("the title of a session", () => {
-  it("is its first line up to 56 characters, and cut beyond", async () => {
+  it("is its first line, cut at 56 characters", async () => {
     const store = createMemoryStore();
     for (const length of [56, 57]) {
       const session = await createSession(store, { id: `s${length}` });
@@ -26,7 +26,7 @@ describe("the title of a session", () => {
     assert.deepEqual(titles, { s56: "x".repeat(56), s57: `${"x".repeat(55)}…` });
   });
 
-  it("leaves no half of a character at its cut", async () => {
+  it("is never cut inside a character", async () => {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
     await say(session, `${"x".repeat(54)}😀${"x".repeat(9)}`);
@@ -48,7 +48,7 @@ it("sessions of the same time are listed by their ids, page by page", async () =
   assert.deepEqual(ids, ["a", "b", "c"]);
 });
 
-it("an export shows no error of a run that has none", async () => {
+it("an export shows no error for a run that has none", async () => {
   const session = await createSession(createMemoryStore(), { id: "s" });
   await session.append({ type: "run_start", runId: "r" });
   await session.append({ type: "run_end", runId: "r", reason: "done", usage: {} });
@@ -59,7 +59,7 @@ it("an export shows no error of a run that has none", async () => {
   assert.match(await sessionToMarkdown(session), /Too many/);
 });
 
-it("an export shows arguments that cannot be read as they came", async () => {
+it("an export shows malformed arguments as they were received", async () => {
   const session = await createSession(createMemoryStore(), { id: "s" });
   await session.append({
     type: "message",
@@ -86,7 +86,7 @@ it("an export shows arguments that cannot be read as they came", async () => {
   assert.ok((await sessionToMarkdown(session)).includes('{"path": "roof'));
 });
 
-it("an entry that does not follow is refused with the one that it should follow", () => {
+it("an entry with a wrong sequence number is refused, and the error names its predecessor", () => {
   const entry = { ...user("a"), id: "e", parentId: null, timestamp: 1 };
   assert.throws(() => checkSequence([{ ...entry, seq: 5 }], 3), /The entry after 2 cannot be 5/);
   const two = [
@@ -96,8 +96,8 @@ it("an entry that does not follow is refused with the one that it should follow"
   assert.throws(() => checkSequence(two, 3), /The entry after 3 cannot be 7/);
 });
 
-describe("a file whose end is torn", () => {
-  it("is mended where the last record lacks only its newline, and cut where it lacks more", async () => {
+describe("a file with a torn end", () => {
+  it("is repaired if only the last newline is missing, and otherwise loses its last record", async () => {
     for (const [rest, became, left] of [
       [0, "is mended", 2],
       [5, "is cut off", 1],

@@ -32,13 +32,13 @@ describe("the entry of a compaction", () => {
     assert.deepEqual(kept({ firstKeptIndex: 3, firstKept: undefined }), [null]);
   });
 
-  it("is not written for a transcript that a hook made for the request", () => {
+  it("is not written for a transcript that a hook made for one request", () => {
     assert.deepEqual(entries({ firstKept: said("c") }), []);
     assert.deepEqual(entries({ firstKeptIndex: 5, firstKept: messages[2] }), []);
     assert.deepEqual(entries({ firstKept: undefined }), []);
   });
 
-  it("is not written when nothing was compacted, though the tokens are", () => {
+  it("is not written when nothing was compacted, but the usage is", () => {
     const usage = { input: 5 };
     assert.deepEqual(entries({ outcome: "none", usage }), [{ type: "usage", runId: "r", usage }]);
   });

@@ -134,7 +134,7 @@ So far so good.
     assert.equal(await sessionToMarkdown(await everything()), expected);
   });
 
-  it("of an earlier entry ends there", async () => {
+  it("ends at a given entry", async () => {
     assert.match(
       await sessionToMarkdown(await everything(), "e0"),
       /## User\n\nMend \*the\* roof\n$/,
@@ -143,7 +143,7 @@ So far so good.
 });
 
 describe("a session as HTML", () => {
-  it("shows the same", async () => {
+  it("shows the same as the Markdown", async () => {
     const html = await sessionToHtml(await everything());
     for (const part of [
       "<title>Mend *the* roof</title>",
@@ -157,7 +157,7 @@ describe("a session as HTML", () => {
     }
   });
 
-  it("has no element, attribute or address that was said in it", async () => {
+  it("contains no element, attribute or address from a message", async () => {
     const hostile = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom(
@@ -202,7 +202,7 @@ describe("a session as HTML", () => {
     assert.deepEqual(await show({ text: "x", name: "x", role: "x", ...image }), plain);
   });
 
-  it("lets a browser run and load nothing", async () => {
+  it("forbids the browser to run or load anything", async () => {
     const html = await sessionToHtml(await everything());
     assert.match(
       html,
@@ -213,7 +213,7 @@ describe("a session as HTML", () => {
 });
 
 describe("a session as JSON", () => {
-  it("is all of it", async () => {
+  it("contains every entry", async () => {
     const session = await everything();
     await session.rewind("e0");
     await session.append({ type: "from tomorrow", odd: [1.5, null] } as unknown as EntryBody);

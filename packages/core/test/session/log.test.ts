@@ -70,7 +70,7 @@ const result = (key: string): EntryBody => ({
 });
 
 describe("a session", () => {
-  it("is a chain of entries, also when nobody waits", async () => {
+  it("is a chain of entries, even if appends are not awaited", async () => {
     const { session } = await memory();
     assert.deepEqual([await session.head(), await session.lastSeq()], [null, -1]);
     const ids = await say(session, "a", "b", "c");
@@ -87,7 +87,7 @@ describe("a session", () => {
     assert.deepEqual(await show(session.allMessages()), ["user: a", "user: b", "user: c"]);
   });
 
-  it("that is rewound goes on from the old entry, and keeps both ways", async () => {
+  it("continues from an earlier entry after a rewind, and keeps both branches", async () => {
     const { session } = await memory();
     const [, b = "", c = ""] = await say(session, "a", "b", "c");
     await session.rewind(b);
@@ -112,7 +112,7 @@ describe("a session", () => {
     assert.deepEqual(seqs(await collect(session.entries())), upTo(6));
   });
 
-  it("stays rewound when the append that would have followed fails", async () => {
+  it("stays rewound when the next append fails", async () => {
     const { session } = await memory();
     const [a = ""] = await say(session, "a", "b");
     await session.rewind(a);
@@ -123,7 +123,7 @@ describe("a session", () => {
     assert.equal(await session.head(), a);
   });
 
-  it("shows a model the summary in place of what was compacted, and keeps everything", async () => {
+  it("replaces compacted messages by the summary in the context, and keeps every message", async () => {
     const { session } = await memory();
     const [, , c = ""] = await say(session, "a", "b", "c");
     await session.append({ type: "compaction", summary: "a and b", firstKeptId: c });
@@ -151,7 +151,7 @@ describe("a session", () => {
     ]);
   });
 
-  it("keeps nothing for a compaction whose first kept entry is on another branch", async () => {
+  it("shows only the summary for a compaction whose first kept entry is on another branch", async () => {
     const { session } = await memory();
     const [a = "", b = ""] = await say(session, "a", "b");
     await session.rewind(a);
@@ -160,7 +160,7 @@ describe("a session", () => {
     assert.deepEqual(await show(session.contextMessages()), ["user: sum", "user: c"]);
   });
 
-  it("reads back no further than the compaction and the last run", async () => {
+  it("reads back only to the compaction and the last run", async () => {
     const { session, read } = await memory();
     for (let round = 0; round < 50; round++) await say(session, ...upTo(100).map(String));
     await session.append({ type: "run_start", runId: "r", model: { provider: "p", model: "m" } });
@@ -172,7 +172,7 @@ describe("a session", () => {
     assert.ok(read() - before < 1000, `${read() - before} of 5000 entries were read`);
   });
 
-  it("keeps entries of unknown types on the path, and shows no model any of them", async () => {
+  it("keeps entries of unknown types on the path, and sends none of them to a model", async () => {
     const { session } = await memory();
     await say(session, "a");
     await session.append({ type: "from tomorrow", deep: [1] } as unknown as EntryBody);
@@ -186,7 +186,7 @@ describe("a session", () => {
     assert.deepEqual((await fork.path())[1], (await session.path())[1]);
   });
 
-  it("has labels, the last of which counts, and a title", async () => {
+  it("has labels, of which the last one counts, and a title", async () => {
     const { session, store } = await memory();
     const [a = "", b = ""] = await say(session, "a", "b");
     await session.label(a, "one");
@@ -199,7 +199,7 @@ describe("a session", () => {
     await assert.rejects(session.label("x", "y"), code("not_found"));
   });
 
-  it("opened to read follows and reads, and writes nothing", async () => {
+  it("can follow and read but not write when opened read-only", async () => {
     const { session, store } = await memory();
     await say(session, "a");
     const reader = await openSession(store, "s", { readOnly: true });
@@ -226,7 +226,7 @@ describe("a session", () => {
 });
 
 describe("the state of a session", () => {
-  it("is empty at first, and has the last model that was set", async () => {
+  it("is empty at first, and then has the last model that was set", async () => {
     const { session } = await memory();
     assert.deepEqual(await session.state(), {});
     await session.append({
@@ -243,7 +243,7 @@ describe("the state of a session", () => {
     assert.deepEqual((await session.state()).model, { provider: "p", model: "n" });
   });
 
-  it("says of an open run what it did and what is in doubt", async () => {
+  it("reports the finished and the pending calls of an open run", async () => {
     const { session } = await memory();
     await session.append({ type: "run_start", runId: "earlier" });
     await session.append(intent("of an earlier run"));
@@ -277,7 +277,7 @@ describe("the state of a session", () => {
     ]);
   });
 
-  it("counts a run that a tool started as part of the run", async () => {
+  it("counts a nested run as part of its caller's run", async () => {
     const { session } = await memory();
     await session.append({ type: "run_start", runId: "r" });
     await session.append(intent("k1"));
@@ -295,7 +295,7 @@ describe("the state of a session", () => {
 });
 
 describe("a fork", () => {
-  it("has copies of the path, an origin, and a life of its own", async () => {
+  it("copies the path, names its origin, and is independent from then on", async () => {
     const { session, store } = await memory();
     const [a = "", b = ""] = await say(session, "a", "b", "c");
     await session.rewind(a);
@@ -314,7 +314,7 @@ describe("a fork", () => {
     await assert.rejects(session.fork({ id: "named" }), code("invalid_state"));
   });
 
-  it("ends the run that is open there, which goes on in the session it comes from", async () => {
+  it("has an open run marked as interrupted, while the original's run stays open", async () => {
     const { session } = await memory();
     await session.append({ type: "run_start", runId: "r" });
     await session.append(intent("k1"));
@@ -328,7 +328,7 @@ describe("a fork", () => {
     );
   });
 
-  it("of nothing is an empty session without an origin", async () => {
+  it("of an empty session is empty and has no origin", async () => {
     const { session } = await memory();
     const fork = await session.fork();
     assert.deepEqual([fork.header.origin, await fork.path()], [undefined, []]);

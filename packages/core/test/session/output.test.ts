@@ -43,8 +43,8 @@ function setUp(
 const answers = { native: JSON.stringify(given), tool: final(given) };
 
 for (const how of ["native", "tool"] as const) {
-  describe(`a run for an output that is cut behind any of its entries, ${how}`, () => {
-    it("gives the value, checked and made by the schema, when it is resumed for it", async () => {
+  describe(`a run for an output whose log is cut after any of its entries, ${how}`, () => {
+    it("gives the value, checked and transformed by the schema, when it is resumed with the schema", async () => {
       const store = createMemoryStore();
       const wrong = how === "native" ? '{"city":5}' : final({ city: 5 });
       const { agent } = setUp(how === "native", [call("a"), wrong, answers[how]]);
@@ -70,7 +70,7 @@ for (const how of ["native", "tool"] as const) {
       }
     });
 
-    it("is a run like any other without the schema", async () => {
+    it("is a normal run when it is resumed without the schema", async () => {
       const store = createMemoryStore();
       const session = await newSession(store);
       const { agent } = setUp(how === "native", [call("a"), answers[how]]);
@@ -104,7 +104,7 @@ describe("a value that was accepted before the process ended", () => {
   };
 
   for (const type of ["tool_result", "message"])
-    it(`counts when its ${type} is in the log, and its run's end is not: the model is not asked again`, async () => {
+    it(`counts if its ${type} is in the log but the run's end is not, and the model is not asked again`, async () => {
       const store = createMemoryStore();
       await cutBehind(store, type, (entry) => JSON.stringify(entry).includes("Accepted."));
       const { agent, script } = setUp(false, []);
@@ -112,7 +112,7 @@ describe("a value that was accepted before the process ended", () => {
       assert.deepEqual([result?.reason, result?.output, script.calls.length], ["done", value, 0]);
     });
 
-  it("counts when the model only talks behind it, having called another tool with it", async () => {
+  it("counts if the model only writes text after it, having called another tool beside it", async () => {
     const store = createMemoryStore();
     const both = {
       content: [scriptedToolCall("final_answer", given, "f"), scriptedToolCall("a", {}, "a")],
@@ -123,7 +123,7 @@ describe("a value that was accepted before the process ended", () => {
     assert.deepEqual([result?.reason, result?.output, script.calls.length], ["done", value, 1]);
   });
 
-  it("is not taken by the next run", async () => {
+  it("is not used by the next run", async () => {
     const store = createMemoryStore();
     const { agent } = setUp(false, [final(given), call("a"), "Talk."]);
     await attachSession(agent, await newSession(store));
@@ -140,7 +140,7 @@ describe("a value that was accepted before the process ended", () => {
   });
 });
 
-it("a process that is killed while its run for an output asks the model leaves a run that comes to its value", async () => {
+it("a run for an output whose process is killed during a request gives its value when resumed", async () => {
   await using folder = await temporaryFolder();
   const store = createJsonlStore(folder.path);
   await (await createSession(store, { id: "s" })).close();

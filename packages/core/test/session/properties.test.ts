@@ -172,15 +172,15 @@ async function live(store: Store, life: readonly Step[]): Promise<void> {
   await session.close();
 }
 
-describe("whatever is done to a session", () => {
-  it("its tree, path and messages are those of the model, in memory", async () => {
+describe("a session after random operations", () => {
+  it("has the tree, path and messages of the reference model, in memory", async () => {
     await fc.assert(
       fc.asyncProperty(steps, (life) => live(createMemoryStore(), life)),
       { numRuns: 300 },
     );
   });
 
-  it("its tree, path and messages are those of the model, in files", async () => {
+  it("has the tree, path and messages of the reference model, in files", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path, { sync: "never" });
     await fc.assert(

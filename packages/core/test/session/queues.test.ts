@@ -55,7 +55,7 @@ async function next(
 }
 
 describe("a message that is queued", () => {
-  it("is in the log before a run takes it, and waits for the next process", async () => {
+  it("is in the log before a run takes it, and is restored in the next process", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
     const { agent } = rig([]);
@@ -85,7 +85,7 @@ describe("a message that is queued", () => {
     await last.session.close();
   });
 
-  it("that is not wanted any more does not come back", async () => {
+  it("does not come back after it was cleared", async () => {
     const store = createMemoryStore();
     const { agent } = rig([]);
     const session = await newSession(store);
@@ -105,7 +105,7 @@ describe("a message that is queued", () => {
     assert.equal((await next(store)).agent.hasQueuedMessages(), false);
   });
 
-  it("is the agent's alone once the agent is detached", async () => {
+  it("is not recorded any more after detach()", async () => {
     const store = createMemoryStore();
     const { agent } = rig(["One."]);
     const session = await newSession(store);
@@ -118,7 +118,7 @@ describe("a message that is queued", () => {
     assert.equal((await next(store)).agent.hasQueuedMessages(), false);
   });
 
-  it("waits over runs that leave it, however many, and is found by reading no further than it", async () => {
+  it("survives any number of runs that do not take it, and is found without reading further back", async () => {
     const store = createMemoryStore();
     const { agent } = rig(["A", "B", "C"]);
     const session = await newSession(store);
@@ -154,7 +154,7 @@ describe("a message that is queued", () => {
     assert.deepEqual(said(later.state.messages).slice(-2), ["user: third", "user: later"]);
   });
 
-  it("stays in a session when that is forked, and is left behind by a rewind", async () => {
+  it("stays in the original session on a fork, and is dropped by a rewind before it", async () => {
     const store = createMemoryStore();
     const { agent } = rig(["A"]);
     const session = await newSession(store);
@@ -178,7 +178,7 @@ describe("a message that is queued", () => {
     assert.deepEqual(said(other.agent.state.messages), ["user: Go", "user: On."]);
   });
 
-  it("whose entry cannot be written is asked about, and ends the next run", async () => {
+  it("rejects queued() if its entry cannot be written, and ends the next run", async () => {
     const store = createMemoryStore();
     const session = await newSession(store);
     const { agent } = rig(["A"]);
@@ -189,7 +189,7 @@ describe("a message that is queued", () => {
     assert.equal((await agent.prompt("Go")).error?.code, "invalid_state");
   });
 
-  it("before a run, whose entry cannot be written, ends the run before it begins", async () => {
+  it("before a run ends the run at its start if its entry cannot be written", async () => {
     const { agent } = rig(["never"]);
     const session = await createSession(withAppend(createMemoryStore(), noRoom), { id: "s" });
     await attachSession(agent, session);
@@ -198,7 +198,7 @@ describe("a message that is queued", () => {
     assert.deepEqual([agent.state.messages, agent.hasQueuedMessages()], [[], true]);
   });
 
-  it("whose entry cannot be written stays in the queue, however late that is known", async () => {
+  it("stays in the queue if its entry cannot be written, even if that is known late", async () => {
     const { agent } = rig(["A", "never"]);
     let isFull = false;
     const full = withAppend(createMemoryStore(), (append, entries) =>
@@ -223,7 +223,7 @@ describe("a message that is queued", () => {
     assert.deepEqual(await session.contextMessages(), agent.state.messages);
   });
 
-  it("while calls are open goes in behind their results", async () => {
+  it("while calls are open is added after their results", async () => {
     const store = createMemoryStore();
     const two = { content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")] };
     const first = rig([two], [tool("a", () => "A"), tool("b", () => "B")]);
@@ -249,7 +249,7 @@ describe("a message that is queued", () => {
 
 describe("a store that fails at any entry", () => {
   for (const mode of ["all", "one-at-a-time"] as const)
-    it(`loses no message that was said to be queued, and has none twice, ${mode}`, async () => {
+    it(`loses and duplicates no message that was reported as queued, ${mode}`, async () => {
       let [nth, left] = [0, 0];
       for (let appends = 1; nth < appends; nth++) {
         const store = createMemoryStore();
@@ -321,9 +321,9 @@ function life(notes: readonly string[], options: AgentOptions = {}): Agent {
   return agent;
 }
 
-describe("a run with messages in its queues that is cut behind any of its entries", () => {
+describe("a run with queued messages whose log is cut after any of its entries", () => {
   for (const mode of ["all", "one-at-a-time"] as const) {
-    it(`brings each to the model once, ${mode}`, async () => {
+    it(`delivers each to the model once, ${mode}`, async () => {
       const store = createMemoryStore();
       const modes = { steeringMode: mode, followUpMode: mode };
       const agent = life(["s1", "s2"], modes);
@@ -361,8 +361,8 @@ describe("a run with messages in its queues that is cut behind any of its entrie
   }
 });
 
-describe("lives of a run", () => {
-  it("are told apart by an entry each, also when nothing else happened in them", async () => {
+describe("a process that reopens a run", () => {
+  it("writes one entry each time, even if nothing else happens", async () => {
     const store = createMemoryStore();
     const first: Entry[] = [
       { seq: 0, id: "0", parentId: null, timestamp: 1, type: "run_start", runId: "r" },
@@ -387,7 +387,7 @@ describe("lives of a run", () => {
     ]);
   });
 
-  it("that are over or rewound leave none", async () => {
+  it("writes none if the run is over or was rewound", async () => {
     const store = createMemoryStore();
     const { agent } = rig(["A"]);
     const session = await newSession(store);

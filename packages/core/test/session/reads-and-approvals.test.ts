@@ -32,8 +32,8 @@ const entry = (seq: number, parentId: string | null, body: EntryBody): Entry => 
 const chain = (...bodies: EntryBody[]): Entry[] =>
   bodies.map((body, seq) => entry(seq, seq === 0 ? null : `e${seq - 1}`, body));
 
-describe("what is read of a session", () => {
-  it("holds every entry that was appended before, awaited or not", async () => {
+describe("a read of a session", () => {
+  it("includes every entry appended before it, awaited or not", async () => {
     const gate = deferred();
     const store = withAppend(createMemoryStore(), async (append, entries) => {
       await gate.promise;
@@ -51,7 +51,7 @@ describe("what is read of a session", () => {
     await appending;
   });
 
-  it("can be read after an append that failed", async () => {
+  it("works after an append that failed", async () => {
     const store = withAppend(createMemoryStore(), () => Promise.reject(new Error("full")));
     const session = await createSession(store, { id: "s" });
     await assert.rejects(session.append(user("a")), /full/);
@@ -70,17 +70,17 @@ describe("the path through a log with missing entries", () => {
   const log = (...places: [seq: number, parent: number | null][]): Entry[] =>
     places.map(([seq, parent]) => entry(seq, parent === null ? null : `e${parent}`, user("x")));
 
-  it("goes on with what stands before the gap", async () => {
+  it("continues with the entries before the gap", async () => {
     assert.equal(await idsOf(log([0, null], [1, 0], [3, 2])), "e0 e1 e3");
   });
 
-  it("goes over several gaps, each in its turn", async () => {
+  it("skips several gaps in a row", async () => {
     const entries = log([0, null], [2, 1], [3, 2], [5, 4], [6, 5]);
     assert.equal(await idsOf(entries), "e0 e2 e3 e5 e6");
     assert.equal(await idsOf(entries, "e3"), "e0 e2 e3");
   });
 
-  it("leaves out another branch, though entries of it are missing", async () => {
+  it("leaves out another branch, even if entries of it are missing", async () => {
     const entries = log([0, null], [1, 0], [3, 2], [4, 1]);
     assert.equal(await idsOf(entries), "e0 e1 e4");
     assert.equal(await idsOf(log([0, null], [1, 0], [3, 0], [4, 2])), "e0 e1 e4");
@@ -128,7 +128,7 @@ const allowed: EntryBody = {
 const kinds = async (session: Session): Promise<string[]> =>
   (await collect(session.entries())).map(({ type }) => type);
 
-describe("an approval in the log of a run that is gone on with", () => {
+describe("an approval in the log of a resumed run", () => {
   const left = (...more: EntryBody[]): Entry[] =>
     chain(
       { type: "run_start", runId: "old" },
@@ -137,7 +137,7 @@ describe("an approval in the log of a run that is gone on with", () => {
       ...more,
     );
 
-  it("that was answered, and then asked for again, needs another answer", async () => {
+  it("needs another answer if it was answered and then requested again", async () => {
     for (const [entries, expected] of [
       [[request, allowed], "toolResult: ran"],
       [[request, allowed, request], "toolResult: Denied: not now."],
@@ -158,7 +158,7 @@ describe("an approval in the log of a run that is gone on with", () => {
     }
   });
 
-  it("is written down again where nobody takes the answer that is there", async () => {
+  it("is recorded again when the recorded answer is not used", async () => {
     const store = createMemoryStore();
     await sessionOf(store, "s", left(request, allowed));
     const { agent } = rig(["Done."], [tool("a", () => "ran")], {
@@ -180,7 +180,7 @@ describe("an approval in the log of a run that is gone on with", () => {
     ]);
   });
 
-  it("that was for the rest of the session spares the run the next question", async () => {
+  it("for the rest of the session saves the run the next question", async () => {
     const store = createMemoryStore();
     await sessionOf(store, "s", left(request, { ...allowed, remember: "session" }));
     const { agent, events } = rig([call("a", "2"), "Done."], [tool("a", () => "ran")], {
@@ -192,7 +192,7 @@ describe("an approval in the log of a run that is gone on with", () => {
     assert.equal(shown.filter((text) => text === "toolResult: ran").length, 2);
   });
 
-  it("is taken once, and written down no second time", async () => {
+  it("is used once, and not recorded again", async () => {
     const store = createMemoryStore();
     await sessionOf(store, "s", left(request, allowed));
     const { agent } = rig(["Done."], [tool("a", () => "ran")], {
@@ -204,8 +204,8 @@ describe("an approval in the log of a run that is gone on with", () => {
   });
 });
 
-describe("a session that is attached", () => {
-  it("keeps that an approval was for the rest of the session", async () => {
+describe("an attached session", () => {
+  it("records that an approval was for the rest of the session", async () => {
     const session = await createSession(createMemoryStore(), { id: "s" });
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
       beforeToolCall: requireApproval(),
@@ -225,7 +225,7 @@ describe("a session that is attached", () => {
     );
   });
 
-  it("keeps both halves of a question that its own process answers", async () => {
+  it("records the request and the answer of an approval given in its own process", async () => {
     const session = await createSession(createMemoryStore(), { id: "s" });
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
       beforeToolCall: requireApproval(),

@@ -21,7 +21,7 @@ describe("the memory store", () => {
   for (const { name, run } of storeConformance(() => ({ store: createMemoryStore() })))
     it(name, run);
 
-  it("takes a fork of more entries than a call takes arguments", async () => {
+  it("can fork more entries than fit in a call's arguments", async () => {
     const base = { timestamp: 1, type: "title", title: "t" };
     const entries = Array.from({ length: 150_000 }, (_, seq) => ({
       ...base,

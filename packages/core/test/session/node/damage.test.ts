@@ -86,7 +86,7 @@ async function mendAndAppend(
 
 for (const [name, said] of Object.entries({ "a large file": large, "a whole small file": small })) {
   describe(name, () => {
-    it("torn at any byte loses what was torn and nothing else", async () => {
+    it("torn at any byte loses only the torn record", async () => {
       await using folder = await temporaryFolder();
       const { bytes, entries, ends } = await sample(folder.path, said);
       for (let at = Math.max(0, bytes.length - LAST); at < bytes.length; at++) {
@@ -112,7 +112,7 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
       }
     });
 
-    it("changed at any byte loses the record of that byte and no other", async () => {
+    it("changed at any byte loses only the record of that byte", async () => {
       await using folder = await temporaryFolder();
       const { bytes, entries, ends } = await sample(folder.path, said);
       for (let at = Math.max(0, bytes.length - LAST); at < bytes.length; at++) {
@@ -141,7 +141,7 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
 }
 
 describe("a session file", () => {
-  it("is plain JSON by the line, with the sum of what stands before it", async () => {
+  it("is one JSON object per line, each with a checksum of the preceding bytes", async () => {
     await using folder = await temporaryFolder();
     const { bytes, entries } = await sample(folder.path, small);
     const lines = bytes.toString().trimEnd().split("\n");
@@ -156,7 +156,7 @@ describe("a session file", () => {
     }
   });
 
-  it("keeps entries of a newer writer to the byte", async () => {
+  it("keeps entries of a newer writer byte for byte", async () => {
     await using folder = await temporaryFolder();
     const { bytes } = await sample(folder.path, small);
     const path = join(folder.path, "sample.jsonl");
@@ -185,7 +185,7 @@ describe("a session file", () => {
 });
 
 describe("a damaged session", () => {
-  it("says so once, goes on past the gap, and forks whole", async () => {
+  it("reports the damage once, skips the gap, and can be forked without it", async () => {
     await using folder = await temporaryFolder();
     const { bytes, entries, ends } = await sample(folder.path, large);
     const path = join(folder.path, "sample.jsonl");
@@ -210,7 +210,7 @@ describe("a damaged session", () => {
     await Promise.all([fork.close(), session.close()]);
   });
 
-  it("whose end is only zeros, as a loss of power leaves it, is cut, and the zeros kept aside", async () => {
+  it("that ends in zeros after a power loss is cut, and the zeros are saved", async () => {
     await using folder = await temporaryFolder();
     const { bytes, entries } = await sample(folder.path, small);
     await writeFile(join(folder.path, "sample.jsonl"), Buffer.concat([bytes, Buffer.alloc(5000)]));
@@ -226,7 +226,7 @@ describe("a damaged session", () => {
     assert.deepEqual(await readdir(folder.path), ["locks"]);
   });
 
-  it("that is empty can be used, and says that it was", async () => {
+  it("that is empty can be used, and is reported", async () => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, "s.jsonl"), "");
     const store = createJsonlStore(folder.path);
@@ -241,7 +241,7 @@ describe("a damaged session", () => {
     );
   });
 
-  it("of a newer version is refused and left as it is", async () => {
+  it("of a newer version is refused and left unchanged", async () => {
     await using folder = await temporaryFolder();
     const { bytes } = await sample(folder.path, small);
     const path = join(folder.path, "sample.jsonl");

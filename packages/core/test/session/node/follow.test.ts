@@ -33,7 +33,7 @@ function follow(file: MemoryFile, from?: number) {
 }
 
 describe("a follower of a file that cannot be watched", () => {
-  it("gets what is there at once and what comes within one look", async () => {
+  it("gets existing entries at once, and new ones within one poll", async () => {
     const file = new MemoryFile(
       Buffer.concat([encodeHeader({ id: "s", createdAt: 1 }), line(0), line(1)]),
     );
@@ -50,7 +50,7 @@ describe("a follower of a file that cannot be watched", () => {
     assert.equal(clock.pending, 0);
   });
 
-  it("never gets a line before its end", async () => {
+  it("never gets an incomplete line", async () => {
     const file = new MemoryFile();
     const { clock, stop, seen, ended } = follow(file);
     const whole = Buffer.concat(upTo(3).map((seq) => line(seq)));
@@ -68,7 +68,7 @@ describe("a follower of a file that cannot be watched", () => {
     await ended;
   });
 
-  it("begins where it is told to, also when that is still to come", async () => {
+  it("begins at the given entry, even if it is not written yet", async () => {
     const file = new MemoryFile(Buffer.concat([line(0), line(1)]));
     const { clock, stop, seen, ended } = follow(file, 3);
     for (const seq of [2, 3, 4]) {
@@ -80,7 +80,7 @@ describe("a follower of a file that cannot be watched", () => {
     await ended;
   });
 
-  it("goes on after a write that was taken back", async () => {
+  it("continues after a write was rolled back", async () => {
     const kept = Buffer.concat([line(0), line(1)]);
     const file = new MemoryFile(
       Buffer.concat([kept, line(2, "taken back"), line(3, "taken back")]),
@@ -99,7 +99,7 @@ describe("a follower of a file that cannot be watched", () => {
 });
 
 describe("a follower of a file that is watched", () => {
-  it("looks again when something came during the look", { timeout: 10_000 }, async (t) => {
+  it("polls again when a write happened during the poll", { timeout: 10_000 }, async (t) => {
     if (process.platform !== "linux") return t.skip("how soon the system tells differs");
     await using folder = await temporaryFolder();
     const path = join(folder.path, "log.jsonl");

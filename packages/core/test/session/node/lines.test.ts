@@ -18,7 +18,7 @@ const lengths = fc.oneof(
 );
 
 describe("the lines of a file", () => {
-  it("are the same forward and backward, of any length, and without what is torn", async () => {
+  it("are the same forward and backward, at any length, without a torn last line", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(lengths, { maxLength: 8 }), fc.nat(20), async (sizes, torn) => {
         const texts = sizes.map((size, at) => String(at % 10).repeat(size));
@@ -51,7 +51,7 @@ describe("a session file of 5 MB", () => {
       type: "x".repeat(seq % 1000 === 7 ? 40_000 : 400),
     });
   const log = Buffer.concat([encodeHeader({ id: "s", createdAt: 1 }), ...upTo(10_000).map(entry)]);
-  it("is opened with two looks at it", async () => {
+  it("is opened with two reads", async () => {
     const file = new MemoryFile(log);
     await readHeader({ handle: file, path: "a file" }, { id: "s", size: log.length });
     const tail = await readTail({ handle: file, path: "a file" }, log.length);
@@ -59,7 +59,7 @@ describe("a session file of 5 MB", () => {
     assert.equal(file.bytesRead, 2 * 16 * 1024);
   });
 
-  it("is read from any entry, in either direction, without what is before", async () => {
+  it("is read from any entry in either direction, without the entries before it", async () => {
     for (const from of [0, 1, 6, 7, 8, 4999, 5007, 9998, 9999, 10_000]) {
       for (const reverse of [false, true]) {
         const file = new MemoryFile(log);

@@ -69,7 +69,7 @@ describe("a list of session files", () => {
     ]);
   });
 
-  it("reads what was appended since the last time, and nothing else again", async () => {
+  it("reads only what was appended since the last list", async () => {
     await using folder = await rig();
     await show(folder.store);
     const path = folder.file("a.jsonl");
@@ -95,7 +95,7 @@ describe("a list of session files", () => {
       assert.deepEqual(await show(store), [["a", "Title of a", 2], both[1]]);
   });
 
-  it("counts anew what was cut and has grown again", async () => {
+  it("recounts a file that was truncated and has grown again", async () => {
     await using folder = await rig();
     await add(folder.store, "a", ...upTo(5).map(String));
     assert.deepEqual(await show(folder.store), [["a", "Title of a", 8], both[1]]);
@@ -106,7 +106,7 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(folder.store), [["a", "Title of a", 6], both[1]]);
   });
 
-  it("does not take a new session for the old one of its id", async () => {
+  it("does not confuse a new session with a deleted one of the same id", async () => {
     await using folder = await rig();
     await show(folder.store);
     await folder.store.delete("a");
@@ -127,7 +127,7 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(folder.store), both);
   });
 
-  it("has a session that is being made only when all of it is there", async () => {
+  it("includes a new session only when it is complete", async () => {
     await using folder = await rig();
     const entries = upTo(30_000).map((seq) => ({
       seq,
@@ -150,7 +150,7 @@ describe("a list of session files", () => {
     await (await making).close();
   });
 
-  it("has what it can of a damaged session", async () => {
+  it("includes the readable part of a damaged session", async () => {
     await using folder = await rig();
     const bytes = await readFile(folder.file("a.jsonl"));
     bytes[20] = 0; // in the header
@@ -159,7 +159,7 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(folder.store), [["a", "Title of a", 2], both[1]]);
   });
 
-  it("has no files of others", async () => {
+  it("ignores other files", async () => {
     await using folder = await rig();
     await writeFile(folder.file("notes.jsonl"), '{"a":1}\n');
     await writeFile(folder.file("empty.jsonl"), "");
@@ -169,7 +169,7 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(createJsonlStore(folder.file("nowhere"))), []);
   });
 
-  it("is not changed by a clock that is set back", async () => {
+  it("is not affected by a clock that is set back", async () => {
     await using folder = await rig();
     const clock = { now: () => 1, setTimer: () => () => {} };
     const session = await openSession(folder.store, "a", { clock });

@@ -17,7 +17,7 @@ const KILLS = 50;
 const LANES = 4;
 
 describe("two processes on one session", () => {
-  it("are one writer and a reader that is told who writes", async () => {
+  it("are one writer and a reader, whose error names the writer", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
     await (await createSession(store, { id: "s" })).close();
@@ -41,7 +41,7 @@ describe("two processes on one session", () => {
     assert.deepEqual(await readdir(join(folder.path, "locks")), []);
   });
 
-  it("that both want it never write at once, also over claims that the dead left", async () => {
+  it("never write at the same time, even next to claims of dead processes", async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
     await (await createSession(store, { id: "s" })).close();
@@ -93,7 +93,7 @@ describe("two processes on one session", () => {
   });
 });
 
-describe("a claim of", () => {
+describe("a session claim", () => {
   const cases = [
     { of: "a dead process", claim: { pid: 2 ** 22 + 1 }, isFree: true },
     {
@@ -120,7 +120,7 @@ describe("a claim of", () => {
     { of: "a process on another machine", claim: { host: "elsewhere", pid: 1 }, isFree: false },
   ];
   for (const { of, claim, isFree } of cases) {
-    it(`${of} ${isFree ? "holds nobody up" : "is kept"}`, async (t) => {
+    it(`of ${of} ${isFree ? "does not block another process" : "blocks other processes"}`, async (t) => {
       if (process.platform !== "linux") return t.skip("processes are told apart by /proc");
       await using folder = await temporaryFolder();
       const store = createJsonlStore(folder.path);
@@ -134,7 +134,7 @@ describe("a claim of", () => {
   }
 
   for (const platform of ["darwin", "win32"] as const) {
-    it(`a process is told from others as on ${platform}`, async (t) => {
+    it(`a process is identified on ${platform}`, async (t) => {
       const self = await identifySelf(platform);
       if (platform === "darwin" && self.start === "") return t.skip("there is no ps");
       assert.equal(await isAlive(self, self, platform), true);
@@ -147,7 +147,7 @@ describe("a claim of", () => {
     });
   }
 
-  it("a process that was killed and that nobody has buried holds nobody up", async (t) => {
+  it("a killed process that was not reaped blocks no other process", async (t) => {
     if (process.platform !== "linux") return t.skip("processes are told apart by /proc");
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
@@ -164,7 +164,7 @@ describe("a claim of", () => {
     await (await openSession(store, "s")).close();
   });
 
-  it("a process is told from others by one that can read nothing of the system", async (t) => {
+  it("a process without access to system information still identifies others", async (t) => {
     if (process.platform !== "linux") return t.skip("processes are told apart by /proc");
     const self = await identifySelf();
     const blind = { ...self, start: "", boot: "" };
@@ -172,7 +172,7 @@ describe("a claim of", () => {
     assert.equal(await isAlive({ ...self, pid: 2 ** 22 + 1 }, blind), false);
   });
 
-  it("this process names the machine as a file can", async () => {
+  it("this process uses a host name that is valid in file names", async () => {
     assert.equal((await identifySelf()).host, toFileName(hostname()));
   });
 });
@@ -212,7 +212,7 @@ describe("a process that is killed", () => {
     await Promise.all(upTo(LANES).map((number) => lane(`lane ${number}`)));
   });
 
-  it("leaves no half fork", { timeout: 30_000 }, async () => {
+  it("leaves no incomplete fork", { timeout: 30_000 }, async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
     await using session = await createSession(store, { id: "s" });
@@ -234,8 +234,8 @@ describe("a process that is killed", () => {
   });
 });
 
-describe("a disk that is full", () => {
-  it("fails appends clearly, keeps what was acknowledged, and works again when there is room", async (t) => {
+describe("a full disk", () => {
+  it("fails appends with a clear error, keeps what was acknowledged, and works again when there is room", async (t) => {
     await using folder = await temporaryFolder();
     const mount = `mount -t tmpfs -o size=256k none "${folder.path}" && exec "$0" "$@"`;
     const child = startChild(["fill", folder.path], {}, ["unshare", "-m", "sh", "-c", mount]);
@@ -258,8 +258,8 @@ describe("a disk that is full", () => {
   });
 });
 
-describe("a folder that may only be read", () => {
-  it("can be read and listed, and fails the rest clearly", async (t) => {
+describe("a read-only folder", () => {
+  it("can be read and listed, and everything else fails with a clear error", async (t) => {
     if (process.platform === "win32") return t.skip("folders there have no such mode");
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);

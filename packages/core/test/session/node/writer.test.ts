@@ -39,14 +39,14 @@ async function read(file: MemoryFile): Promise<number[]> {
 }
 
 describe("a writer", () => {
-  it("makes one write and one sync of what waits together", async () => {
+  it("batches pending appends into one write and one sync", async () => {
     const { file, writer } = rig();
     await Promise.all(upTo(100).map(() => append(writer)));
     assert.deepEqual(file.calls, ["write", "datasync", "write", "datasync"]); // the first, and all that came during it
     assert.deepEqual(await read(file), upTo(100));
   });
 
-  it("acknowledges nothing before the disk has it", async () => {
+  it("acknowledges an append only after the disk has it", async () => {
     const { file, writer } = rig();
     const calls: string[][] = [];
     await append(writer).then(() => calls.push([...file.calls]));
@@ -78,7 +78,7 @@ describe("a writer", () => {
     });
   }
 
-  it("on a disk that fills up takes back what it wrote in part, and goes on when there is room", async () => {
+  it("rolls back a partial write on a full disk, and continues when there is room", async () => {
     for (let room = 0; room < 700; room += 13) {
       const { file, writer } = rig();
       file.room = room;
@@ -100,7 +100,7 @@ describe("a writer", () => {
     }
   });
 
-  it("fails what waits behind a write that failed, because it was to follow it", async () => {
+  it("fails the appends that were queued after a failed write", async () => {
     const { file, writer } = rig();
     const ends: Promise<PromiseSettledResult<void>[]> = Promise.allSettled([
       append(writer),
@@ -118,7 +118,7 @@ describe("a writer", () => {
   });
 
   for (const failure of ["datasync", "truncate"] as const) {
-    it(`that cannot tell what the disk has (${failure} failed) has to be opened again`, async () => {
+    it(`must be reopened when the state of the disk is unknown (${failure} failed)`, async () => {
       const { file, writer } = rig();
       await append(writer);
       file.failures[failure] = "EIO";
