@@ -30,13 +30,13 @@ const fits = (schema: JsonSchema, value: unknown): boolean => {
 };
 
 // Q115
-describe("a schema in the words of a server", () => {
-  it("is sent as given unless the server asks for something", () => {
+describe("a schema adapted to a server", () => {
+  it("is sent as given if the server sets no limits", () => {
     const schema = { $schema: "x", type: "object", properties: {}, patternProperties: {} };
     assert.equal(adaptSchema(schema), schema);
   });
 
-  it("says in the description what it may not say otherwise", () => {
+  it("states unsupported constraints in the description", () => {
     const schema = {
       type: "object",
       properties: {
@@ -84,7 +84,7 @@ describe("a schema in the words of a server", () => {
     });
   });
 
-  it("has in the place of a reference what it leads to, once where it leads to itself", () => {
+  it("has references inlined, and recursive ones only once", () => {
     const schema = {
       type: "object",
       properties: {
@@ -112,7 +112,7 @@ describe("a schema in the words of a server", () => {
     assert.deepEqual(adaptSchema(schema, [...Object.keys(schema), "$ref", "description"]), schema);
   });
 
-  it("leaves out a reference to an anchor, which is none to the schema itself", () => {
+  it("drops a reference to an anchor, which it cannot resolve", () => {
     const schema = {
       type: "object",
       properties: { name: { $ref: "#name", description: "Whose." } },
@@ -124,7 +124,7 @@ describe("a schema in the words of a server", () => {
     });
   });
 
-  it("has no word that is not taken, and takes what the schema took, whatever the schema", (context) => {
+  it("has only supported keywords, and accepts whatever the schema accepted", (context) => {
     // Words of which a narrower one inside would make the whole wider, or the other way round, are
     // not for this property.
     const words =
@@ -161,7 +161,7 @@ describe("OpenAI's strict mode", () => {
     ...more,
   });
 
-  it("takes closed objects whose every name is required", () => {
+  it("accepts closed objects whose properties are all required", () => {
     const format = { type: "string", format: "date", pattern: "^2" };
     const list = { type: "array", items: { $ref: "#/$defs/x" }, minItems: 1 };
     const choice = {
@@ -172,7 +172,7 @@ describe("OpenAI's strict mode", () => {
     assert.equal(isStrictSchema(schema), true);
   });
 
-  it("takes nothing else", () => {
+  it("accepts nothing else", () => {
     const text = { type: "string" };
     const refused: JsonSchema[] = [
       object({ a: text }, { required: [] }),
@@ -196,7 +196,7 @@ describe("OpenAI's strict mode", () => {
       assert.equal(isStrictSchema(schema), false, JSON.stringify(schema));
   });
 
-  it("is never asked for where a strict server would refuse it", (context) => {
+  it("is never requested for a schema that a strict server would refuse", (context) => {
     const close = (schema: JsonSchema): JsonSchema => {
       const names = Object.keys(schema.properties ?? {});
       return {

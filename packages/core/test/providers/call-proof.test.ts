@@ -46,8 +46,8 @@ function doubt(
   return proof.doubt(content);
 }
 
-describe("the proof of calls", () => {
-  it("is there for calls that were closed, got arguments and are told apart", () => {
+describe("CallProof", () => {
+  it("accepts calls that were closed, got arguments and can be told apart", () => {
     assert.equal(doubt(), undefined);
     assert.equal(doubt({}), undefined);
     assert.equal(doubt({}, {}), undefined);
@@ -60,19 +60,19 @@ describe("the proof of calls", () => {
     );
   });
 
-  it("is missing for one that was left open, or got no arguments", () => {
+  it("doubts a call that stayed open or got no arguments", () => {
     assert.match(doubt({}, { isClosed: false }) ?? "", /left one open/);
     assert.match(doubt({}, { hasArguments: false }) ?? "", /no arguments/);
   });
 
-  it("is missing for equal calls of one id, of one place, or of neither", () => {
+  it("doubts equal calls that share an id or a place, or have neither", () => {
     const twice = /one twice/;
     assert.match(doubt({ wireId: "a" }, { wireId: "a", text: '{ "x": 1 }' }) ?? "", twice);
     assert.match(doubt({ place: 0, wireId: "a" }, { place: 0, wireId: "b" }) ?? "", twice);
     assert.match(doubt({ place: undefined }, { place: undefined }) ?? "", twice);
   });
 
-  it("is missing for a call that shares its id or place with one that has nothing", () => {
+  it("doubts a call that shares its id or place with an empty one", () => {
     const twice = /one twice/;
     assert.match(doubt({ wireId: "a", text: "" }, { wireId: "a" }) ?? "", twice);
     assert.match(doubt({ wireId: "a" }, { wireId: "a", text: "{}" }) ?? "", twice);
@@ -86,7 +86,7 @@ describe("the proof of calls", () => {
     );
   });
 
-  it("is missing once anything was suspect, which is quoted in short", () => {
+  it("doubts every call after a suspicious event, which it quotes in short", () => {
     const proof = new CallProof();
     proof.add(sound);
     proof.suspect("the stream held what is no event", "x".repeat(1000));
@@ -95,14 +95,14 @@ describe("the proof of calls", () => {
     assert.equal(proof.contradiction, undefined);
   });
 
-  it("keeps what contradicted the answer first, which is quoted in short", () => {
+  it("keeps the first contradiction, which it quotes in short", () => {
     const proof = new CallProof();
     proof.contradict("the stream gave one another name", "x".repeat(1000));
     proof.contradict("second");
     assert.match(proof.contradiction ?? "", /^the stream gave one another name: x{200}…$/);
   });
 
-  it("has a bound of its calls", () => {
+  it("limits the number of calls", () => {
     const proof = new CallProof();
     for (let count = 0; count < 32_768; count++) proof.add(sound);
     assert.throws(
@@ -119,7 +119,7 @@ describe("the end of an answer", () => {
     return made;
   };
 
-  it("is what the worst of its words says, the first of several alike", () => {
+  it("is decided by the worst end word, and by the first of equal ones", () => {
     assert.deepEqual([end("Stop").word, end("STOP").isComplete], ["Stop", true]);
     for (const [words, counts] of [
       [["stop", "weird"], "weird"],
@@ -132,13 +132,13 @@ describe("the end of an answer", () => {
       assert.equal(end(...words).word, counts);
   });
 
-  it("is none by a word for an answer that goes on", () => {
+  it("is not decided by a word that means the answer continues", () => {
     for (const word of ["", "null", "NULL", "not_finished", "FINISH_REASON_UNSPECIFIED"])
       assert.equal(end(word).word, "");
     assert.equal(end("null", "stop").word, "stop");
   });
 
-  it("by a limit is a cut, and by a filter, a refusal or a failure an error", () => {
+  it("is a cut for a limit, and an error for a filter, a refusal or a failure", () => {
     for (const word of [
       "length",
       "max_tokens",
@@ -313,9 +313,9 @@ function read(wire: Protocol, body: string): AssistantMessage {
   return decode(wire, [new TextEncoder().encode(body)], names).message;
 }
 
-describe("a sound answer", () => {
+describe("a well-formed answer", () => {
   for (const [index, [wire, body]] of wires.entries())
-    it(`runs all of its calls, as ${wire.api} (${index}) has them`, () => {
+    it(`runs all of its calls on ${wire.api} (${index})`, () => {
       fc.assert(
         fc.property(answerOf, (parts: readonly Part[]) => {
           const message = read(wire, body(parts));
@@ -337,7 +337,7 @@ describe("a sound answer", () => {
       );
     });
 
-  it("of 8,000 calls is read in time on each wire", () => {
+  it("of 8,000 calls is read in linear time on each wire", () => {
     const parts: LegalCall[] = Array.from({ length: 8000 }, (_, n) => ({
       name: "get",
       args: { n },

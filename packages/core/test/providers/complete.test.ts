@@ -152,7 +152,7 @@ async function failure(answering: Promise<AssistantMessage>): Promise<Completion
 
 describe("a server that cannot stream", () => {
   for (const { api, path, answer } of wires) {
-    it(`is asked for a whole answer over ${api}, which is read whole`, async () => {
+    it(`gets a non-streaming request over ${api}, and its answer is read whole`, async () => {
       for (const pretty of [false, true]) {
         await using server = await loopback(whole(answer, pretty));
         const model = at(server.baseUrl, { api, compat: { noStreaming: true } });
@@ -177,15 +177,15 @@ describe("a server that cannot stream", () => {
   }
 });
 
-describe("one answer", () => {
-  it("is the final message of a streamed one", async () => {
+describe("complete()", () => {
+  it("returns the final message of a streamed answer", async () => {
     await using server = await loopback(chatText("Hello"));
     const message = await complete(at(server.baseUrl), context);
     assert.deepEqual([messageText(message), message.stopReason], ["Hello", "stop"]);
     assert.equal((JSON.parse(server.requests[0]?.body ?? "") as Json).stream, true);
   });
 
-  it("rejects with the error of a call that failed, which has the message", async () => {
+  it("rejects with the error of a failed call, which carries the message", async () => {
     const failed = async (answering: Promise<AssistantMessage>): Promise<unknown[]> => {
       const error = await failure(answering);
       const { stopReason, content } = error.answer;
@@ -219,7 +219,7 @@ describe("one answer", () => {
     assert.equal((await failure(thrown)).cause, cause);
   });
 
-  it("resolves with an answer that a token limit cut", async () => {
+  it("resolves with an answer that was cut by the token limit", async () => {
     const script = createScriptedModel([
       { content: [{ type: "text", text: "Hel" }], stopReason: "length" },
     ]);
@@ -227,7 +227,7 @@ describe("one answer", () => {
     assert.deepEqual([messageText(message), message.stopReason], ["Hel", "length"]);
   });
 
-  it("rejects for a stranger's message that says of its failure only that it is one", async () => {
+  it("rejects for a custom stream's failed message without an error", async () => {
     for (const [stopReason, code] of [
       ["error", "stream_function_failed"],
       ["aborted", "aborted"],
@@ -245,7 +245,7 @@ describe("one answer", () => {
     }
   });
 
-  it("keeps what came of a stream that breaks off, of any making", async () => {
+  it("keeps the partial answer of any stream that breaks off", async () => {
     const start = {
       type: "start",
       attempt: 1,
@@ -277,7 +277,7 @@ describe("one answer", () => {
     );
   });
 
-  it("is there with the last event, whatever becomes of a stranger's stream", async () => {
+  it("resolves at the last event, whatever a custom stream does afterwards", async () => {
     const end = {
       stopReason: "stop",
       content: [{ type: "text", text: "Hi" }],

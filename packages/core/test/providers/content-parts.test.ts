@@ -65,7 +65,7 @@ const result = (...content: unknown[]): unknown => ({
 
 describe("a content part", () => {
   for (const api of apis) {
-    it(`of a type that is not supported is refused by its name on ${api}`, async () => {
+    it(`of an unsupported type is refused by its name on ${api}`, async () => {
       const file = { type: "file", data: "AAAA", mimeType: "application/pdf" };
       for (const messages of [[user(file)], [...asked, result(file)]]) {
         const { error, body } = await send(api, messages);
@@ -74,7 +74,7 @@ describe("a content part", () => {
       }
     });
 
-    it(`that is an image with a url is refused with what to do instead on ${api}`, async () => {
+    it(`that is an image with a url is refused with an alternative on ${api}`, async () => {
       const image = { type: "image", url: "https://example.com/a.png" };
       const { error } = await send(api, [user(image)]);
       assert.equal(error?.code, "invalid_argument");
@@ -84,7 +84,7 @@ describe("a content part", () => {
       );
     });
 
-    it(`that is an image whose data is a data: url is sent as one without it on ${api}`, async () => {
+    it(`that is an image with a data: url is sent as plain base64 on ${api}`, async () => {
       const plain = { type: "image", data: tinyImage, mimeType: "image/png" };
       const { body } = await send(api, [user(plain)]);
       assert.ok(body.includes(tinyImage));
@@ -94,7 +94,7 @@ describe("a content part", () => {
       }
     });
 
-    it(`of a list of the caller's own tools is sent behind the agent's on ${api}`, async () => {
+    it(`of the caller's own tools is appended to the agent's on ${api}`, async () => {
       const own = { type: "web_search" };
       const { body } = await send(api, [user({ type: "text", text: "Hi" })], {
         extraBody: { tools: [own] },
@@ -106,14 +106,14 @@ describe("a content part", () => {
     });
   }
 
-  it("of a type that is not supported is refused by a wire that is called directly", async () => {
+  it("of an unsupported type is refused by a wire that is called directly", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
     const messages = [user({ type: "file" })] as Message[];
     const { error } = await streamOpenaiChat(model, { messages }).result();
     assert.equal(error?.code, "invalid_argument");
   });
 
-  it("that a tool gives and that is not supported is an error that names it", async () => {
+  it("of an unsupported type in a tool result is an error that names it", async () => {
     const file = { type: "file", data: "AAAA" };
     const { agent } = rig(
       [call("look"), "Done."],

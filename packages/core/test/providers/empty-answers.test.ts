@@ -107,11 +107,11 @@ const outcome = ({ stopReason, error, content }: AssistantMessage): unknown[] =>
   content.length,
 ];
 
-describe("an answer of nothing", () => {
+describe("an empty answer", () => {
   for (const [index, { wire, answer, complete }] of wires.entries()) {
     const name = `${wire.api} (${index})`;
 
-    it(`behind tool results is an end by a known word or by usage, as ${name} has it`, () => {
+    it(`after tool results is a stop if it has a known end word or usage, on ${name}`, () => {
       assert.deepEqual(outcome(read(wire, answer(complete, "", undefined), true)), [
         "stop",
         undefined,
@@ -122,7 +122,7 @@ describe("an answer of nothing", () => {
       assert.equal(read(wire, answer("weird", "", undefined), true).error?.code, "empty_response");
     });
 
-    it(`that is the first is an error that may pass, as ${name} has it`, () => {
+    it(`to the first message is a retryable error, on ${name}`, () => {
       assert.deepEqual(outcome(read(wire, answer(complete, "", 0), false)), [
         "error",
         "empty_response",
@@ -131,7 +131,7 @@ describe("an answer of nothing", () => {
       ]);
     });
 
-    it(`but thoughts is an error that may pass, behind tool results, too, as ${name} has it`, () => {
+    it(`with only thoughts is a retryable error, also after tool results, on ${name}`, () => {
       for (const followsResults of [false, true]) {
         const message = read(wire, answer(complete, "hm", 9), followsResults);
         assert.deepEqual(outcome(message), ["error", "empty_response", true, 1]);
@@ -140,7 +140,7 @@ describe("an answer of nothing", () => {
     });
   }
 
-  it("that says that it calls a tool is an error behind tool results, too", () => {
+  it("that announces a tool call is an error, also after tool results", () => {
     for (const [wire, end] of [
       [openaiChat, "tool_calls"],
       [anthropicMessages, "tool_use"],

@@ -21,7 +21,7 @@ async function keySent(options: StreamOptions, baseUrl?: string): Promise<string
 }
 
 // Requirements: X22
-it("a key is taken from the environment last, for the vendor's own address only", async (t) => {
+it("a key from the environment is the last fallback, and only for the vendor's own address", async (t) => {
   const before = process.env.ANTHROPIC_API_KEY;
   t.after(() => {
     if (before === undefined) delete process.env.ANTHROPIC_API_KEY;

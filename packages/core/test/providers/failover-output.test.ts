@@ -46,8 +46,8 @@ function saysHel(rest: (writer: MessageWriter, signal: AbortSignal) => Promise<v
     }, given);
 }
 
-describe("failover behind some output", () => {
-  it("gives the failed answer with what came of it", async () => {
+describe("failover after some output", () => {
+  it("returns the failed answer with its partial content", async () => {
     const { stream, asked } = failover(
       saysHel(async (writer) => writer.fail(new BowlineError("server_error", "died"))),
     );
@@ -58,7 +58,7 @@ describe("failover behind some output", () => {
     );
   });
 
-  it("rejects with the error of a stream that breaks, and asks no other model", async () => {
+  it("rejects with the error of a broken stream, and tries no other model", async () => {
     const fault = new BowlineError("server_error", "broke");
     const { stream, asked } = failover(saysHel(() => Promise.reject(fault)));
     const reading = stream();
@@ -70,7 +70,7 @@ describe("failover behind some output", () => {
     assert.deepEqual(asked, ["one"]);
   });
 
-  it("aborts the call when the reader leaves, and asks no other model", async () => {
+  it("aborts the call when the reader leaves, and tries no other model", async () => {
     let heard: AbortSignal | undefined;
     const { stream, asked } = failover(
       saysHel(async (writer, signal) => {

@@ -68,7 +68,7 @@ async function run(
 const fails = (code: ErrorCode): ScriptedStep => ({ error: new BowlineError(code, code) });
 
 describe("failover", () => {
-  it("takes what throws, and a stream that ends before it says anything, for a failure", async () => {
+  it("treats a throw, or a stream that ends without output, as a failure", async () => {
     const { streamFn, models } = scripted({ a: [], b: ["B.", "B."] });
     const [first, second] = models as [Model, Model];
     const broken = (fault: () => AssistantMessageStream): StreamFn => {
@@ -96,7 +96,7 @@ describe("failover", () => {
     );
   });
 
-  it("asks the next model after a final failure, and says so once", async () => {
+  it("tries the next model after a final failure, and emits one event", async () => {
     const { events, asked, answer } = await run({
       one: [fails("quota_exceeded")],
       two: ["Hello."],
@@ -106,7 +106,7 @@ describe("failover", () => {
     assert.equal(events.filter((event) => event === "model_failover").length, 1);
   });
 
-  it("goes on where what it asks is a failover too, whose own models all failed", async () => {
+  it("continues after a nested failover whose models all failed", async () => {
     const { streamFn, models } = scripted({
       one: [fails("overloaded")],
       two: [fails("overloaded")],
@@ -120,7 +120,7 @@ describe("failover", () => {
     assert.deepEqual([message.stopReason, message.provider], ["stop", three.provider]);
   });
 
-  it("asks one model behind the other until one answers", async () => {
+  it("tries one model after the other until one answers", async () => {
     const failed = [fails("overloaded")];
     const { asked, answer, events } = await run({
       one: failed,
@@ -132,7 +132,7 @@ describe("failover", () => {
     assert.equal(events.filter((event) => event === "model_failover").length, 2);
   });
 
-  it("gives the last failure when every model fails", async () => {
+  it("returns the last failure when every model fails", async () => {
     const { asked, answer, events } = await run({
       one: [fails("overloaded")],
       two: [fails("not_found")],
@@ -143,7 +143,7 @@ describe("failover", () => {
     );
   });
 
-  it("does not move on after output, nor for what another model would meet again", async () => {
+  it("does not continue after output, or after an error that every model would give", async () => {
     const partial: ScriptedStep = {
       content: [{ type: "text", text: "Hel" }],
       error: new BowlineError("server_error", "died"),
@@ -163,7 +163,7 @@ describe("failover", () => {
     );
   });
 
-  it("begins each call with the agent's model, which a listener may change to the one that answered", async () => {
+  it("starts each call with the agent's model, which a listener may replace by the one that answered", async () => {
     for (const stays of [false, true]) {
       const { streamFn, models, asked } = scripted({
         a: Array(2).fill(fails("overloaded")),
@@ -185,7 +185,7 @@ describe("failover", () => {
   });
 
   // Requirements: X22
-  it("keeps the key of one vendor from another", async () => {
+  it("does not send one vendor's key to another", async () => {
     const { keys } = await run({ one: [fails("quota_exceeded")], two: ["Hello."] });
     assert.deepEqual(keys, ["first-key", undefined]);
     const own = await run(
@@ -195,7 +195,7 @@ describe("failover", () => {
     assert.deepEqual(own.keys, ["key of vendor-one", "key of vendor-two"]);
   });
 
-  it("in the middle of a tool loop carries calls and results over, and leaves signatures behind", async () => {
+  it("carries calls and results over during a tool loop, without signatures", async () => {
     const signed = { type: "thinking" as const, thinking: "hm", thinkingSignature: "SIG" };
     await using broken = await loopback(failing(402, { error: { message: "no credit" } }));
     await using works = await loopback(chatText("Done."));

@@ -71,7 +71,8 @@ async function run(
 }
 
 describe("a key that was refused", () => {
-  it("Q226 is replaced once by what getApiKey gives then, with an event, before anything is shown", async () => {
+  // Q226
+  it("is replaced once by another getApiKey call, with an event, before any output", async () => {
     const { names, events, ...outcome } = await run([expired, hello], ["old", "new"]);
     assert.deepEqual(outcome, {
       reason: "done",
@@ -93,7 +94,8 @@ describe("a key that was refused", () => {
     assert.equal(JSON.stringify(events).includes("old"), false);
   });
 
-  it("Q226 fails for good when there is no other", async () => {
+  // Q226
+  it("fails for good when there is no other", async () => {
     for (const keys of [["old"], ["old", undefined], ["old", ""]]) {
       const { names, ...outcome } = await run([expired, hello], keys);
       assert.deepEqual(
@@ -107,26 +109,30 @@ describe("a key that was refused", () => {
     }
   });
 
-  it("Q226 is replaced only once a call", async () => {
+  // Q226
+  it("is replaced only once per call", async () => {
     const { names, ...outcome } = await run([expired, expired, hello], ["old", "new", "newer"]);
     assert.deepEqual([outcome.reason, outcome.code], ["error", "authentication_failed"]);
     assert.deepEqual([outcome.keys, outcome.asked], [["old", "new"], 2]);
     assert.equal(names.filter((name) => name === "request_retry").length, 1);
   });
 
-  it("Q226 is not replaced where nobody gives keys, nor the one that is set by itself", async () => {
+  // Q226
+  it("is not replaced without getApiKey, and never by the fixed apiKey", async () => {
     const set = await run([expired, hello], ["own"], { apiKey: "own" });
     assert.deepEqual([set.reason, set.keys], ["error", ["own"]]);
     const alone = await run([expired, hello], [undefined], { apiKey: "own" });
     assert.deepEqual([alone.reason, alone.keys], ["error", ["own"]]);
   });
 
-  it("Q226 may be none: a server that wants one gets the one that is there by then", async () => {
+  // Q226
+  it("may be undefined: a server that requires one gets the next value of getApiKey", async () => {
     const { keys, text } = await run([expired, hello], [undefined, "new"]);
     assert.deepEqual([keys, text], [[undefined, "new"], "Hello."]);
   });
 
-  it("Q226 is not replaced after output: what was shown stays", async () => {
+  // Q226
+  it("is not replaced after output, which stays", async () => {
     const late = http(
       200,
       asEvents,
@@ -136,7 +142,8 @@ describe("a key that was refused", () => {
     assert.deepEqual([keys, code, asked], [["old"], "authentication_failed", 1]);
   });
 
-  it("Q226 is replaced also when a 200 says so before anything else, on streams of one event at a time", async () => {
+  // Q226
+  it("is replaced also when a 200 stream begins with the refusal, in a stream of single events", async () => {
     const early = http(
       200,
       asEvents,
@@ -151,12 +158,14 @@ describe("a key that was refused", () => {
     assert.ok(names.indexOf("request_retry") < names.indexOf("message_start:assistant"));
   });
 
-  it("Q226 ends the run as the hook's failure when asking for another fails", async () => {
+  // Q226
+  it("ends the run with hook_failed when the second getApiKey call fails", async () => {
     const { reason, code, keys } = await run([expired, hello], ["old", new Error("vault")]);
     assert.deepEqual([reason, code, keys], ["error", "hook_failed", ["old"]]);
   });
 
-  it("Q237 is asked for no more after an abort", async () => {
+  // Q237
+  it("is not requested again after an abort", async () => {
     await using server = await serveBytes([expired, hello]);
     let asked = 0;
     const agent = new Agent({
@@ -172,7 +181,7 @@ describe("a key that was refused", () => {
   });
 });
 
-describe("what is said of a request that was refused", () => {
+describe("the error of a refused request", () => {
   /** What the error says, its address left out. */
   async function said(
     answer: Answer,
@@ -191,13 +200,13 @@ describe("what is said of a request that was refused", () => {
   const dummies = ["ollama", "key", "k", "EMPTY", "sk-1234", "none", " ollama "];
   const words = "ask ollama for the key: k, EMPTY, sk-1234 or none";
 
-  it("keeps its words where what stood in for a key is one of them", async () => {
+  it("keeps its words if the key is a common placeholder among them", async () => {
     for (const apiKey of dummies)
       for (const status of [401, 404])
         assert.ok((await said(refused(status, {}, words), { apiKey })).endsWith(words));
   });
 
-  it("has no key that may be a secret, from eight characters on, wherever it stood", async () => {
+  it("redacts a key of eight characters or more, anywhere in the text", async () => {
     for (const apiKey of [
       "hunter22",
       "sk-abcdefghijklmnop",
@@ -210,7 +219,7 @@ describe("what is said of a request that was refused", () => {
     }
   });
 
-  it("has nothing of a key that stood where a long text is cut", async () => {
+  it("redacts a key at the place where a long text is cut", async () => {
     const apiKey = "0123456789abcdef0123456789abcdef";
     for (let before = 440; before < 600; before += 10) {
       const long = `${"-".repeat(before)}${apiKey} is refused`;
@@ -222,7 +231,7 @@ describe("what is said of a request that was refused", () => {
     }
   });
 
-  it("has no secret of an address, whether the server answers, redirects or is not there", async () => {
+  it("redacts secrets in a URL, whether the server answers, redirects or is unreachable", async () => {
     await using server = await serveBytes([
       refused(404, {}, "Nothing here."),
       refused(307, { location: "https://elsewhere.example/v1?sig=hunter23&alt=sse" }, ""),
@@ -253,7 +262,7 @@ describe("what is said of a request that was refused", () => {
     assert.doesNotMatch(refusedByFetch, /hunter22/);
   });
 
-  it("has no key that no header can carry, though fetch quotes it", async () => {
+  it("redacts a key that is invalid in a header, though fetch quotes it", async () => {
     const headers = { authorization: "Bearer sk-first-line\nsecond-line" };
     const quoted = await said(hello, { headers });
     assert.match(quoted, /^Could not reach <url> .*\[key\]/s);
@@ -264,13 +273,13 @@ describe("what is said of a request that was refused", () => {
     }
   });
 
-  it("is cut where it goes on for pages", async () => {
+  it("cuts a long text", async () => {
     const message = await said(refused(404, {}, "long ".repeat(9000)), {});
     assert.match(message, /^The server at <url> answered HTTP 404.*[long ]+…$/);
     assert.ok(message.length < 700, `${message.length}`);
   });
 
-  it("has no key that was given in a header, whatever its scheme", async () => {
+  it("redacts a key that was given in a header, with any scheme", async () => {
     for (const headers of [
       { "Api-Key": "hunter22" },
       { Authorization: "Bearer hunter22" },
@@ -286,7 +295,7 @@ describe("what is said of a request that was refused", () => {
   });
 
   // Q135
-  it("goes bare in the header that the model's server wants, over every wire", () => {
+  it("a key is sent without a scheme in the model's key header, over every wire", () => {
     for (const wire of [
       openaiChat,
       openaiCompatible,
@@ -310,7 +319,7 @@ describe("what is said of a request that was refused", () => {
   });
 
   for (const api of ["openai-chat", "anthropic-messages", "openai-responses", "google-generate"])
-    it(`tells a key that is wrong from none at all, over ${api}`, async () => {
+    it(`distinguishes a wrong key from a missing one, over ${api}`, async () => {
       const answer = refused(401, {}, "No entry.");
       const wrong = "The server at <url> answered HTTP 401 and refused the API key: No entry.";
       const none = "The server at <url> answered HTTP 401 for want of an apiKey: No entry.";

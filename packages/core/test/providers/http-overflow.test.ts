@@ -133,7 +133,8 @@ async function ask(
 
 for (const wire of wires) {
   describe(`a conversation too long for a server of ${wire.api}${wire.stream === streamOpenaiCompatible ? " in dialects" : ""}`, () => {
-    it("Q244 shows in what it says it read, cached or not: the answer is none, and is kept", async () => {
+    // Q244
+    it("is detected by the input tokens, cached or not: the answer is an error and is kept", async () => {
       const events = wire.answer("Hello.", { read: 8193, cached: 8000, written: 3 });
       const message = await ask(wire, events, 8192);
       assert.deepEqual(
@@ -144,19 +145,22 @@ for (const wire of wires) {
       assert.equal((message.usage.input ?? 0) + (message.usage.cacheRead ?? 0), 8193);
     });
 
-    it("Q244 is an answer where the server is not known to answer a part of a conversation", async () => {
+    // Q244
+    it("is not assumed if the server is not known to answer truncated conversations", async () => {
       const events = wire.answer("Hello.", { read: 320_032, cached: 8000, written: 3 });
       const message = await ask(wire, events, 8192, false);
       assert.deepEqual([message.stopReason, messageText(message)], ["stop", "Hello."]);
     });
 
-    it("Q244 is none that just fits, nor one for a window that nobody knows", async () => {
+    // Q244
+    it("is not assumed for a conversation that just fits, or an unknown window", async () => {
       const events = wire.answer("Hello.", { read: 8192, cached: 0, written: 3 });
       assert.equal((await ask(wire, events, 8192)).stopReason, "stop");
       assert.equal((await ask(wire, events)).stopReason, "stop");
     });
 
-    it("Q244 shows in an answer of nothing that a limit cut", async () => {
+    // Q244
+    it('is detected by an empty answer with stop reason "length"', async () => {
       const message = await ask(wire, wire.answer("", { read: 8192, cached: 0, written: 0 }, true));
       assert.deepEqual(
         [message.stopReason, message.error?.code, message.content],
@@ -164,7 +168,8 @@ for (const wire of wires) {
       );
     });
 
-    it("Q244 does not show in one that says something, or was thought for where nobody sees it", async () => {
+    // Q244
+    it("is not assumed for an answer with text or hidden thoughts", async () => {
       const some = await ask(wire, wire.answer("Hel", { read: 20, cached: 0, written: 1 }, true));
       assert.deepEqual([some.stopReason, messageText(some)], ["length", "Hel"]);
       const uncounted = await ask(
@@ -181,7 +186,8 @@ for (const wire of wires) {
 }
 
 describe("an answer to a conversation that was too long", () => {
-  it("Q244 has its calls kept and never run", async () => {
+  // Q244
+  it("keeps its calls but never runs them", async () => {
     const call = {
       id: "a",
       index: 0,

@@ -76,7 +76,8 @@ const textOf = (body: Json): string => JSON.stringify(body.messages ?? body.inpu
 
 for (const api of apis) {
   describe(`over ${api}`, () => {
-    it("Q121 Q171 turns of nothing or blanks are left out, and each call keeps its result", async () => {
+    // Q121, Q171
+    it("empty or blank turns are left out, and each call keeps its result", async () => {
       const body = await sent(api, [
         user("Hi"),
         assistant(api, text("")),
@@ -91,7 +92,8 @@ for (const api of apis) {
       assert.doesNotMatch(textOf(body), /"(?:text|content)":"(?:\s|\\n)*"/);
     });
 
-    it("Q131 NUL never goes out, other control characters do", async () => {
+    // Q131
+    it("NUL is never sent, other control characters are", async () => {
       const body = await sent(api, [
         user("a\u0000b\u0007c"),
         assistant(api, text("d\u0000e"), {
@@ -105,7 +107,8 @@ for (const api of apis) {
         assert.ok(textOf(body).includes(kept), kept);
     });
 
-    it("Q130 Q131 what a tool's schema and the answer's say goes out well-formed, as all else does", async () => {
+    // Q130, Q131
+    it("tool and output schemas are sent well-formed, like everything else", async () => {
       await using server = await loopback(failing(403, {}));
       const properties = {
         "k\ud83d": {
@@ -129,7 +132,8 @@ for (const api of apis) {
       assert.deepEqual(parameters, before);
     });
 
-    it("Q114 a tool whose schema is no object at its root fails by name, before anything is sent", async () => {
+    // Q114
+    it("a tool whose schema is not an object at its root is refused by name before a request is sent", async () => {
       await using server = await loopback(chatText("Hello"));
       const parameters = {
         anyOf: [
@@ -144,7 +148,8 @@ for (const api of apis) {
       assert.match(message.errorMessage ?? "", /"odd".*object/);
     });
 
-    it("Q126 Q173 an answer that was cut off is not the last word of the next request", async () => {
+    // Q126, Q173
+    it("a cut answer is not the last message of the next request", async () => {
       const body = await sent(api, [
         user("Hi"),
         { ...assistant(api, text("Hel")), stopReason: "aborted" },
@@ -156,7 +161,8 @@ for (const api of apis) {
 }
 
 describe("a model that has answered", () => {
-  it("Q126 Q173 is not asked to go on without a word of the user's, and no request is made", async () => {
+  // Q126, Q173
+  it("is not asked to continue without a user message, and no request is made", async () => {
     await using server = await loopback(chatText("Hello"));
     const model = at(server);
     const messages = [user("Hi"), assistant("openai-chat", text("Hello"))];
@@ -186,7 +192,8 @@ describe("a model that has answered", () => {
 });
 
 describe("over openai-chat", () => {
-  it("Q122 text alone is a plain string, whoever says it", async () => {
+  // Q122
+  it("text alone is a plain string in every role", async () => {
     const body = await sent("openai-chat", [
       {
         role: "user",
@@ -203,7 +210,8 @@ describe("over openai-chat", () => {
     for (const { content } of body.messages as Json[]) assert.equal(typeof content, "string");
   });
 
-  it("Q137 headers may follow from what is said: the stream function sees both", async () => {
+  // Q137
+  it("headers can depend on the messages, which the stream function receives", async () => {
     await using server = await loopback(
       streamed(
         {
@@ -266,7 +274,8 @@ const claude = (...blocks: readonly Json[]): Handler =>
   );
 
 describe("over anthropic-messages", () => {
-  it("Q169 an end of turn without a word, as after results and a text, is asked for again", async () => {
+  // Q169
+  it("an empty end of turn after tool results and a text is retried", async () => {
     await using server = await loopback(claude(), claude({ type: "text", text: "Hello" }));
     const messages = [
       user("Hi"),
@@ -292,7 +301,8 @@ describe("over anthropic-messages", () => {
     );
   });
 
-  it("Q176 an answer is streamed however long it may be, also where only its end is wanted", async () => {
+  // Q176
+  it("an answer of any length is streamed, also for complete()", async () => {
     await using server = await loopback(claude({ type: "text", text: "Hello" }));
     const model = at(server, "anthropic-messages");
     const context = { messages: [user("Hi")] };

@@ -81,7 +81,7 @@ function read(wire: Protocol, events: readonly object[], between: string): Assis
 describe("a keep-alive", () => {
   const words = ["ping", "PING", " ping ", "keep-alive", "keepalive", "OPENROUTER PROCESSING"];
   for (const [wire, events] of answers) {
-    it(`is left out of an answer, whose call runs, on ${wire.api}`, () => {
+    it(`is ignored, and the answer's call runs, on ${wire.api}`, () => {
       for (const word of words)
         for (const between of [
           `data: ${word}\n\n`,
@@ -102,7 +102,7 @@ describe("a keep-alive", () => {
         }
     });
 
-    it(`is none of other words, beside which no call runs, on ${wire.api}`, () => {
+    it(`is not recognised with other words, and then no call runs, on ${wire.api}`, () => {
       for (const between of [
         "data: pong\n\n",
         "data: ping ping\n\n",
@@ -115,7 +115,7 @@ describe("a keep-alive", () => {
     });
   }
 
-  it("alone is no answer", () => {
+  it("alone is not an answer", () => {
     for (const [wire] of answers) {
       const message = read(wire, [], "data: ping\n\n");
       assert.equal(message.stopReason, "error");

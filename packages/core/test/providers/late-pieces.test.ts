@@ -7,10 +7,10 @@ import * as responses from "./openai-responses/events.ts";
 const textOf = (content: readonly { type: string }[]): unknown[] =>
   content.map((part) => ("text" in part ? part.text : part.type));
 
-describe("a piece behind the stop of its Messages block", () => {
+describe("a delta after the stop of its Messages block", () => {
   const late = messages.delta(0, { type: "text_delta", text: " there" });
 
-  it("is kept as text of its own, of an answer that contradicts itself", () => {
+  it("becomes a text part of its own, and the answer is corrupt", () => {
     const { content, error } = messages.answer(
       messages.begin(),
       ...messages.text(0, "Hello"),
@@ -21,7 +21,7 @@ describe("a piece behind the stop of its Messages block", () => {
     assert.deepEqual([textOf(content), error?.code], [["Hello", " there"], "stream_corrupt"]);
   });
 
-  it("keeps the calls of the answer from running", () => {
+  it("prevents the calls of the answer from running", () => {
     const { error } = messages.answer(
       messages.begin(),
       ...messages.text(0, "Hello"),
@@ -35,8 +35,8 @@ describe("a piece behind the stop of its Messages block", () => {
   });
 });
 
-describe("the end of a Responses reasoning section that another followed", () => {
-  it("adds nothing to what was streamed", () => {
+describe("the end of a Responses reasoning section after the start of another", () => {
+  it("does not repeat what was streamed", () => {
     const summary = (section: number, delta: string): object =>
       responses.at(0, "reasoning_summary_text.delta", { summary_index: section, delta });
     const ended = (section: number, text: string): object =>

@@ -12,7 +12,7 @@ import * as google from "./google-generate/events.ts";
 import * as responses from "./openai-responses/events.ts";
 
 describe("streamed arguments of Gemini", () => {
-  it("that go back are not whole, and have no second beginning", () => {
+  it("that repeat a path are incomplete, and keep their first value", () => {
     const message = google.answer(
       google.call({
         name: "f",
@@ -25,7 +25,7 @@ describe("streamed arguments of Gemini", () => {
     assert.ok(call?.argumentsError !== undefined);
   });
 
-  it("that skip from the start are the beginning of nothing", () => {
+  it("that skip an index have no beginning", () => {
     const partialArgs = [google.piece("$.a[1]", "1")];
     const [call] = toolCallsOf(
       google.answer(google.call({ name: "f", partialArgs }), google.end()),
@@ -33,14 +33,14 @@ describe("streamed arguments of Gemini", () => {
     assert.ok(call?.argumentsError !== undefined);
   });
 
-  it("of a call without a name are not trusted", () => {
+  it("of a call without a name are corrupt", () => {
     const { error } = google.answer(google.call({ id: "1", args: { a: 1 } }), google.end());
     assert.equal(error?.code, "stream_corrupt");
   });
 });
 
 describe("a Responses answer", () => {
-  it("that refuses in pieces is a refusal, though its end repeats nothing", () => {
+  it("with a streamed refusal is a refusal, even if its end does not repeat it", () => {
     const { error } = responses.answer(
       responses.created(),
       responses.at(0, "refusal.delta", { content_index: 0, delta: "I cannot." }),
@@ -51,7 +51,7 @@ describe("a Responses answer", () => {
 });
 
 describe("a Messages stream", () => {
-  it("with a delta whose text is none loses nothing else", () => {
+  it("with a null text delta loses nothing else", () => {
     const { content, stopReason } = messages.answer(
       messages.begin(),
       messages.start(0, { type: "text", text: "" }),
@@ -65,14 +65,14 @@ describe("a Messages stream", () => {
   });
 });
 
-it("a body that is compressed and does not say so is named", () => {
+it("an undeclared gzip body is named in the error", () => {
   const gzip = Uint8Array.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
   const { error } = decode(openaiChat, [gzip]).message;
   assert.equal(error?.code, "unexpected_response");
   assert.match(error?.message ?? "", /undeclared gzip/);
 });
 
-describe("a request to think", () => {
+describe("a request for thinking", () => {
   const model = getModel("anthropic", "claude-opus-4-1", { api: anthropicMessages.api });
   const answer = (type: "text" | "toolCall"): Message => ({
     role: "assistant",
@@ -101,7 +101,7 @@ describe("a request to think", () => {
     return "thinking" in anthropicMessages.encode(model, context, { reasoning: "high" }).body;
   };
 
-  it("is made behind an answer without thoughts when a user speaks", () => {
+  it("is made after an answer without thoughts when a user message follows", () => {
     assert.equal(thinks(hello, answer("text"), hello), true);
   });
 

@@ -35,25 +35,25 @@ function completionsOf(call: string): string[] {
   return entries.map((entry) => entry.name);
 }
 
-describe("an editor", () => {
+describe("an editor's completion for getModel()", () => {
   it("offers the vendors", () => {
     const offered = completionsOf('getModel("|", "x");');
     for (const { id } of vendors) assert.ok(offered.includes(id), id);
   });
 
-  it("offers the models of the vendor that is named, and no others", () => {
+  it("offers only the models of the named vendor", () => {
     const offered = completionsOf('getModel("anthropic", "|");');
     assert.ok(offered.includes("claude-sonnet-5"));
     assert.ok(!offered.some((id) => id.startsWith("gpt-")));
   });
 
-  it("offers the model that a vendor's row names, listed elsewhere or not", () => {
+  it("offers the default model of a vendor, listed elsewhere or not", () => {
     assert.ok(completionsOf('getModel("mistral", "|");').includes("mistral-large-latest"));
   });
 });
 
 describe("getModel()", () => {
-  it("takes ids and vendors that no list has", () => {
+  it("accepts unlisted ids and vendors", () => {
     assert.equal(getModel("openai", "gpt-99").id, "gpt-99");
     const own = getModel("harbour", "tide-1", { baseUrl: "http://127.0.0.1:1/v1" });
     assert.equal(own.provider, "harbour");

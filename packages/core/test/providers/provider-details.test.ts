@@ -16,14 +16,14 @@ import { decode } from "./decode.ts";
 import * as messages from "./anthropic-messages/events.ts";
 import * as responses from "./openai-responses/events.ts";
 
-describe("the error of an envelope", () => {
-  it("of LM Studio, which answers any path, advises to look at the base URL", () => {
+describe("an error envelope", () => {
+  it("of LM Studio, which answers any path, suggests checking the base URL", () => {
     const error = errorOfEnvelope({ error: "Unexpected endpoint or method. (POST /x)" });
     assert.equal(error.code, "not_found");
     assert.match(error.message, /lack its \/v1/);
   });
 
-  it("of others gives no such advice", () => {
+  it("of another server gives no such advice", () => {
     const error = errorOfEnvelope({ error: { message: "Something broke." } });
     assert.equal(error.code, "server_error");
     assert.doesNotMatch(error.message, /v1/);
@@ -60,7 +60,7 @@ describe("a tool's result for Gemini", () => {
     return found?.[1];
   }
 
-  it("says that it has an image, or nothing, where it has no text", () => {
+  it("mentions its image, or that there is no output, if it has no text", () => {
     assert.equal(outputOf([{ type: "text", text: "1" }]), "1");
     assert.equal(outputOf([]), "(no output)");
     const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
@@ -69,8 +69,8 @@ describe("a tool's result for Gemini", () => {
   });
 });
 
-describe("the end word of a Messages answer", () => {
-  it("that says nothing ends no block", () => {
+describe("an end word of a Messages answer", () => {
+  it("that is empty ends no block", () => {
     const { content, stopReason } = messages.answer(
       messages.begin(),
       messages.start(0, { type: "text", text: "" }),
@@ -87,7 +87,7 @@ describe("the end word of a Messages answer", () => {
   });
 });
 
-describe("a message whose content is no list of parts", () => {
+describe("a message whose content is not a list of parts", () => {
   async function refused(content: unknown): Promise<string> {
     const message = { role: "user", content, timestamp: 1 } as unknown as Message;
     const model = getModel("openai", "m");
@@ -99,14 +99,14 @@ describe("a message whose content is no list of parts", () => {
     return "";
   }
 
-  it("is refused with its place, and with no more than is known", async () => {
+  it("is refused with its place, and only the known details", async () => {
     assert.match(await refused({ text: "Hi" }), /messages\[0\] \(user\).*parts, such as .*\]\.$/);
     assert.match(await refused([{ type: "file" }]), /such as .*\]\. \S/);
   });
 });
 
-describe("a call of the chat wire that is named twice", () => {
-  it("under one id and index is not trusted", () => {
+describe("a call of the chat wire with two names", () => {
+  it("under one id and index is corrupt", () => {
     const piece = (name: string, args: string): object => ({
       choices: [
         {
@@ -126,7 +126,7 @@ describe("a call of the chat wire that is named twice", () => {
 });
 
 describe("an item of a Responses answer that is opened twice", () => {
-  it("keeps the calls of the answer from running", () => {
+  it("prevents the calls of the answer from running", () => {
     const item = { type: "function_call", id: "fc_1", call_id: "a", name: "f", arguments: "" };
     const whole = { ...item, arguments: "{}" };
     const once = [
@@ -141,8 +141,8 @@ describe("an item of a Responses answer that is opened twice", () => {
   });
 });
 
-describe("an answer that is no call, of a server whose calls are JSON in the text", () => {
-  it("is told as it comes", () => {
+describe("a plain answer of a server that writes calls as JSON text", () => {
+  it("is emitted as it arrives", () => {
     const protocol: Protocol = {
       ...openaiChat,
       createReader: (writer, facts) => createTaggedReader({ textCalls: "json" }, writer, facts),
@@ -162,7 +162,7 @@ describe("an answer that is no call, of a server whose calls are JSON in the tex
 });
 
 describe("a text block of a Messages answer that is opened twice", () => {
-  it("keeps the calls of the answer from running", () => {
+  it("prevents the calls of the answer from running", () => {
     const open = messages.start(0, { type: "text", text: "" });
     const rest = [
       messages.delta(0, { type: "text_delta", text: "Hi" }),
@@ -177,8 +177,8 @@ describe("a text block of a Messages answer that is opened twice", () => {
   });
 });
 
-describe("reasoning of a Responses answer without a word or a signature", () => {
-  it("is no part of the message", () => {
+describe("reasoning of a Responses answer without text or signature", () => {
+  it("is not part of the message", () => {
     const item = { type: "reasoning", id: "", summary: [] };
     const { content } = responses.answer(
       responses.created(),
@@ -195,7 +195,7 @@ describe("reasoning of a Responses answer without a word or a signature", () => 
 });
 
 describe("an error behind a proxy", () => {
-  it("ends the parts that are open before it is told", () => {
+  it("is emitted after the ends of the open parts", () => {
     const decoder = new ProxyDecoder(getModel("openai", "m"), { timestamp: 1 });
     const events = [
       { type: "start", attempt: 1 },

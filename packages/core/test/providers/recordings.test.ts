@@ -210,7 +210,7 @@ for (const protocol of protocols) {
 }
 
 if (missing !== undefined) {
-  test("the recordings are where they should be", (t) => {
+  test("the recordings are present", (t) => {
     const skipped = protocols.length * 9;
     t.skip(`${skipped} tests of ${protocols.length} protocols skipped: ${missing}`);
   });

@@ -50,11 +50,11 @@ describe("an answer that failed", () => {
 });
 
 describe("the opaque data of an answer", () => {
-  it("goes back to its own model whole", () => {
+  it("is sent back to its own model whole", () => {
     assert.equal(replayed({}).split("SECRET").length - 1, 4);
   });
 
-  it("goes to no other provider, model or protocol, whatever else is the same", () => {
+  it("is sent to no other provider, model or protocol", () => {
     for (const other of [{ provider: "other" }, { model: "other" }, { api: "other" }]) {
       const sent = replayed(other);
       assert.ok(!sent.includes("SECRET"), JSON.stringify(other));
@@ -62,7 +62,7 @@ describe("the opaque data of an answer", () => {
     }
   });
 
-  it("of an answer that was cut goes nowhere", () => {
+  it("of a cut answer is not sent at all", () => {
     assert.ok(!replayed({ stopReason: "aborted" }).includes("SECRET"));
   });
 });

@@ -34,7 +34,7 @@ const choiceIn = ({ tool_choice: choice, toolConfig }: Json): unknown =>
   choice ??
   (toolConfig as { functionCallingConfig: Json } | undefined)?.functionCallingConfig.mode;
 
-describe("a tool choice that the server does not take", () => {
+describe("a tool choice that the server does not accept", () => {
   for (const api of apis) {
     /** What is heard, and what goes out, for one request; the server refuses it. */
     const told = async (
@@ -52,7 +52,8 @@ describe("a tool choice that the server does not take", () => {
       return [heard, choiceIn(bodies(server)[0] as Json)];
     };
 
-    it(`Q112 goes out weaker over ${api}, and the caller hears of it`, async () => {
+    // Q112
+    it(`is weakened over ${api}, with a warning to the caller`, async () => {
       const [heard, sent] = await told({ toolChoice: "auto" }, { toolChoice: { name: "read" } });
       const message =
         'The tool choice {"name":"read"} goes out as "auto", the most that m takes here.';
@@ -60,7 +61,8 @@ describe("a tool choice that the server does not take", () => {
       assert.match(String(sent), /^auto$/i);
     });
 
-    it(`Q112 nothing is said over ${api} where the choice goes out as it is, or not at all`, async () => {
+    // Q112
+    it(`gives no warning over ${api} if the choice is sent unchanged, or not at all`, async () => {
       for (const toolChoice of ["auto", "none"] as const)
         assert.deepEqual((await told({ toolChoice: "auto" }, { toolChoice }))[0], []);
       assert.deepEqual((await told({ toolChoice: "required" }, { toolChoice: "required" }))[0], []);
@@ -73,7 +75,8 @@ describe("a tool choice that the server does not take", () => {
     });
   }
 
-  it("Q112 is none where the model thinks, over Anthropic Messages", async () => {
+  // Q112
+  it("is dropped if the model thinks, over Anthropic Messages", async () => {
     await using server = await loopback(failing(403, {}));
     const heard: string[] = [];
     const onWarning = ({ message }: RequestWarning): unknown => heard.push(message);
@@ -92,7 +95,8 @@ describe("a tool choice that the server does not take", () => {
     assert.deepEqual(bodies(server)[0]?.tool_choice, { type: "auto" });
   });
 
-  it("Q112 costs no answer when whoever hears of it throws or rejects", async () => {
+  // Q112
+  it("does not fail the answer when onWarning throws or rejects", async () => {
     await using server = await loopback(chatText("Hello"));
     const model = at(server, "openai-chat", { toolChoice: "auto" });
     const bad: NonNullable<StreamOptions["onWarning"]>[] = [
@@ -113,7 +117,8 @@ describe("a tool choice that the server does not take", () => {
     }
   });
 
-  it("Q112 is heard of once a request, by an agent, too, whose vendor is known for it", async () => {
+  // Q112
+  it("gives one warning per request, also for an agent with a known vendor", async () => {
     await using server = await loopback(chatText("Hello"));
     const heard: string[] = [];
     const read = defineTool({ ...(tools[0] as (typeof tools)[0]), execute: () => "ok" });
@@ -162,7 +167,8 @@ describe("an answer at the end of the transcript", () => {
   }
   const text = [{ type: "text", text: "{" }];
 
-  it("Q126 goes out in the words for it: marked, or as it is", async () => {
+  // Q126
+  it("is sent with the vendor's prefill mark, or unchanged", async () => {
     assert.deepEqual(await last("mistral", "mistral-large-latest"), {
       role: "assistant",
       content: "{ ",
@@ -176,7 +182,8 @@ describe("an answer at the end of the transcript", () => {
     });
   });
 
-  it("Q126 Q173 has a user's turn behind it where the server refuses to go on", async () => {
+  // Q126, Q173
+  it("is followed by a user turn if the server refuses a prefill", async () => {
     const marked = [{ type: "text", text: "Go on.", cache_control: { type: "ephemeral" } }];
     for (const id of [
       "claude-opus-4-6",
@@ -189,7 +196,8 @@ describe("an answer at the end of the transcript", () => {
     assert.deepEqual(await last("copilot", "claude-opus-4.6"), { role: "user", content: "Go on." });
   });
 
-  it("Q162 Q173 goes on by itself where the server's own tools are not done", async () => {
+  // Q162, Q173
+  it("is sent last if the server's own tools are pending", async () => {
     const raw = { type: "server_tool_use", id: "s1", name: "web_search", input: {} };
     const content: AssistantMessage["content"] = [
       { type: "opaque", protocol: "anthropic-messages", raw },
@@ -200,7 +208,8 @@ describe("an answer at the end of the transcript", () => {
     });
   });
 
-  it("Q126 is none when it called tools: their results end it", async () => {
+  // Q126
+  it("is followed by its results if it called tools", async () => {
     const content: AssistantMessage["content"] = [
       { type: "toolCall", id: "callabc12", name: "read", arguments: {} },
     ];

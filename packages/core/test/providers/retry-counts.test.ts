@@ -36,7 +36,7 @@ async function ask(...handlers: Handler[]): Promise<string> {
   return messageText(message) || (message.error?.code ?? "");
 }
 
-describe("a refusal of a field from which the call learns", () => {
+describe("learning from a refused field", () => {
   const lessons = [refuses("temperature"), refuses("stream_options")];
 
   it("uses up no retry of failures", async () => {
@@ -51,7 +51,7 @@ describe("a refusal of a field from which the call learns", () => {
 });
 
 describe("empty answers", () => {
-  it("have retries of their own, beside those of failures", async () => {
+  it("have a retry count of their own, apart from failures", async () => {
     assert.equal(await ask(empty, breaks, empty, breaks, chatText("Hello")), "Hello");
     assert.equal(await ask(breaks, breaks, empty, breaks, chatText("never")), "server_error");
   });

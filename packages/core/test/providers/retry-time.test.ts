@@ -64,24 +64,24 @@ describe("maxRetryTimeMs", () => {
     assert.deepEqual([tries, now], [9, 39_500]);
   });
 
-  it("leaves the number of tries as the only limit without it", async () => {
+  it("leaves the number of tries as the only limit if it is not set", async () => {
     const { tries } = await ask(busy, { maxRetryTimeMs: 0, maxRetries: 20 });
     assert.equal(tries, 21);
   });
 
-  it("lets a server that comes back within the time answer", async () => {
+  it("lets a server that recovers in time answer", async () => {
     const { message, tries } = await ask((attempt) => (attempt < 8 ? busy() : stream(hello)));
     assert.deepEqual([message.stopReason, tries], ["stop", 8]);
   });
 });
 
 describe("answers that are cut off after output", () => {
-  it("are retried twice however many retries there are, because each costs the whole prompt", async () => {
+  it("are retried twice regardless of maxRetries, because each costs the whole prompt", async () => {
     const { message, tries } = await ask(() => stream(cut), { retryAfterOutput: true });
     assert.deepEqual([message.error?.code, tries], ["stream_truncated", 3]);
   });
 
-  it("leave the retries of a server that goes down afterwards as they are", async () => {
+  it("do not use up the retries of a server that goes down afterwards", async () => {
     const answers = (attempt: number): Response =>
       attempt === 1 ? stream(cut) : attempt < 6 ? busy() : stream(hello);
     const { message, tries } = await ask(answers, { retryAfterOutput: true });

@@ -120,7 +120,7 @@ describe("a transcript that grows turn by turn", () => {
     });
   }
 
-  test("is encoded once though every request is given a copy of all but its first message", async () => {
+  test("is encoded once even if every request gets copies of all messages but the first", async () => {
     const { ask, rests } = rig(openaiChat);
     const model = getModel("openai", "m");
     const messages = conversation(10);
@@ -135,7 +135,7 @@ describe("a transcript that grows turn by turn", () => {
     );
   });
 
-  test("is encoded anew for a hook that is shown the body", async () => {
+  test("is encoded again for a hook that sees the body", async () => {
     const { ask, rests } = rig(openaiChat);
     const model = getModel("openai", "m");
     const messages = conversation(10);
@@ -151,7 +151,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.deepEqual(rests, []);
   });
 
-  test("is encoded anew for a caller who sends a list of his own", async () => {
+  test("is encoded again for a caller with a message list of its own", async () => {
     const { ask, rests } = rig(openaiChat);
     const model = getModel("openai", "m");
     const messages = conversation(10);
@@ -167,7 +167,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.deepEqual(rests, []);
   });
 
-  test("is sent with the caller's own fields, mended as all else", async () => {
+  test("is sent with the caller's extra fields, well-formed like everything else", async () => {
     const { ask, rests } = rig(openaiChat);
     const model = getModel("openai", "m");
     const messages = conversation(5);
@@ -179,7 +179,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.equal(rests.length, 4);
   });
 
-  test("is encoded anew when the server is to keep its items from now on, whose ids then count", async () => {
+  test("is encoded again when the server starts to store its items, whose ids are then sent", async () => {
     const { ask } = rig(openaiResponses);
     const model = getModel("openai", "m", { api: openaiResponses.api });
     const signed = (message: Message, index: number): Message =>
@@ -203,7 +203,7 @@ describe("a transcript that grows turn by turn", () => {
     }
   });
 
-  test("is encoded anew without tools, since a wire may declare those that were called", async () => {
+  test("is encoded again without tools, because a wire may declare the tools that were called", async () => {
     const { ask, rests } = rig(anthropicMessages);
     const model = getModel("anthropic", "m");
     const messages = conversation(10);
@@ -216,7 +216,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.deepEqual(rests, []);
   });
 
-  test("is encoded anew from a turn on that was cut short since", async () => {
+  test("is encoded again from a turn that was cut meanwhile", async () => {
     const { ask } = rig(anthropicMessages);
     const model = getModel("anthropic", "m");
     const messages = conversation(4);
@@ -239,7 +239,7 @@ describe("a transcript that grows turn by turn", () => {
     );
   });
 
-  test("is encoded anew from a block of the provider's own on, which the next message may make one too many", async () => {
+  test("is encoded again from a provider's own block, which the next message may invalidate", async () => {
     const { ask } = rig(anthropicMessages);
     const model = getModel("anthropic", "m");
     const messages = conversation(4);
@@ -259,7 +259,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.ok(!sent.includes("srvtoolu_1"));
   });
 
-  test("is encoded anew from a call on whose result comes late", async () => {
+  test("is encoded again from a call whose result comes late", async () => {
     const { ask } = rig(openaiChat);
     const model = getModel("openai", "m");
     const messages = conversation(4);
@@ -273,7 +273,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.ok(sent.includes('"r1"'));
   });
 
-  test("is encoded anew when values stay and only their places change", async () => {
+  test("is encoded again when values stay and only their places change", async () => {
     const model = getModel("openai", "m");
     const places: [before: Record<string, unknown>, after: Record<string, unknown>][] = [
       [{ x: [["a"], "b"] }, { x: ["a"], b: [] }],
@@ -305,7 +305,7 @@ describe("a transcript that grows turn by turn", () => {
     assert.equal(sent, fresh(anthropicMessages, model, { ...system, messages }));
   });
 
-  test("is encoded anew when an id comes again, or would for the server", async () => {
+  test("is encoded again when an id repeats, or would repeat for the server", async () => {
     const model = getModel("openai", "m");
     for (const [ids, silent] of [
       [["a_b", "a.b", "c"], -1],
@@ -327,7 +327,7 @@ describe("a transcript that grows turn by turn", () => {
     }
   });
 
-  test("is not remembered when it changes with every request", async () => {
+  test("is not cached when it changes with every request", async () => {
     const { ask, rests } = rig(openaiChat);
     const model = getModel("openai", "m");
     const messages = conversation(20);
@@ -426,7 +426,7 @@ function edit(messages: readonly Message[], { at, to }: NonNullable<Step["edit"]
 }
 
 for (const [name, protocol] of Object.entries(wires)) {
-  test(`requests on the wire ${name} are those of a client without a memory, however the transcript is edited`, async () => {
+  test(`requests on the wire ${name} equal those of a client without a cache, however the transcript is edited`, async () => {
     let known = 0;
     const plan = fc
       .tuple(models("openai", "m"), rarely)

@@ -68,7 +68,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
     const forAll = (check1: (one: Asked) => void): void =>
       fc.assert(fc.property(asked, check1), { numRuns: RUNS, seed: 20261121 });
 
-    test("are accepted by a strict server, whatever the transcript holds", () => {
+    test("are accepted by a strict server, for any transcript", () => {
       forAll((one) => {
         const sent = body(one);
         const { noStreaming = false, replayReasoning = false } = one.model.compat ?? {};
@@ -83,7 +83,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       });
     });
 
-    test("give each call the result that was recorded for it, which no other call gets", () => {
+    test("give each call only its own recorded result", () => {
       forAll((one) => {
         const messages = numbered(one.context.messages);
         const used = new Set<number>();
@@ -111,7 +111,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       });
     });
 
-    test("leave the transcript as it is", () => {
+    test("leave the transcript unchanged", () => {
       forAll((one) => {
         const before = JSON.stringify(one.context);
         body(one);
@@ -119,7 +119,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       });
     });
 
-    test("begin alike when the transcript grows, so that a server's cache holds", () => {
+    test("begin alike when the transcript grows, so that a server's cache stays valid", () => {
       forAll((one) => {
         const { messages } = one.context;
         const more: Message[] = [...messages, { role: "user", content: "And now?", timestamp: 0 }];

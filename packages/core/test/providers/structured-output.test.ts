@@ -33,8 +33,8 @@ function body(
   return protocol.encode(model, { messages: [hello], tools: withTools }, options).body;
 }
 
-describe("an answer held to a schema", () => {
-  it("is asked for over Anthropic Messages in the words that the server knows, beside an effort", () => {
+describe("an answer with a schema", () => {
+  it("is requested over Anthropic Messages with the keywords that the server knows, beside an effort", () => {
     const output = {
       schema: {
         ...schema,
@@ -71,7 +71,7 @@ describe("an answer held to a schema", () => {
     assert.deepEqual((asked.tools as Json[])[0]?.input_schema, schema);
   });
 
-  it("is refused for Anthropic where the server would have an object always empty", () => {
+  it("is refused for Anthropic if the server would always return an empty object", () => {
     for (const free of [{ additionalProperties: { type: "number" } }, { patternProperties: {} }]) {
       const output = {
         schema: { type: "object", properties: { prices: { type: "object", ...free } } },
@@ -85,7 +85,7 @@ describe("an answer held to a schema", () => {
   });
 
   // Q117
-  it("is asked for over Responses, strictly where the schema qualifies", () => {
+  it("is requested over Responses, strictly if the schema qualifies", () => {
     const text = (output: NonNullable<StreamOptions["output"]>): unknown =>
       body(openaiResponses, { output }).text;
     assert.deepEqual(text({ schema, name: "a city" }), {
@@ -104,7 +104,7 @@ describe("an answer held to a schema", () => {
     });
   });
 
-  it("is asked for over generateContent as a type and a schema", () => {
+  it("is requested over generateContent as a type and a schema", () => {
     assert.deepEqual(
       body(googleGenerate, { output: { schema }, maxTokens: 9 }, {}, tools).generationConfig,
       {
@@ -116,7 +116,7 @@ describe("an answer held to a schema", () => {
     assert.equal("generationConfig" in body(googleGenerate, {}), false);
   });
 
-  it("is not asked for beside tools where that does not go together", () => {
+  it("is not requested beside tools if the server cannot combine them", () => {
     const parts = ["output_config", "text", "generationConfig"];
     for (const [index, protocol] of wires.entries()) {
       const asked = (
@@ -133,7 +133,7 @@ describe("an answer held to a schema", () => {
   });
 });
 
-describe("a server's own wishes, over each wire:", () => {
+describe("over each wire, a server with special requirements gets", () => {
   const keywords: Compat = { schemaKeywords: ["type", "properties", "description"] };
   const adapted = {
     type: "object",
@@ -142,7 +142,7 @@ describe("a server's own wishes, over each wire:", () => {
   };
 
   // Q115
-  it("schemas in the words that it takes, and as given without the switch", () => {
+  it("schemas with its keywords, and unchanged ones without the switch", () => {
     const schemaOf = (asked: Json): unknown => {
       const [tool] = asked.tools as (Json & { functionDeclarations?: Json[] })[];
       return (
@@ -172,7 +172,7 @@ describe("a server's own wishes, over each wire:", () => {
     );
   });
 
-  it("the words that Gemini takes, for Gemini", () => {
+  it("Gemini's keywords, for Gemini", () => {
     const model = getModel("google", "gemini-3-flash-preview");
     const { tools: sent } = googleGenerate.encode(model, { messages: [hello], tools }, {}).body;
     const [{ functionDeclarations } = { functionDeclarations: [] }] = sent as {
@@ -185,7 +185,7 @@ describe("a server's own wishes, over each wire:", () => {
   });
 
   // Q112
-  it("no stronger tool choice than it takes", () => {
+  it("no stronger tool choice than it accepts", () => {
     const chosen = (protocol: Protocol, toolChoice?: "required" | "auto"): unknown => {
       const compat: Compat = toolChoice === undefined ? {} : { toolChoice };
       const { tool_choice, toolConfig } = body(
@@ -212,9 +212,9 @@ describe("a server's own wishes, over each wire:", () => {
   });
 });
 
-describe("an address with a query", () => {
+describe("a base URL with a query", () => {
   // Q135
-  it("keeps it behind the path, and the stream's own behind that", () => {
+  it("keeps it after the path, followed by the stream's own query", () => {
     const url = (compat: Compat): string => {
       const baseUrl = "http://h/v1/?key=k";
       const model = getModel("custom", "m", { baseUrl, api: "google-generate", compat });

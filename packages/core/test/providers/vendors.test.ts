@@ -10,9 +10,9 @@ const facts = (provider: string, id: string): unknown[] => {
   return [reasoning, compat.noTemperature, compat.systemRole];
 };
 
-describe("a family of models", () => {
+describe("a model family", () => {
   // Q107, Q113
-  it("of OpenAI's that cannot reason is asked for no thinking, the others without the temperature they refuse", () => {
+  it("of OpenAI without reasoning gets no thinking options, and the others no temperature", () => {
     for (const id of [
       "gpt-4o",
       "gpt-4.1-mini",
@@ -39,7 +39,7 @@ describe("a family of models", () => {
     assert.deepEqual(facts("openai", "my-own"), [true, undefined, "developer"]);
   });
 
-  it("of Gemini's or Groq's that cannot think is asked for no thinking", () => {
+  it("of Gemini or Groq without thinking gets no thinking options", () => {
     const thinks = (provider: string, ...ids: string[]): boolean[] =>
       ids.map((id) => getModel(provider, id).reasoning);
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe("a family of models", () => {
     ]);
   });
 
-  it("of Anthropic's thinks as it is known to", () => {
+  it("of Anthropic gets the thinking options that it supports", () => {
     const adaptive = (id: string): unknown[] => {
       const { reasoning, compat = {} } = getModel("anthropic", id);
       return [reasoning, compat.adaptiveThinking, compat.noTemperature];
@@ -69,7 +69,7 @@ describe("a family of models", () => {
   });
 
   // Q175
-  it("of Anthropic's is asked for as much as it writes", () => {
+  it("of Anthropic gets its maximum output as maxTokens", () => {
     const most = (id: string): unknown => getModel("anthropic", id).maxTokens;
     for (const id of [
       "claude-sonnet-4-5-20250929",
@@ -94,7 +94,7 @@ describe("a family of models", () => {
   });
 
   // Q112, Q126, Q173
-  it("may not be made to call, or begun for, where that is known", () => {
+  it("gets no forced tool choice and no prefill if it is known to refuse them", () => {
     const taken = (provider: string, id: string): unknown[] => {
       const { toolChoice, prefill } = getModel(provider, id).compat ?? {};
       return [toolChoice, prefill];
@@ -114,7 +114,7 @@ describe("a family of models", () => {
     for (const [provider, id, what] of expected) assert.deepEqual(taken(provider, id), what, id);
   });
 
-  it("holds an answer to a schema, beside tools or without, as its vendor says", () => {
+  it("supports output schemas, with tools or without, as its vendor does", () => {
     const how = (provider: string, id: string): unknown => {
       const model = getModel(provider, id);
       return [supportsOutput(model, false), supportsOutput(model)];
@@ -142,7 +142,7 @@ describe("a family of models", () => {
       assert.deepEqual(how(provider, id), what, `${provider}/${id}`);
   });
 
-  it("gives way to what the caller says", () => {
+  it("yields to the caller's settings", () => {
     const own = {
       reasoning: true,
       compat: { systemRole: "developer", noTemperature: false },
@@ -155,8 +155,8 @@ describe("a family of models", () => {
   });
 });
 
-describe("the vendors", () => {
-  it("are JSON, and their patterns are expressions", () => {
+describe("the vendor list", () => {
+  it("is JSON, and its patterns are regular expressions", () => {
     assert.deepEqual(JSON.parse(JSON.stringify(vendors)), vendors);
     for (const { families = [] } of vendors)
       for (const { ids } of families) assert.doesNotThrow(() => new RegExp(ids));

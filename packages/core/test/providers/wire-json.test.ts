@@ -86,8 +86,8 @@ function stringsOf(json: string): string[] {
   return found;
 }
 
-describe("a value as model servers take it", () => {
-  it("has whole characters, each name once, and text that looks like an escape as it is", () => {
+describe("toWireJson()", () => {
+  it("writes well-formed characters, each name once, and keeps text that looks like an escape", () => {
     const value = {
       "a\ud83d": 1,
       b: ["\ude00\ud83d", "\u0000", "🌍", "\\ud83d \\\\u0000", "\\\ud83d\\\u0000"],
@@ -100,7 +100,7 @@ describe("a value as model servers take it", () => {
     assert.equal(toWireJson(undefined), undefined);
   });
 
-  it("is what was mended before it became JSON, and is not touched where nothing is to be mended", () => {
+  it("gives the JSON of the repaired value, and leaves a well-formed value unchanged", () => {
     fc.assert(
       fc.property(records, (record) => {
         assert.equal(toWireJson(record), JSON.stringify(mended(record)));
@@ -110,7 +110,7 @@ describe("a value as model servers take it", () => {
     );
   });
 
-  it("costs the same for each character, whatever stands beside it", () => {
+  it("costs the same for each character, whatever surrounds it", () => {
     const from = cpuMs();
     for (const piece of ["\\", "\ud83d", "\u0000", "\\\ud83d", "\\ud83d", " "])
       assert.ok(toWireJson(`${piece.repeat(300_000)}\u0000`).length >= 2);
@@ -208,11 +208,12 @@ const compats: fc.Arbitrary<NonNullable<Model["compat"]>> = fc.record(
   { requiredKeys: [] },
 );
 
-describe("a request", () => {
+describe("a request body", () => {
   for (const protocol of [openaiCompatible, anthropicMessages, openaiResponses, googleGenerate]) {
     const { api } = protocol;
 
-    it(`Q130 Q131 over ${api} is that for the same conversation mended before, which goes out byte for byte`, async () => {
+    // Q130, Q131
+    it(`over ${api} equals that of the conversation repaired beforehand, byte for byte`, async () => {
       await using server = await loopback(failing(400, {}));
       const sent = async (model: Model, said: Facts): Promise<string> => {
         const options = { ...optionsOf(said), maxRetries: 0 };

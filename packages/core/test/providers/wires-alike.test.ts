@@ -46,7 +46,7 @@ const read = (wire: Protocol, events: readonly object[]): ReturnType<typeof deco
   ).message;
 
 describe("every wire", () => {
-  it("is a folder of providers, in the list of wires and in these tests", () => {
+  it("has a folder in providers, and is in the list of wires and in these tests", () => {
     const providers = join(import.meta.dirname, "../../src/providers");
     const folders = globSync("*/index.ts", { cwd: providers }).map(dirname);
     const wires = folders.filter((folder) => folder !== "proxy").toSorted();
@@ -55,7 +55,7 @@ describe("every wire", () => {
   });
 
   for (const [wire, events] of answers)
-    it(`takes an empty error beside an answer for none, and any other for one, as ${wire.api} does`, () => {
+    it(`ignores an empty error beside an answer and reports any other, on ${wire.api}`, () => {
       for (const error of [null, "", {}, [], false]) {
         const message = read(
           wire,
@@ -79,7 +79,7 @@ describe("every wire", () => {
 
   for (const wire of [openaiCompatible, anthropicMessages, openaiResponses, googleGenerate])
     // Q126
-    it(`puts a user's turn behind an answer that may not be last, and behind no other, as ${wire.api} does`, () => {
+    it(`adds a user turn after an answer that must not be last, and after no other, on ${wire.api}`, () => {
       const { api } = wire;
       const about = { api, provider: "p", model: "m", usage: {}, timestamp: 1 } as const;
       const said: Message = {

@@ -20,9 +20,9 @@ import {
 
 type Json = Record<string, unknown>;
 
-describe("content blocks of servers that differ", () => {
+describe("from servers that deviate, the Messages wire reads", () => {
   // Q154
-  it("text in the start of its block", () => {
+  it("text in the start event of its block", () => {
     const message = answer(
       begin(),
       start(0, { type: "text", text: "Hel" }),
@@ -35,7 +35,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q152
-  it("interleaved blocks and gaps in the index, in the order of their first appearance", () => {
+  it("interleaved blocks and gaps in the index, ordered by first appearance", () => {
     const message = answer(
       begin(),
       start(4, { type: "text", text: "" }),
@@ -81,7 +81,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q153
-  it("a server's block without a stop, by what comes next", () => {
+  it("a server tool block without a stop, ended by the next event", () => {
     const unstopped = [
       begin(),
       start(0, { type: "server_tool_use", id: "s", input: {} }),
@@ -104,7 +104,7 @@ describe("content blocks of servers that differ", () => {
     assert.deepEqual(answer(...unstopped).content, []);
   });
 
-  it("an empty block that stays open without holding up the next", () => {
+  it("an empty block that stays open, without delaying the next one", () => {
     const message = answer(
       begin(),
       start(0, { type: "text", text: "" }),
@@ -144,7 +144,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q155, Q156
-  it("thinking with its signature whole, in pieces, repeated, grown, or in the start", () => {
+  it("thinking whose signature is whole, in pieces, repeated, growing, or in the start event", () => {
     const signature = (first: string, ...pieces: string[]): unknown => {
       const message = answer(
         begin(),
@@ -184,7 +184,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q148, Q149
-  it("the input of a call streamed, absent, or in the start, where deltas replace it", () => {
+  it("the input of a call streamed, absent, or in the start event, where deltas replace it", () => {
     const input = (given: unknown, ...pieces: string[]): unknown => {
       const message = answer(
         begin(),
@@ -215,7 +215,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q150
-  it("an event with a raw tab in it, as the model wrote it; what was cut stays no JSON", () => {
+  it("an event with a raw tab as the model wrote it, and a cut event as corrupt", () => {
     const body = sse(
       begin(),
       start(0, toolUse("a", "f")),
@@ -239,7 +239,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q151, Q166
-  it("a call cut by the token limit as unusable, and complete calls whatever the reason", () => {
+  it("a call cut by the token limit as unusable, and complete calls with any stop reason", () => {
     const message = answer(begin(), ...call(0, "a", '{"city":"Os'), end("max_tokens"), over);
     assert.ok(
       message.content[0]?.type === "toolCall" && message.content[0].argumentsError !== undefined,
@@ -252,7 +252,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q167, Q040, Q118
-  it("calls without an id or with one that is taken, and names that had to be changed", () => {
+  it("calls without an id or with a duplicate one, and names that had to be changed", () => {
     const message = answer(
       begin(),
       ...call(0, undefined),
@@ -277,7 +277,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q160, Q161
-  it("server tools and unknown blocks whole, with what their deltas brought, between the other parts", () => {
+  it("server tools and unknown blocks whole, with their deltas, between the other parts", () => {
     const message = answer(
       begin(),
       ...text(0, "I search."),
@@ -313,7 +313,7 @@ describe("content blocks of servers that differ", () => {
   });
 
   // Q152
-  it("what begins while a server's block is open behind that block", () => {
+  it("a block that begins inside a server tool block after it", () => {
     const message = answer(
       begin(),
       start(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} }),

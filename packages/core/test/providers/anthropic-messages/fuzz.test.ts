@@ -10,7 +10,7 @@ import { missing } from "../../../../../test/support/recordings.ts";
 import { cpuMs } from "../../../../../test/support/cpu-time.ts";
 
 describe("any stream of a Messages server", () => {
-  it("decodes as recorded: every answer is complete", { skip: missing ?? false }, () => {
+  it("decodes as recorded, and every answer is complete", { skip: missing ?? false }, () => {
     const recorded = conversations();
     assert.ok(recorded.length > 20);
     for (const { file, messages } of recorded) {
@@ -19,7 +19,7 @@ describe("any stream of a Messages server", () => {
     }
   });
 
-  it("ends once, adds up and never falls over, whatever the order and shape of its events", () => {
+  it("ends once, adds up and never throws, with events of any order and shape", () => {
     const odd = fc.constantFrom(null, 7, "x", [], {}, { type: 7 }, { type: "text" });
     const index = fc.constantFrom<unknown>(0, 1, 2, undefined, "0");
     const block = fc.constantFrom(
@@ -79,7 +79,7 @@ describe("any stream of a Messages server", () => {
     );
   });
 
-  it("costs the same for each delta, however much came before", () => {
+  it("costs the same for each delta, regardless of earlier output", () => {
     // Work that grew would take minutes; the limit only has to tell the two apart.
     const deltas = Array.from({ length: 20_000 }, (_, n) => [
       delta(0, { type: "signature_delta", signature: `<${n}>` }),

@@ -84,7 +84,7 @@ const wire = (messages: Message[], options: StreamOptions = {}): WireMessage[] =
   encode(messages, options).messages as WireMessage[];
 
 describe("the Messages wire writes", () => {
-  it("what was asked for, with the headers of the protocol", () => {
+  it("the requested options, with the headers of the protocol", () => {
     const context = { systemPrompt: "Be brief.", messages: [user("Hi")], tools };
     const { url, headers, body } = anthropicMessages.encode(model, context, {
       apiKey: " k\n",
@@ -120,7 +120,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q136, Q109, Q110
-  it("no key header without a key, and nothing of tools without tools", () => {
+  it("no key header without a key, and no tool fields without tools", () => {
     const { headers, body } = anthropicMessages.encode(
       model,
       { messages: [user("Hi")], tools: [] },
@@ -131,7 +131,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q168, Q170
-  it("results first and in one turn with what the user says, errors and images among them", () => {
+  it("tool results first, in one turn with the user's text, errors and images included", () => {
     const messages = wire([
       user("Hi"),
       user("there"),
@@ -163,7 +163,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q127
-  it("an answer to every call, a word for an empty result, and no orphans", () => {
+  it("a result for every call, a placeholder for an empty result, and no orphans", () => {
     const messages = wire([
       user("Hi"),
       assistant([toolCall("a"), toolCall("b")]),
@@ -182,7 +182,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q041, Q119, Q177
-  it("ids that the wire takes, each once, the same on call and result, and stable as the transcript grows", () => {
+  it("valid ids, each once, the same on call and result, and stable as the transcript grows", () => {
     const ids = [
       "call_0",
       "call_0",
@@ -240,7 +240,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q155 to Q159
-  it("thinking byte for byte and in its place, to the model it came from only", () => {
+  it("thinking byte for byte and in its place, only to the model it came from", () => {
     const content: AssistantContent[] = [
       { type: "thinking", thinking: " hm\n", thinkingSignature: "S" },
       { type: "thinking", thinking: "", thinkingSignature: "D", redacted: true },
@@ -263,7 +263,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q132
-  it("thinking that nobody signed, to a server that wants it back, as some besides Anthropic do", () => {
+  it("unsigned thinking, to servers other than Anthropic that require it", () => {
     const unsigned: AssistantContent[] = ["hm", " "].map((thinking) => ({
       type: "thinking",
       thinking,
@@ -282,7 +282,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q159
-  it("no thinking where a turn that began without it is continued", () => {
+  it("no thinking for a turn that began without it", () => {
     const loop = (first: AssistantContent[]): Json =>
       encode(
         [user("Hi"), assistant([...first, toolCall("a")]), result("a")],
@@ -309,7 +309,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q175
-  it("a budget below max_tokens, added on top where the model has room", () => {
+  it("a thinking budget below max_tokens, added on top if the model has room", () => {
     const limits = (options: StreamOptions, overrides: Partial<Model> = {}): unknown[] => {
       const body = encode([user("Hi")], options, {}, { ...model, ...overrides });
       return [body.max_tokens, (body.thinking as Json | undefined)?.budget_tokens];
@@ -327,7 +327,7 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(limits({ reasoning: "high" }, { reasoning: false }), [8192, undefined]);
   });
 
-  it("each level as the effort of its name, or the nearest below that the model knows", () => {
+  it("each level as the effort of its name, or as the nearest lower one that the model knows", () => {
     const effort = (id: string, reasoning: NonNullable<StreamOptions["reasoning"]>): unknown => {
       const asked = getModel("anthropic", id);
       const { body } = anthropicMessages.encode(asked, { messages: [user("Hi")] }, { reasoning });
@@ -347,7 +347,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q112, Q113
-  it("an effort where the model thinks as it sees fit, and neither temperature nor a forced tool with it", () => {
+  it("an effort for adaptive thinking, without a temperature or a forced tool", () => {
     const adaptive = { ...model, compat: { adaptiveThinking: true } };
     const body = encode(
       [user("Hi")],
@@ -362,7 +362,7 @@ describe("the Messages wire writes", () => {
     assert.deepEqual([body.temperature, body.tool_choice], [undefined, { type: "auto" }]);
   });
 
-  it("each tool choice in the words of the wire", () => {
+  it("each tool choice in the format of the wire", () => {
     const choice = (toolChoice: NonNullable<StreamOptions["toolChoice"]>): unknown =>
       encode([user("Hi")], { toolChoice }, { tools }).tool_choice;
     assert.deepEqual(
@@ -372,7 +372,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q174
-  it("cache marks for an hour or not at all, on the last of what the user said", () => {
+  it("cache marks for an hour or none at all, on the end of the last user message", () => {
     const messages = [user("Hi"), assistant([toolCall("a")]), result("a"), assistant(said)];
     const marked = JSON.stringify(
       encode(messages, { cacheRetention: "long" }, { tools, systemPrompt: "S" }),
@@ -385,7 +385,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q161, Q162
-  it("server blocks as they came, but not half a pair, and an open one only while its turn goes on", () => {
+  it("server blocks unchanged, but no incomplete pair, and an open one only during its turn", () => {
     const opaque = (raw: unknown, protocol = "anthropic-messages"): AssistantContent => ({
       type: "opaque",
       protocol,
@@ -425,7 +425,7 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("citations with their text, and its caller with a call, to the model they came from only", () => {
+  it("citations with their text, and the caller with its call, only to the model they came from", () => {
     const citations = [{ type: "web_search_result_location", url: "u", encrypted_index: "E" }];
     const caller = { type: "code_execution_20260120", tool_id: "srvtoolu_1" };
     const content: AssistantContent[] = [
@@ -445,7 +445,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q111
-  it("tools that are only history, so that calls are never without", () => {
+  it("declarations for tools that occur only in the history", () => {
     const body = encode([
       user("Hi"),
       assistant([toolCall("a", { name: "old tool" })]),
@@ -458,7 +458,7 @@ describe("the Messages wire writes", () => {
   });
 
   // Q130, Q172
-  it("well-formed text and arguments, no trailing space at the end, a user's turn at the start", () => {
+  it("well-formed text and arguments, no trailing space at the end, and a user turn first", () => {
     const messages = wire([
       assistant([
         toolCall("a", { arguments: { "\ud83d": ["\ude00", { __proto__: null, x: "a\u0000b" }] } }),
@@ -470,7 +470,7 @@ describe("the Messages wire writes", () => {
     assert.deepEqual(messages.at(-1)?.content, [{ type: "text", text: "So" }]);
   });
 
-  it("an image that the server cannot read as words", () => {
+  it("an unsupported image as text", () => {
     const [message] = wire([
       {
         role: "user",
@@ -489,7 +489,7 @@ describe("the Messages wire writes", () => {
     assert.match(String(message?.content[1]?.text), /image\/tiff/);
   });
 
-  it("nothing for no messages, two tools of one name, and metadata but the user's id", () => {
+  it("nothing for an empty transcript or two tools of one name, and no metadata but the user's id", () => {
     const invalid = (error: unknown): boolean =>
       isBowlineError(error) && error.code === "invalid_argument";
     assert.throws(() => encode([user(" ")]), invalid);
@@ -505,7 +505,7 @@ describe("the Messages wire writes", () => {
     assert.equal(encode([user("Hi")], { metadata: { user_id: 7 } }).metadata, undefined);
   });
 
-  it("what the rules of the next test would notice", () => {
+  it("requests whose violations the rules of the next test detect", () => {
     const signed: AssistantContent = { type: "thinking", thinking: "hm", thinkingSignature: "S" };
     const messages = [
       user("Hi"),
@@ -568,7 +568,7 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("a request that breaks no rule, whatever the transcript", () => {
+  it("a request that breaks no rule, for any transcript", () => {
     fc.assert(
       fc.property(models, contexts, anyOptions, (target, context, options) => {
         const before = JSON.stringify(context);
@@ -591,7 +591,7 @@ describe("the Messages wire writes", () => {
     );
   });
 
-  it("recorded answers block by block as they came", { skip: missing ?? false }, () => {
+  it("recorded answers block by block, unchanged", { skip: missing ?? false }, () => {
     for (const { file, bodies, messages } of conversations()) {
       const request = encode([user("Hi"), ...messages.map((message) => ({ ...message, ...own }))], {
         reasoning: "low",

@@ -22,7 +22,7 @@ import {
 type Json = Record<string, unknown>;
 
 describe("the Messages wire reads", () => {
-  it("text, id, the model that answered and usage, the cache apart", () => {
+  it("text, id, the answering model and usage, with cached tokens apart", () => {
     const usage = {
       input_tokens: 3,
       cache_read_input_tokens: 5,
@@ -86,7 +86,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q030
-  it("by the type in the JSON, whatever the event's name, and by the name without one", () => {
+  it("events by the type in the JSON, or by their name if there is none", () => {
     const events = [...hello, end("end_turn"), over] as Json[];
     const named = (name: (type: string) => string): string =>
       events
@@ -121,7 +121,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q139 to Q141
-  it("an error in the stream as a typed error with its status, keeping what came", () => {
+  it("an error in the stream as a typed error with its status, keeping the partial answer", () => {
     const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     const expected = {
       code: "overloaded",
@@ -137,7 +137,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q142
-  it("a stop reason as the end, and the end of the bytes without one as a truncation", () => {
+  it("a stop reason as the end, and an end without one as a truncation", () => {
     assert.deepEqual(ending(answer(...hello, end("end_turn"))), ["stop", "end_turn", undefined]);
     const cutOff = answer(...hello);
     assert.deepEqual(
@@ -148,7 +148,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q143, Q144
-  it("a message_start said again once, and one of another answer as corruption", () => {
+  it("a repeated message_start once, and one of another answer as corruption", () => {
     const counted = (input_tokens: number): object =>
       begin({ id: "msg_1", usage: { input_tokens } });
     const repeated = answer(counted(5), counted(0), ...hello, end("end_turn"), over);
@@ -164,7 +164,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q145, Q146
-  it("usage that is missing, null, odd or in parts, each field the last that was given", () => {
+  it("usage that is missing, null, malformed or partial, with the last value of each field", () => {
     const usage = (first: unknown, last: unknown): unknown =>
       answer(
         begin({ id: "i", usage: first }),
@@ -192,7 +192,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q147
-  it("the last stop reason that is one", () => {
+  it("the last stop reason that is not null", () => {
     assert.deepEqual(ending(answer(...hello, end(null), end("max_tokens"), end(null), over)), [
       "length",
       "max_tokens",
@@ -201,7 +201,7 @@ describe("the Messages wire reads", () => {
   });
 
   // Q164, Q165, Q162
-  it("every stop reason, known or not", () => {
+  it("every stop reason, known or unknown", () => {
     const reason = (value: unknown): unknown[] => ending(answer(...hello, end(value), over));
     assert.deepEqual(reason("stop_sequence"), ["stop", "stop_sequence", undefined]);
     assert.deepEqual(reason("model_context_window_exceeded"), [
@@ -231,7 +231,7 @@ describe("the Messages wire reads", () => {
     assert.match(message.errorMessage ?? "", /Not this\./);
   });
 
-  it("nothing at all as an empty response, also when blocks came with nothing in them", () => {
+  it("no content as an empty response, also after empty blocks", () => {
     assert.equal(answer(begin(), end("end_turn"), over).error?.code, "empty_response");
     assert.equal(
       answer(begin(), ...text(0), ...text(1, ""), end("end_turn"), over).error?.code,

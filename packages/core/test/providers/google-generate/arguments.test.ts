@@ -19,7 +19,7 @@ const only = (...chunks: object[]): ToolCall => {
 const isRefused = (...chunks: object[]): boolean => only(...chunks).argumentsError !== undefined;
 
 describe("streamed arguments", () => {
-  it("grow to the text of one object, each value in its place", () => {
+  it("grow to the text of one object, with each value in its place", () => {
     const {
       arguments: args,
       argumentsText,
@@ -50,7 +50,7 @@ describe("streamed arguments", () => {
     assert.deepEqual([args, thoughtSignature], [JSON.parse(argumentsText), "S"]);
   });
 
-  it("come as deltas while they grow", () => {
+  it("are emitted as deltas", () => {
     const deltas = (chunks: object[]): string =>
       JSON.stringify(
         answer(...chunks).content.map((part) => part.type === "toolCall" && part.argumentsText),
@@ -58,7 +58,7 @@ describe("streamed arguments", () => {
     assert.equal(deltas([begin(), more(piece("$.a", "x", true))]), '["{\\"a\\":\\"x"]');
   });
 
-  it("end with a part that says no more, also with a piece in it, or with the answer where that part went missing", () => {
+  it("end with a final part, with or without content, or with the answer if that part is missing", () => {
     for (const chunks of [
       [more(piece("$.a", "x")), call({})],
       [last(piece("$.a", "x"))],
@@ -77,14 +77,14 @@ describe("streamed arguments", () => {
     assert.deepEqual(only(begin(), call({}), call({})).arguments, {});
   });
 
-  it("that were cut in a string are refused, and so are those of an answer that was cut", () => {
+  it("that were cut inside a string are refused, and so are those of a cut answer", () => {
     assert.equal(isRefused(begin(), more(piece("$.command", "rm -rf /", true))), true);
     assert.equal(isRefused(begin(), more(piece("$.command", "rm -rf /", true)), call({})), true);
     const { content } = answer(begin(), more(piece("$.command", "rm -rf /")));
     assert.equal(content[0]?.type === "toolCall" && content[0].argumentsError !== undefined, true);
   });
 
-  it("that go back, skip, or are no values are refused: models write wrong paths", () => {
+  it("with invalid, repeated or skipped paths are refused, because models write wrong paths", () => {
     const refused: [string, object[]][] = [
       ["a value twice", [piece("$.a", "x"), piece("$.a", "y")]],
       ["an item twice", [piece("$.a[0].b", "x"), piece("$.a[0].b", "y")]],
@@ -113,7 +113,7 @@ describe("streamed arguments", () => {
     }
   });
 
-  it("belong to the call they name by id, or to the newest", () => {
+  it("belong to the call named by their id, or to the newest call", () => {
     const message = answer(
       begin({ id: "a" }),
       call({ id: "b", name: "f", willContinue: true }),
@@ -137,7 +137,7 @@ describe("streamed arguments", () => {
     ]);
   });
 
-  it("give way to whole arguments at the end, and pieces behind whole arguments are refused", () => {
+  it("are replaced by whole arguments at the end, and pieces after whole arguments are refused", () => {
     const grown = [piece("$.a", "x", true), piece("$.a", "y", true)];
     assert.deepEqual(
       only(
@@ -161,7 +161,7 @@ describe("streamed arguments", () => {
     assert.equal(isRefused(begin({ args: { a: 1 } }), last(piece("$.b", "x"))), true);
   });
 
-  it("of any shape, cut anywhere, are what was streamed", () => {
+  it("of any shape, cut anywhere, are reassembled", () => {
     const leaf = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.double({ noNaN: true, noDefaultInfinity: true }),

@@ -53,7 +53,7 @@ describe("any stream of a generateContent server", () => {
   );
 
   it(
-    "that was recorded goes back with the same words, calls and signatures",
+    "that was recorded is sent back with the same text, calls and signatures",
     { skip: missing ?? false },
     () => {
       for (const { file, body } of loadRecordings("google-generate")) {
@@ -74,7 +74,7 @@ describe("any stream of a generateContent server", () => {
     },
   );
 
-  it("ends once, adds up and never falls over, whatever the order and shape of its parts", () => {
+  it("ends once, adds up and never throws, with parts of any order and shape", () => {
     const odd = fc.constantFrom<object[]>(
       {},
       [],
@@ -123,7 +123,7 @@ describe("any stream of a generateContent server", () => {
     );
   });
 
-  it("costs the same for each delta, however much came before", () => {
+  it("costs the same for each delta, regardless of earlier output", () => {
     // Work that grew would take minutes; the limit only has to tell the two apart.
     const chunks = Array.from({ length: 20_000 }, (_, n) => [
       call({

@@ -94,7 +94,7 @@ const functionCall = (id: string, fields: object = {}): object => ({
 const skipped = { thoughtSignature: "skip_thought_signature_validator" };
 
 describe("the generateContent wire writes", () => {
-  it("what was asked for, with the headers of the protocol", () => {
+  it("the requested options, with the headers of the protocol", () => {
     const tools = [{ name: "f", description: "F.", parameters: schema }];
     const { url, headers, body } = googleGenerate.encode(
       old,
@@ -129,7 +129,7 @@ describe("the generateContent wire writes", () => {
     });
   });
 
-  it("the prompt first in what the user says, for models that refuse a system instruction", () => {
+  it("the system prompt into the first user turn, for models that refuse a system instruction", () => {
     const context = { systemPrompt: "Be brief.", messages: [user("Hi"), user("Still there?")] };
     const gemma = getModel("google", "gemma-3-27b-it");
     assert.deepEqual(googleGenerate.encode(gemma, context, {}).body, {
@@ -146,7 +146,7 @@ describe("the generateContent wire writes", () => {
   });
 
   // Q136
-  it("no key header without a key, and nothing that was not asked for", () => {
+  it("no key header without a key, and no option that was not requested", () => {
     const { headers, body } = googleGenerate.encode(
       old,
       { systemPrompt: " ", messages: [user("Hi")], tools: [] },
@@ -170,7 +170,7 @@ describe("the generateContent wire writes", () => {
     assert.deepEqual(Object.keys(configOf("low")), ["thinkingConfig"]);
   });
 
-  it("ids that say what they belong to as they are, and odd ones escaped", () => {
+  it("model ids with their prefix, and special characters escaped", () => {
     const path = (id: string): string =>
       googleGenerate
         .encode(model(id, { baseUrl: "http://h/v1" }), { messages: [user("Hi")] }, {})
@@ -183,7 +183,7 @@ describe("the generateContent wire writes", () => {
     assert.equal(path("a?b#c"), "/models/a%3Fb%23c:streamGenerateContent?alt=sse");
   });
 
-  it("thinking as a budget before Gemini 3 and as a level from there on, and none unasked", () => {
+  it("thinking as a budget before Gemini 3 and as a level from then on, and none if not requested", () => {
     const thinking = (id: string, options: StreamOptions, fields: Partial<Model> = {}): unknown =>
       (
         googleGenerate.encode(model(id, fields), { messages: [user("Hi")] }, options).body
@@ -272,7 +272,7 @@ describe("the generateContent wire writes", () => {
   });
 
   // Q118
-  it("names that the wire takes, the same everywhere, and refuses two that would be one", () => {
+  it("valid names, the same everywhere, and refuses two names that would become one", () => {
     const named = (...names: string[]): Partial<Context> => ({
       tools: names.map((name) => ({ name, description: "", parameters: schema })),
     });
@@ -300,7 +300,7 @@ describe("the generateContent wire writes", () => {
   });
 
   // Q127, Q217
-  it("one turn for each role, results first, together and in the order of their calls", () => {
+  it("one turn per role, with results first, together and in the order of their calls", () => {
     const messages = [
       user("Hi"),
       user("there"),
@@ -327,7 +327,7 @@ describe("the generateContent wire writes", () => {
     ]);
   });
 
-  it("images in results where the model takes them, and those it cannot read as words", () => {
+  it("images in results if the model supports them, and unsupported ones as text", () => {
     const gif = { ...png, mimeType: "image/gif" };
     const messages = [user("Hi"), assistant([toolCall("a")]), result("a", { content: [png, gif] })];
     const note = "[an image (image/gif) was left out: Gemini reads JPEG, PNG and WebP]";
@@ -349,7 +349,7 @@ describe("the generateContent wire writes", () => {
     );
   });
 
-  it("a first word of the user's before a transcript that begins with the model", () => {
+  it("a user turn before a transcript that begins with the model", () => {
     const opened = contents(old, assistant([toolCall("a")]), result("a"));
     assert.deepEqual(
       (opened as Json[]).map(({ role }) => role),
@@ -364,7 +364,7 @@ describe("the generateContent wire writes", () => {
 });
 
 describe("a model call on the generateContent wire", () => {
-  it("posts its request, key in the header, and reads the answer", async () => {
+  it("posts its request with the key in a header, and reads the answer", async () => {
     const seen: unknown[] = [];
     const stream = streamGoogleGenerate(
       old,
@@ -392,7 +392,7 @@ describe("a model call on the generateContent wire", () => {
   });
 });
 
-describe("what a model said goes back to it", () => {
+describe("an answer is sent back to its model", () => {
   const asked = (target: Model, message: AssistantMessage): unknown =>
     (contents(target, user("Hi"), message, user("Go on.")) as unknown[])[1];
   const own = (message: AssistantMessage): AssistantMessage => ({
@@ -423,7 +423,7 @@ describe("what a model said goes back to it", () => {
   });
 
   // Q200
-  it("with the ids that its server gave, and no others", () => {
+  it("only with the ids that its server gave", () => {
     const message = own(
       answer(
         call({ id: "a", name: "f", args: {} }, { thoughtSignature: "S" }),
@@ -455,7 +455,7 @@ describe("what a model said goes back to it", () => {
   });
 
   // Q206
-  it("with the documented word for a signature that is not there, once a step, from Gemini 3 on", () => {
+  it("with the documented placeholder for a missing signature, once per step, from Gemini 3 on", () => {
     const first = [user("Hi"), assistant([toolCall("a"), toolCall("b")]), result("a"), result("b")];
     const signed = assistant([toolCall("c", { thoughtSignature: "S" }), toolCall("d")], {
       model: recent.id,
@@ -469,7 +469,7 @@ describe("what a model said goes back to it", () => {
     assert.equal(JSON.stringify(contents(old, ...first)).includes("skip_"), false);
   });
 
-  it("without blocks that are not its own, or that would break the pairing of calls", () => {
+  it("without foreign blocks, or blocks that would break the pairing of calls", () => {
     const foreign = { type: "opaque" as const, protocol: "anthropic-messages", raw: { text: "x" } };
     const message = assistant([
       foreign,
@@ -482,7 +482,7 @@ describe("what a model said goes back to it", () => {
   });
 });
 
-describe("any transcript", () => {
+describe("a transcript of any shape", () => {
   const googleParts: fc.Arbitrary<AssistantContent> = fc.constantFrom<AssistantContent[]>(
     { type: "text", text: "signed", textSignature: "S" },
     { type: "text", text: "", textSignature: "S" },
@@ -505,7 +505,7 @@ describe("any transcript", () => {
       fc.record({ target: fc.constant(target), context: contexts(target), options: anyOptions }),
     );
 
-  it("makes a request that a strict server takes", () => {
+  it("makes a request that a strict server accepts", () => {
     fc.assert(
       fc.property(
         asked,

@@ -16,7 +16,7 @@ import {
 
 describe("the generateContent wire reads", () => {
   // Q218
-  it("text, id, the model that answered and usage, the cache, thoughts and server tools apart", () => {
+  it("text, id, the answering model and usage, with cache, thoughts and server tools apart", () => {
     const message = answer(
       {
         ...text("Hel")[0],
@@ -83,7 +83,7 @@ describe("the generateContent wire reads", () => {
     );
   });
 
-  it("usage that is missing, odd or in parts, each count the last that was given", () => {
+  it("usage that is missing, malformed or partial, with the last value of each count", () => {
     const usage = (...metadata: unknown[]): unknown =>
       answer(...metadata.map((usageMetadata) => ({ ...text("x")[0], usageMetadata })), end()).usage;
     assert.deepEqual(usage(undefined), {});
@@ -172,7 +172,7 @@ describe("the generateContent wire reads", () => {
     });
   });
 
-  it("the candidate that was asked for, with an index or without", () => {
+  it("the first candidate, with an index or without", () => {
     const candidate = (words: string, fields: object): object => ({
       content: { parts: [{ text: words }] },
       ...fields,
@@ -230,7 +230,7 @@ describe("the generateContent wire reads", () => {
   });
 
   // Q213
-  it("an error in the stream as a typed error with its status, keeping what came", () => {
+  it("an error in the stream as a typed error with its status, keeping the partial answer", () => {
     const error = {
       error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" },
     };
@@ -267,7 +267,7 @@ describe("the generateContent wire reads", () => {
   });
 
   // Q212, Q102
-  it("a body that is an array without events, of an answer or of an error", () => {
+  it("a body that is a plain array, of an answer or of an error", () => {
     const array = [...text("Hel", "lo"), call({ name: "f", args: { x: 1 } }), end()];
     const { message } = read(JSON.stringify(array, undefined, 2).replaceAll("\n", "\r\n"));
     assert.deepEqual(
@@ -292,7 +292,7 @@ describe("the generateContent wire reads", () => {
   });
 
   // Q211
-  it("the last finish reason, without stopping early, and none as a truncation", () => {
+  it("the last finish reason without stopping early, and an end without one as a truncation", () => {
     const stopped = {
       ...(parts({ text: "Hel" }) as { candidates: object[] }).candidates[0],
       finishReason: "STOP",
@@ -317,7 +317,7 @@ describe("the generateContent wire reads", () => {
     assert.deepEqual(ending(cutOff), ["error", undefined, "stream_truncated"]);
   });
 
-  it("the end of one request of a long answer as a cut, not as its end", () => {
+  it("CONTINUATION as a cut, not as the end", () => {
     const message = answer(...text("Hello"), end("CONTINUATION", { continuationToken: "AAAA" }));
     assert.deepEqual(
       [message.content, ...ending(message)],
@@ -371,7 +371,7 @@ describe("the generateContent wire reads", () => {
   });
 });
 
-describe("parts of an answer", () => {
+describe("in the parts of an answer, the generateContent wire reads", () => {
   // Q205
   it("thoughts by their mark and not by their signature", () => {
     const message = answer(
@@ -384,7 +384,7 @@ describe("parts of an answer", () => {
   });
 
   // Q205
-  it("a signed part as a part of its own, joined to none before or behind it", () => {
+  it("a signed part as a separate part, not joined to its neighbours", () => {
     const message = answer(
       parts({ text: "h", thought: true }),
       parts({ text: "m", thought: true, thoughtSignature: "S1" }),
@@ -440,7 +440,7 @@ describe("parts of an answer", () => {
   });
 
   // Q200, Q201, Q118
-  it("calls without an id or with one that is taken, equal ones twice, and names that were changed", () => {
+  it("calls without an id or with a duplicate one, equal calls twice, and names that were changed", () => {
     const message = answer(
       call({ name: "f", args: { x: 1 } }),
       call({ name: "f", args: { x: 1 } }),
@@ -466,7 +466,7 @@ describe("parts of an answer", () => {
   });
 
   // Q202
-  it("arguments that are missing, empty, text, or no object", () => {
+  it("arguments that are missing, empty, text, or not an object", () => {
     const args = (value: unknown): unknown[] => {
       const [part] = answer(call({ name: "f", args: value }), end()).content;
       assert.ok(part?.type === "toolCall");

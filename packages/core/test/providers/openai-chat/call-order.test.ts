@@ -23,7 +23,7 @@ const called = (message: AssistantMessage): unknown[] =>
   toolCallsOf(message).map(({ name, arguments: args }) => [name, args]);
 
 describe("calls of the chat wire", () => {
-  it("stand in the order in which they began, though a name may still grow", () => {
+  it("are in the order in which they began, even while a name may still grow", () => {
     const message = answer(
       ["read", "read_file", "write"],
       piece(0, "a", { name: "read" }),
@@ -37,7 +37,7 @@ describe("calls of the chat wire", () => {
     ]);
   });
 
-  it("stand in that order when the first is named last", () => {
+  it("are in that order when the first one is named last", () => {
     const message = answer(
       ["read", "read_file", "list", "list_all", "write"],
       piece(0, "a", { arguments: "" }),
@@ -55,7 +55,7 @@ describe("calls of the chat wire", () => {
     ]);
   });
 
-  it("do not end at a brace behind an escaped quote", () => {
+  it("do not end at a brace after an escaped quote", () => {
     const message = answer(
       ["write"],
       piece(0, "a", { name: "write", arguments: '{"text":"say \\"}' }),
@@ -65,7 +65,7 @@ describe("calls of the chat wire", () => {
     assert.deepEqual(called(message), [["write", { text: 'say "} and go" on' }]]);
   });
 
-  it("do end at a brace behind an escaped backslash", () => {
+  it("end at a brace after an escaped backslash", () => {
     const message = answer(
       ["write"],
       piece(undefined, "a", { name: "write", arguments: '{"text":"C:\\\\"}' }),
@@ -78,7 +78,7 @@ describe("calls of the chat wire", () => {
     ]);
   });
 
-  it("end the answer as its finish reason says, though their arguments are broken", () => {
+  it("end with the answer's finish reason, even if their arguments are broken", () => {
     const broken = piece(0, "a", { name: "write", arguments: '{"text":"' });
     const cut = answer(["write"], broken, ends("length"));
     assert.deepEqual([cut.stopReason, cut.error], ["length", undefined]);

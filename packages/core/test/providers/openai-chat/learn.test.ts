@@ -154,7 +154,8 @@ const ways: readonly [
   sent: unknown[][],
 ][] = [
   [
-    "Q105 max_tokens is said as max_completion_tokens",
+    // Q105
+    "sends max_completion_tokens in place of max_tokens",
     maxTokens,
     { maxTokens: 9 },
     ["max_tokens", "max_completion_tokens"],
@@ -164,7 +165,8 @@ const ways: readonly [
     ],
   ],
   [
-    "Q106 stream_options is left out",
+    // Q106
+    "omits stream_options",
     streamOptions,
     {},
     ["stream_options", "stream"],
@@ -174,7 +176,8 @@ const ways: readonly [
     ],
   ],
   [
-    "Q113 a temperature is left out",
+    // Q113
+    "omits the temperature",
     temperature,
     { temperature: 0.2 },
     ["temperature"],
@@ -188,14 +191,16 @@ const ways: readonly [
     [[{ user_id: "u" }], [undefined]],
   ],
   [
-    "Q134 the least effort is said as low",
+    // Q134
+    "sends the effort minimal as low",
     effort("minimal"),
     { reasoning: "minimal" },
     ["reasoning_effort"],
     [["minimal"], ["low"]],
   ],
   [
-    "Q134 the most effort is said as high",
+    // Q134
+    "sends the effort xhigh as high",
     effort("xhigh"),
     { reasoning: "xhigh" },
     ["reasoning_effort"],
@@ -203,9 +208,9 @@ const ways: readonly [
   ],
 ];
 
-describe("where a server refuses a field by its name", () => {
+describe("if a server refuses a field by its name, the compatible wire", () => {
   for (const [name, refusal, options, fields, expected] of ways) {
-    it(`${name}, once, with an event, and in the next call at once`, async () => {
+    it(`${name}, once, with an event, and from then on in the first request`, async () => {
       await using server = await loopback(picky(refusal));
       const model = at(server);
       const before = structuredClone(model);
@@ -223,7 +228,8 @@ describe("where a server refuses a field by its name", () => {
     });
   }
 
-  it("Q134 efforts are plain at once where that is known, and as asked for elsewhere", async () => {
+  // Q134
+  it("sends plain efforts immediately to a model known to need them, and others as requested", async () => {
     await using server = await loopback(chatText("Hello"));
     const plain = at(server, { compat: { plainEfforts: true } });
     for (const model of [plain, at(server)])
@@ -251,7 +257,8 @@ describe("where a server refuses a field by its name", () => {
     assert.deepEqual(known, [true, true, true, true, true]);
   });
 
-  it("Q134 what takes none of the plain efforts either is asked for none", async () => {
+  // Q134
+  it("omits the effort when the plain ones are refused, too", async () => {
     const groq = "`reasoning_effort` must be one of `none` or `default`";
     const xai = "Model grok-4.20-0309-reasoning does not support parameter reasoningEffort.";
     for (const words of [groq, xai]) {
@@ -267,7 +274,8 @@ describe("where a server refuses a field by its name", () => {
     }
   });
 
-  it("Q112 a choice that thinking forbids is left to the model, which the caller is told", async () => {
+  // Q112
+  it("leaves the tool choice to the model when thinking forbids it, and warns the caller", async () => {
     const refusals = [
       "Thinking mode does not support this tool_choice",
       "The tool_choice parameter does not support being set to required or object in thinking mode",
@@ -291,7 +299,8 @@ describe("where a server refuses a field by its name", () => {
     }
   });
 
-  it("Q105 max_completion_tokens is said as max_tokens, too", async () => {
+  // Q105
+  it("replaces max_completion_tokens by max_tokens, too", async () => {
     await using server = await loopback(picky(maxCompletionTokens));
     const model = at(server, { compat: { maxTokensField: "max_completion_tokens" } });
     assert.equal((await ask(model, { maxTokens: 9 })).message.stopReason, "stop");
@@ -301,20 +310,23 @@ describe("where a server refuses a field by its name", () => {
     ]);
   });
 
-  it("Q105 Q106 Q113 each is learned in its turn", async () => {
+  // Q105, Q106, Q113
+  it("learns each field in turn", async () => {
     await using server = await loopback(picky(streamOptions, maxTokens, temperature));
     const { message, retries } = await ask(at(server), { maxTokens: 9, temperature: 0.2 });
     assert.deepEqual([message.stopReason, retries.length, server.requests.length], ["stop", 3, 4]);
   });
 
-  it("Q105 a server that refuses both names is asked twice, and its last word counts", async () => {
+  // Q105
+  it("asks a server that refuses both names twice, and reports the last refusal", async () => {
     await using server = await loopback(picky(maxTokens, maxCompletionTokens));
     const { message } = await ask(at(server), { maxTokens: 9 });
     assert.deepEqual([message.error?.code, server.requests.length], ["invalid_request", 2]);
     assert.match(message.errorMessage ?? "", /max_completion_tokens/);
   });
 
-  it("Q105 Q113 nothing is learned of a value that is too large", async () => {
+  // Q105, Q113
+  it("learns nothing from a value that is too large", async () => {
     const refusals = [
       "max_tokens is too large: 99999. This model takes at most 4096.",
       "This model only supports max_tokens up to 4096.",
@@ -331,7 +343,8 @@ describe("where a server refuses a field by its name", () => {
     }
   });
 
-  it("Q113 what does not help is tried once: the refusal is told, and in the next call at once", async () => {
+  // Q113
+  it("retries once for a fix that does not help, and never again: the refusal is reported", async () => {
     await using server = await loopback(picky(temperature));
     const model = at(server);
     const options = { extraBody: { temperature: 0.2 } };
@@ -344,7 +357,8 @@ describe("where a server refuses a field by its name", () => {
     }
   });
 
-  it("Q105 nothing is asked again where no tries are wanted, nor on the smallest wire", async () => {
+  // Q105
+  it("does not retry with maxRetries: 0 or on the plain wire", async () => {
     await using server = await loopback(picky(maxTokens));
     assert.equal(
       (await ask(at(server), { maxTokens: 9, maxRetries: 0 })).message.error?.status,
@@ -357,7 +371,8 @@ describe("where a server refuses a field by its name", () => {
     assert.equal(server.requests.length, 2);
   });
 
-  it("Q106 nothing is asked again after output", async () => {
+  // Q106
+  it("does not retry after output", async () => {
     const late = { error: { code: 400, message: "stream_options is not supported" } };
     await using server = await loopback(
       streamed({ choices: [{ index: 0, delta: { content: "Hel" } }] }, late),
@@ -366,14 +381,16 @@ describe("where a server refuses a field by its name", () => {
     assert.deepEqual([message.error?.code, server.requests.length], ["invalid_request", 1]);
   });
 
-  it("Q105 what was learned of one model is not said of another", async () => {
+  // Q105
+  it("does not apply to one model what it learned of another", async () => {
     await using server = await loopback(picky(maxTokens));
     await ask(at(server), { maxTokens: 9 });
     await ask(at(server), { maxTokens: 9 });
     assert.equal(server.requests.length, 4);
   });
 
-  it("Q106 a hook that throws when the request is made anew ends it, and nothing else", async () => {
+  // Q106
+  it("ends with hook_failed when a hook throws on the changed request", async () => {
     await using server = await loopback(picky(streamOptions));
     let seen = 0;
     const onPayload = (payload: Json): Json => {
@@ -384,7 +401,8 @@ describe("where a server refuses a field by its name", () => {
     assert.deepEqual([message.error?.code, server.requests.length], ["hook_failed", 1]);
   });
 
-  it("Q237 an abort ends it", async () => {
+  // Q237
+  it("stops on an abort", async () => {
     const controller = new AbortController();
     await using server = await loopback((response, request, body) => {
       controller.abort();

@@ -39,7 +39,8 @@ const end = (reason?: string): object => ({
 });
 
 describe("Ollama's own stream", () => {
-  it("Q024 is read as chat: thoughts, words and counts", async () => {
+  // Q024
+  it("is read as chat: thoughts, text and counts", async () => {
     const message = await read(say("", { thinking: "hm" }), say("Hel"), say("lo."), end("stop"));
     assert.deepEqual(
       message.content.map((part) =>
@@ -54,7 +55,8 @@ describe("Ollama's own stream", () => {
     );
   });
 
-  it("Q024 calls tools without ids, by arguments that are an object", async () => {
+  // Q024
+  it("has tool calls without ids, with arguments as an object", async () => {
     const call = { function: { name: "get_weather", arguments: { city: "Oslo" } } };
     const message = await read(say("", { tool_calls: [call] }), end("stop"));
     const [part] = message.content;
@@ -63,7 +65,8 @@ describe("Ollama's own stream", () => {
     assert.deepEqual([part.name, part.arguments], ["get_weather", { city: "Oslo" }]);
   });
 
-  it("Q024 is cut by a limit, or by its end, as any other", async () => {
+  // Q024
+  it("can be cut by a limit, or by its end, like any other", async () => {
     assert.equal((await read(say("Hel"), end("length"))).stopReason, "length");
     assert.equal((await read(say("Hel"), end())).stopReason, "stop");
     const cut = await read(say("Hel"));

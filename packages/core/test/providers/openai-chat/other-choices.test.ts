@@ -32,7 +32,7 @@ function outcome(...chunks: Json[][]): unknown[] {
 describe("the calls of another choice", () => {
   const text = choice(0, { content: "Hello" });
 
-  it("run where the answer says that it calls tools and has no call", () => {
+  it("run if the answer announces tool calls and has none", () => {
     const ends = choice(0, {}, "tool_calls");
     assert.deepEqual(outcome([text], [calling(1, read)], [ends]), ["toolUse", "read"]);
     assert.deepEqual(outcome([text], [calling(1, read)], [calling(2, list)], [ends]), [
@@ -42,13 +42,13 @@ describe("the calls of another choice", () => {
     ]);
   });
 
-  it("do not run where the answer does not say so", () => {
+  it("do not run if the answer does not announce tool calls", () => {
     const message = answer([text], [calling(1, read)], [choice(0, {}, "stop")]);
     assert.equal(message.error?.code, "stream_corrupt");
     assert.match(message.error?.message ?? "", /a choice that is not the answer's/);
   });
 
-  it("do not run where they come with a text of their own", () => {
+  it("do not run if they come with a text of their own", () => {
     for (const content of ["Hi", [{ type: "text", text: "Hi" }]])
       assert.deepEqual(
         outcome([text], [calling(1, read, { content })], [choice(0, {}, "tool_calls")])[0],
@@ -56,14 +56,14 @@ describe("the calls of another choice", () => {
       );
   });
 
-  it("are an alternative where the answer has a call, and are left out", () => {
+  it("are an alternative and ignored if the answer has a call", () => {
     const other = [[calling(1, read)], [choice(1, {}, "tool_calls")]];
     const ends = [choice(0, {}, "tool_calls")];
     assert.deepEqual(outcome([calling(0, list)], ...other, ends), ["toolUse", "list"]);
     assert.equal(outcome([calling(0, list)], other[0]!, ends)[0], "stream_corrupt");
   });
 
-  it("belong to the answer where the choices have no index", () => {
+  it("belong to the answer if the choices have no index", () => {
     const own = choice(undefined, { content: "Hello" });
     const ends = choice(undefined, {}, "stop");
     assert.deepEqual(outcome([own, calling(undefined, read)], [ends]), ["toolUse", "read"]);
@@ -74,14 +74,14 @@ describe("the calls of another choice", () => {
     ]);
   });
 
-  it("end as the worst of the choices' words says", () => {
+  it("end with the worst finish reason of the choices", () => {
     const cut = { ...calling(1, read), finish_reason: "length" };
     assert.equal(outcome([text], [cut], [choice(0, {}, "tool_calls")])[0], "length");
     const filtered = { ...calling(1, read), finish_reason: "content_filter" };
     assert.equal(outcome([text], [filtered], [choice(0, {}, "tool_calls")])[0], "content_filtered");
   });
 
-  it("are told apart though each choice counts them anew", () => {
+  it("are distinguished even if each choice numbers them from zero", () => {
     const same = { ...list, id: read.id };
     const ends = choice(0, {}, "tool_calls");
     const message = answer([text], [calling(1, read)], [calling(2, same)], [ends]);
@@ -94,18 +94,18 @@ describe("the calls of another choice", () => {
     );
   });
 
-  it("in a whole message run, too", () => {
+  it("run in a non-streaming answer, too", () => {
     const whole = { index: 1, message: { tool_calls: [read] } };
     assert.deepEqual(outcome([text], [whole], [choice(0, {}, "tool_calls")]), ["toolUse", "read"]);
   });
 
-  it("say nothing when there are none", () => {
+  it("have no effect when there are none", () => {
     const other = choice(1, { content: "Another" }, "content_filter");
     assert.deepEqual(outcome([text], [other], [choice(0, {}, "stop")]), ["stop"]);
   });
 });
 
-it("an error in another choice is the answer's", () => {
+it("an error in another choice is the answer's error", () => {
   const error = { message: "No credit.", code: 402 };
   const message = answer([choice(0, { content: "Hello" })], [{ index: 1, error }]);
   assert.equal(message.stopReason, "error");

@@ -61,7 +61,7 @@ const body = (...args: Parameters<typeof ask>): Json => ask(...args).body;
 const sent = (compat: Compat, ...messages: Message[]): Json[] =>
   body(target(compat), { messages }).messages as Json[];
 
-describe("an answer held to a schema", () => {
+describe("an answer with a schema", () => {
   const schema = {
     type: "object",
     properties: { city: { type: "string" } },
@@ -76,7 +76,7 @@ describe("an answer held to a schema", () => {
   const json = target({ structuredOutput: "json_schema" });
 
   // Q117
-  it("is asked for in the words of the wire, strictly where the schema qualifies", () => {
+  it("is requested in the format of the wire, strictly if the schema qualifies", () => {
     assert.deepEqual(format(json, { schema, name: "a city" }), {
       type: "json_schema",
       json_schema: { name: "a_city", schema, strict: true },
@@ -92,11 +92,11 @@ describe("an answer held to a schema", () => {
     });
   });
 
-  it("is no business of the smallest wire", () => {
+  it("is not supported by the plain wire", () => {
     assert.equal("response_format" in body(json, {}, { output: { schema } }, openaiChat), false);
   });
 
-  it("is not asked for where the server is not known to, nor beside tools where that does not go together", () => {
+  it("is not requested if the server is not known to support it, or not beside tools", () => {
     const noTools = target({ structuredOutput: "no_tools" });
     for (const [model, alone, beside] of [
       [json, true, true],
@@ -114,7 +114,7 @@ describe("an answer held to a schema", () => {
   });
 
   // Q115
-  it("has the words that the server takes", () => {
+  it("uses the keywords that the server accepts", () => {
     const model = target({
       structuredOutput: "json_schema",
       schemaKeywords: ["type", "properties", "description"],
@@ -132,8 +132,8 @@ describe("an answer held to a schema", () => {
   });
 });
 
-describe("for a server that wants it otherwise, the chat wire", () => {
-  it("sends what the smallest wire sends where nothing is asked for", () => {
+describe("for a server with other requirements, the chat wire", () => {
+  it("sends the plain request if no difference is set", () => {
     const context = {
       systemPrompt: "Be brief.",
       messages: [user("Hi"), calls("a"), result("a"), user("So?")],
@@ -149,7 +149,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     assert.deepEqual(ask(model, context, options), ask(model, context, options, openaiChat));
   });
 
-  it("sends the session as the key of a cache, in the field or the header of the server", () => {
+  it("sends the session as a cache key, in the server's field or header", () => {
     const keyed = (compat: Compat, options: StreamOptions): unknown[] => {
       const { body: sentBody, headers } = ask(target(compat), {}, options);
       return [sentBody.prompt_cache_key, headers["x-conv"]];
@@ -168,7 +168,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     ]);
   });
 
-  it("asks for the whole answer where the server cannot stream", () => {
+  it("requests a non-streaming answer if the server cannot stream", () => {
     const { body: sentBody, headers } = ask(target({ noStreaming: true }));
     assert.deepEqual(Object.keys(sentBody), ["model", "messages"]);
     assert.equal(headers.accept, "application/json");
@@ -177,7 +177,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q112
-  it("weakens a tool choice to what the server takes", () => {
+  it("weakens a tool choice to one that the server accepts", () => {
     const choice = (
       toolChoice: Compat["toolChoice"],
       asked: NonNullable<StreamOptions["toolChoice"]>,
@@ -197,7 +197,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q111
-  it("declares tools that are only history, and none where none were called", () => {
+  it("declares tools that occur only in the history, and none if no tool was called", () => {
     const messages = [user("Hi"), calls("a", "b"), result("a"), result("b"), user("So?")];
     const model = target({ toolsForHistory: true });
     const declared = {
@@ -216,7 +216,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q115
-  it("takes words out of tools' schemas that the server refuses, and leaves the tools as they are", () => {
+  it("removes refused keywords from tool schemas, and does not change the tools", () => {
     const before = structuredClone(tools);
     const asked = body(target({ schemaKeywords: ["type", "properties", "description"] }), {
       tools,
@@ -267,7 +267,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q124
-  it("puts a word of the assistant between results and a user", () => {
+  it("inserts an assistant message between results and a user message", () => {
     const roles = (...messages: Message[]): string =>
       sent({ assistantAfterTool: true }, ...messages)
         .map(({ role }) => role)
@@ -279,7 +279,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q125
-  it("makes one of the user's messages in a row, pictures among them", () => {
+  it("merges consecutive user messages, images included", () => {
     assert.deepEqual(
       sent(
         { mergeUsers: true },
@@ -307,7 +307,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q132
-  it("sends reasoning back on every answer, empty where there was none", () => {
+  it("sends reasoning back with every answer, empty if there was none", () => {
     const thought: AssistantContent = { type: "thinking", thinking: "hm", field: "reasoning" };
     const answers = sent(
       { replayReasoning: true },
@@ -326,7 +326,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q113
-  it("sends no temperature where it is refused, always or with thinking", () => {
+  it("omits the temperature if it is refused, always or with thinking", () => {
     const temperature = (
       noTemperature: boolean | "thinking",
       options: StreamOptions = {},
@@ -342,7 +342,7 @@ describe("for a server that wants it otherwise, the chat wire", () => {
   });
 
   // Q134
-  it("asks for thinking in each dialect, and never of a model that cannot", () => {
+  it("requests thinking in each dialect, and never of a model that cannot think", () => {
     const formats = [
       "reasoning_effort",
       "reasoning",
@@ -376,13 +376,13 @@ describe("for a server that wants it otherwise, the chat wire", () => {
     );
   });
 
-  it("asks for the highest effort that the reference knows where the most is wanted", () => {
+  it("requests the highest effort of the reference for the highest level", () => {
     assert.equal(body(target({}), {}, { reasoning: "xhigh" }).reasoning_effort, "xhigh");
     assert.equal(body(target({}), {}, { reasoning: "max" }).reasoning_effort, "xhigh");
   });
 
   // Q135
-  it("joins a base URL with its path, a query last", () => {
+  it("joins a base URL with its path, with the query last", () => {
     const url = (baseUrl: string): string => ask(target({}, { baseUrl })).url;
     assert.equal(url("http://h/v1//"), "http://h/v1/chat/completions");
     assert.equal(url("https://h/d?api-version=2"), "https://h/d/chat/completions?api-version=2");

@@ -22,7 +22,7 @@ const read = (body: string, protocol = openaiChat): AssistantMessage =>
 const ending = ({ stopReason, error }: AssistantMessage): unknown[] =>
   error === undefined ? [stopReason] : [error.code, error.retryable];
 
-describe("an answer that is not whole, by the server's word for its end", () => {
+describe("an answer whose end word says that it is incomplete", () => {
   const call = delta({
     tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }],
   });
@@ -52,7 +52,7 @@ describe("an answer that is not whole, by the server's word for its end", () => 
   }
 
   // Q061
-  it("is whole by any other", () => {
+  it("is complete with any other end word", () => {
     for (const word of ["eos", "eos_token", "stop_sequence", "end_turn", "COMPLETE", "repetition"])
       assert.deepEqual(ending(read(sse(delta({ content: "Whole" }), delta({}, word), "[DONE]"))), [
         "stop",
@@ -62,8 +62,8 @@ describe("an answer that is not whole, by the server's word for its end", () => 
   });
 });
 
-describe("a server written in Go", () => {
-  it("says by empty fields that there is no call, as Snowflake's does", () => {
+describe("a server written in Go, such as Snowflake's", () => {
+  it("may send empty fields for no call", () => {
     const none = {
       content: "4",
       function_call: { name: "", arguments: "" },
@@ -81,16 +81,16 @@ describe("a server written in Go", () => {
 });
 
 // Q099
-describe("reasoning that nothing but the total counts, as Gemini's does", () => {
+describe("reasoning that only the total counts, as Gemini's does", () => {
   const usage = (counts: object): unknown =>
     read(sse(delta({ content: "Hi" }, "stop", { usage: counts }))).usage;
 
-  it("is output", () => {
+  it("is counted as output", () => {
     const counts = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 };
     assert.deepEqual(usage(counts), { input: 35, output: 74, reasoning: 62, totalTokens: 109 });
   });
 
-  it("is not made of what a cache may hold, nor of a total that says nothing", () => {
+  it("is not derived from cached tokens, or from a total of zero", () => {
     const cached = { prompt_tokens_details: { cached_tokens: 10 } };
     const counts = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109, ...cached };
     assert.deepEqual(usage(counts), { input: 25, output: 12, cacheRead: 10, totalTokens: 109 });
@@ -113,7 +113,7 @@ describe("an error", () => {
     },
   });
 
-  it("of a server behind OpenRouter is told in that server's words", () => {
+  it("of a server behind OpenRouter is reported in that server's words", () => {
     const inner = {
       error: { message: "At most 1 image is allowed.", type: "invalid_request_error" },
     };
@@ -136,7 +136,7 @@ describe("an error", () => {
     base_resp: { status_code: code, status_msg: message },
   });
 
-  it("of MiniMax under HTTP 200 is one, whole or in the stream", () => {
+  it("of MiniMax under HTTP 200 is an error, whole or in the stream", () => {
     const failure = (body: string): unknown[] => {
       const { error } = read(body, openaiCompatible);
       return [error?.code, error?.retryable, error?.message.split(": ").at(-1)];
@@ -157,7 +157,7 @@ describe("an error", () => {
     ]);
   });
 
-  it("of MiniMax that says that there was none is none", () => {
+  it("of MiniMax with code 0 is not an error", () => {
     const fine = { base_resp: { status_code: 0, status_msg: "" } };
     const { stopReason } = read(
       sse(delta({ content: "Hi" }, "stop", fine), "[DONE]"),
@@ -166,7 +166,7 @@ describe("an error", () => {
     assert.equal(stopReason, "stop");
   });
 
-  it("of llama.cpp up to late 2025 is one, in a field that event streams do not know", () => {
+  it("of llama.cpp up to late 2025 is read from a non-standard event stream field", () => {
     const field = (code: number, message: string): string =>
       `error: ${JSON.stringify({ code, message, type: "x" })}\n\n`;
     const tooLong = "the request exceeds the available context size";
@@ -181,7 +181,7 @@ describe("an error", () => {
   });
 
   // Q192
-  it("of a model whose wire is another one names that wire", () => {
+  it("of a model that speaks another wire names that wire", () => {
     const { error } = read(
       sse({ type: "response.created", response: { id: "r" } }),
       openaiCompatible,

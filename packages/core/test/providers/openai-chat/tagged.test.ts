@@ -93,11 +93,11 @@ describe("thinking in tags", () => {
     });
   }
 
-  it("is not looked for unless asked to", () => {
+  it("is not parsed by default", () => {
     assert.deepEqual(parts(read({}, ["<think>hm</think>Hi"])), ["text: <think>hm</think>Hi"]);
   });
 
-  it("ends where a real call begins, and keeps what came when the answer fails", () => {
+  it("ends where a real call begins, and is kept when the answer fails", () => {
     const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] };
     const message = read({ thinkTags: "split" }, ["<think>hm</thi"], chunk(call, "tool_calls"));
     assert.deepEqual(
@@ -111,14 +111,14 @@ describe("thinking in tags", () => {
     );
   });
 
-  it("that is empty, and no text, is an empty answer", () => {
+  it("that is empty, and without text, is an empty answer", () => {
     assert.equal(
       read({ thinkTags: "split" }, ["<think>\n</think>\n"]).error?.code,
       "empty_response",
     );
   });
 
-  it("gives the same parts however the text is cut, and loses no letter", () => {
+  it("gives the same parts however the text is split, and loses no character", () => {
     const piece = fc.constantFrom(
       "<think>",
       "</think>",
@@ -208,7 +208,7 @@ describe("calls written as text", () => {
     });
   }
 
-  it("run under ids of ours, after thinking, when both are asked for", () => {
+  it("run under generated ids, after thinking, when both are enabled", () => {
     const message = read({ thinkTags: "split", textCalls: "hermes" }, [
       `<think>hm</think>\n<tool_call>${oslo}</tool_call>`,
     ]);
@@ -216,7 +216,7 @@ describe("calls written as text", () => {
     assert.equal(message.content[1]?.type === "toolCall" && message.content[1].id, "call_1");
   });
 
-  it("are text beside a real call, and when the answer was cut", () => {
+  it("are text beside a real call, and in a cut answer", () => {
     const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] };
     const text = `<tool_call>${oslo}</tool_call>`;
     const message = read({ textCalls: "hermes" }, [text], chunk(call, "tool_calls"));
@@ -225,7 +225,7 @@ describe("calls written as text", () => {
     assert.deepEqual([cut.stopReason, parts(cut)], ["length", [`text: ${text}`]]);
   });
 
-  it("are not looked for where no tool was declared", () => {
+  it("are not parsed when no tool was declared", () => {
     const { message } = decodeEveryWay(
       wire({ textCalls: "json" }),
       bodyOf([oslo], chunk({}, "stop")),
@@ -234,7 +234,7 @@ describe("calls written as text", () => {
   });
 });
 
-it("the default stream function reads tags as the model's switches say", async () => {
+it("the default stream function parses tags according to the model's compat switches", async () => {
   const words = '{"choices":[{"index":0,"delta":{"content":"<think>hm</think>Hi."}}]}';
   const bytes = `data: ${words}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
   const fetch = async (): Promise<Response> =>

@@ -31,7 +31,7 @@ const toolCalls = (message: AssistantMessage): unknown[] =>
     .map(({ id, name, arguments: args }) => [id, name, args]);
 
 describe("the chat wire reads", () => {
-  it("text, ids, the model that answered and usage, with the cache apart", () => {
+  it("text, ids, the answering model and usage, with cached tokens apart", () => {
     const message = answer(
       sse(
         {
@@ -74,7 +74,7 @@ describe("the chat wire reads", () => {
   });
 
   // Q099
-  it("reasoning that the total counts beside the completion, however long the answer is", () => {
+  it("reasoning tokens that only the total counts, for answers of any length", () => {
     const usage = (
       prompt: number,
       completion: number,
@@ -92,7 +92,7 @@ describe("the chat wire reads", () => {
     assert.deepEqual(usage(12, 1, 300, 0), 301); // no total to go by
   });
 
-  it("what was written to a cache, by DashScope's name for it, too", () => {
+  it("cache writes, also under DashScope's name", () => {
     const details = { cached_tokens: 80, cache_creation_input_tokens: 15 };
     const usage = {
       prompt_tokens: 100,
@@ -112,7 +112,7 @@ describe("the chat wire reads", () => {
     );
   });
 
-  it("arguments at the same cost for each piece, however much came before, whatever is said again with it", () => {
+  it("arguments at the same cost for each piece, regardless of earlier ones and repeated fields", () => {
     // Work that grew would take minutes; the limit only has to tell the two apart.
     const piece = { arguments: "x".repeat(10) };
     const again = [{ name: "f" }, { id: "a", name: "f" }, { id: "b" }, { id: "c", name: "f" }];
@@ -167,7 +167,7 @@ describe("the chat wire reads", () => {
     );
   });
 
-  it("an error in the stream, keeping what came", () => {
+  it("an error in the stream, keeping the partial answer", () => {
     const message = answer(
       sse(delta({ content: "Hi" }), { error: { message: "upstream died", code: 502 } }),
     );
@@ -193,7 +193,7 @@ describe("the chat wire reads", () => {
     assert.deepEqual([cut.error?.code, cut.stopReason], ["stream_truncated", "error"]);
   });
 
-  it("a cut by the token limit as such, with the call marked unusable", () => {
+  it('a cut by the token limit as "length", with the call marked unusable', () => {
     const message = answer(
       sse(
         call({ index: 0, id: "a", function: { name: "f", arguments: '{"city":"Os' } }, "length"),
@@ -206,12 +206,12 @@ describe("the chat wire reads", () => {
     assert.deepEqual(cut.arguments, {});
   });
 
-  it("nothing at all as an empty response", () => {
+  it("an empty stream as an empty response", () => {
     assert.equal(answer(sse(delta({}, "stop"), "[DONE]")).error?.code, "empty_response");
     assert.equal(answer("").error?.code, "empty_response");
   });
 
-  it("a page instead of a stream, by its title", () => {
+  it("an HTML page instead of a stream, by its title", () => {
     const message = answer("<!doctype html>\n<html><head><title>Sign in</title></head></html>");
     assert.deepEqual(
       [message.error?.code, /titled "Sign in"/.test(message.errorMessage ?? "")],
@@ -238,7 +238,7 @@ describe("the chat wire reads", () => {
   });
 
   // Q018, Q092
-  it("nothing in one JSON object as the nothing it is, and not as a server at a wrong address", () => {
+  it("an empty answer in one JSON object as empty, and not as a wrong address", () => {
     const nothing = (reason: string | null): unknown =>
       answer(
         JSON.stringify({
@@ -253,21 +253,23 @@ describe("the chat wire reads", () => {
   });
 });
 
-describe("tool calls of servers that differ", () => {
+describe("tool calls of servers that deviate", () => {
   const f = (args: unknown, extra: object = {}): object => ({
     type: "function",
     function: { name: "f", arguments: args },
     ...extra,
   });
   const cases: Record<string, [string, unknown[]]> = {
-    "Q031 no index": [
+    // Q031
+    "no index": [
       sse(call(f("{}", { id: "a" })), call(f('{"x":1}', { id: "b" }), "tool_calls")),
       [
         ["a", "f", {}],
         ["b", "f", { x: 1 }],
       ],
     ],
-    "Q032 no index on fragments either": [
+    // Q032
+    "no index on fragments either": [
       sse(
         call(f("", { id: "a" })),
         call({ function: { arguments: '{"x"' } }),
@@ -275,7 +277,8 @@ describe("tool calls of servers that differ", () => {
       ),
       [["a", "f", { x: 1 }]],
     ],
-    "Q033 all calls under index 0": [
+    // Q033
+    "all calls under index 0": [
       sse(
         call(f("{}", { index: 0, id: "a" })),
         call(f('{"x":1}', { index: 0, id: "b" }), "tool_calls"),
@@ -285,39 +288,45 @@ describe("tool calls of servers that differ", () => {
         ["b", "f", { x: 1 }],
       ],
     ],
-    "Q034 an index that does not start at 0": [
+    // Q034
+    "an index that does not start at 0": [
       sse(call(f("{}", { index: 3, id: "a" }), "tool_calls")),
       [["a", "f", {}]],
     ],
-    "Q035 an index as text": [
+    // Q035
+    "an index as text": [
       sse(
         call(f('{"x"', { index: "0", id: "a" })),
         call({ index: 0, function: { arguments: ":1}" } }, "stop"),
       ),
       [["a", "f", { x: 1 }]],
     ],
-    "Q036 the id on every delta": [
+    // Q036
+    "the id on every delta": [
       sse(
         call(f('{"x"', { index: 0, id: "a" })),
         call({ index: 0, id: "a", function: { arguments: ":1}" } }, "stop"),
       ),
       [["a", "f", { x: 1 }]],
     ],
-    "Q037 another id on every delta": [
+    // Q037
+    "another id on every delta": [
       sse(
         call(f('{"x"', { index: 0, id: "a" })),
         call({ index: 0, id: "b", function: { arguments: ":1}" } }, "stop"),
       ),
       [["a", "f", { x: 1 }]],
     ],
-    "Q038 no id": [
+    // Q038
+    "no id": [
       sse(call(f("{}", { index: 0, id: "" })), call(f("{}", { index: 1, id: null }), "stop")),
       [
         ["call_1", "f", {}],
         ["call_2", "f", {}],
       ],
     ],
-    "Q040 one id for two calls": [
+    // Q040
+    "one id for two calls": [
       sse(
         call(f('{"x":1}', { index: 0, id: "a" })),
         call(f('{"x":2}', { index: 1, id: "a" }), "stop"),
@@ -327,45 +336,54 @@ describe("tool calls of servers that differ", () => {
         ["call_1", "f", { x: 2 }],
       ],
     ],
-    "Q042 the name on every delta": [
+    // Q042
+    "the name on every delta": [
       sse(call(f('{"x"', { index: 0, id: "a" })), call(f(":1}", { index: 0, id: "a" }), "stop")),
       [["a", "f", { x: 1 }]],
     ],
-    "Q043 the name in pieces": [
+    // Q043
+    "the name in pieces": [
       sse(
         call({ index: 0, id: "a", function: { name: "get_" } }),
         call({ index: 0, function: { name: "weather", arguments: "{}" } }, "stop"),
       ),
       [["a", "get_weather", {}]],
     ],
-    "Q044 the name late": [
+    // Q044
+    "a late name": [
       sse(call({ index: 0, id: "a" }), call(f('{"x":1}', { index: 0 }), "stop")),
       [["a", "f", { x: 1 }]],
     ],
-    "Q045 no name for good": [
+    // Q045
+    "no name at all": [
       sse(call({ index: 0, id: "a", function: { arguments: "{}" } }, "stop")),
       [["a", "unnamed", {}]],
     ],
-    "Q046 arguments as an object": [
+    // Q046
+    "arguments as an object": [
       sse(call(f({ x: 1 }, { index: 0, id: "a" }), "stop")),
       [["a", "f", { x: 1 }]],
     ],
-    "Q048 no arguments": [sse(call(f(null, { index: 0, id: "a" }), "stop")), [["a", "f", {}]]],
-    "Q049 a placeholder first": [
+    // Q048
+    "no arguments": [sse(call(f(null, { index: 0, id: "a" }), "stop")), [["a", "f", {}]]],
+    // Q049
+    "a placeholder first": [
       sse(
         call(f("{}", { index: 0, id: "a" })),
         call({ index: 0, function: { arguments: '{"x":1}' } }, "stop"),
       ),
       [["a", "f", { x: 1 }]],
     ],
-    "Q050 snapshots": [
+    // Q050
+    snapshots: [
       sse(
         call(f('{"x":', { index: 0, id: "a" })),
         call({ index: 0, function: { arguments: '{"x":1}' } }, "stop"),
       ),
       [["a", "f", { x: 1 }]],
     ],
-    "Q052 raw control characters": [
+    // Q052
+    "raw control characters": [
       sse(call(f('{"x":"a\nb\\d"}', { index: 0, id: "a" }), "stop")),
       [["a", "f", { x: "a\nb\\d" }]],
     ],
@@ -407,7 +425,7 @@ describe("tool calls of servers that differ", () => {
         ["call_3", "f", { a: 3 }],
       ],
     ],
-    "the name again behind a whole call, and nothing that begins another": [
+    "the name again after a complete call, without a new call": [
       sse(
         call(f("")),
         call({ function: { arguments: '{"a":1}' } }),
@@ -416,7 +434,7 @@ describe("tool calls of servers that differ", () => {
       ),
       [["call_1", "f", { a: 1 }]],
     ],
-    "the name again while the arguments are under way": [
+    "the name again between arguments": [
       sse(call(f('{"a":')), call(f("")), call({ function: { arguments: '{"b":1}}' } }, "stop")),
       [["call_1", "f", { a: { b: 1 } }]],
     ],
@@ -431,7 +449,7 @@ describe("tool calls of servers that differ", () => {
         ["call_1", "f", { a: 2 }],
       ],
     ],
-    "white space behind a whole call": [
+    "white space after a complete call": [
       sse(call(f('{"a":1}', { index: 0 })), call(f(" ", { index: 0 }), "stop")),
       [["call_1", "f", { a: 1 }]],
     ],
@@ -461,15 +479,18 @@ describe("tool calls of servers that differ", () => {
         ["b", "f", { b: 2 }],
       ],
     ],
-    "Q059 no finish reason, but [DONE]": [
+    // Q059
+    "no finish reason, but [DONE]": [
       sse(call(f("{}", { index: 0, id: "a" })), "[DONE]"),
       [["a", "f", {}]],
     ],
-    "Q061 a foreign finish reason": [
+    // Q061
+    "a foreign finish reason": [
       sse(call(f("{}", { index: 0, id: "a" }), "tool_use")),
       [["a", "f", {}]],
     ],
-    "Q068 the old single call": [
+    // Q068
+    "the old single function_call": [
       sse(
         delta({ function_call: { name: "f", arguments: '{"x"' } }),
         delta({ function_call: { arguments: ":1}" } }, "function_call"),
@@ -484,7 +505,8 @@ describe("tool calls of servers that differ", () => {
     });
   }
 
-  it("Q089 a signature beside the call", () => {
+  // Q089
+  it("a signature beside the call", () => {
     const message = answer(
       sse(
         call(f("{}", { id: "a", extra_content: { google: { thought_signature: "S" } } }), "stop"),
@@ -496,7 +518,8 @@ describe("tool calls of servers that differ", () => {
     );
   });
 
-  it("Q063 finish reason `error` never runs a call", () => {
+  // Q063
+  it("finish reason `error`, after which no call runs", () => {
     assert.deepEqual(
       answer(sse(call(f("{}", { index: 0, id: "a" }), "error"), "[DONE]")).stopReason,
       "error",
@@ -507,7 +530,7 @@ describe("tool calls of servers that differ", () => {
 describe("the chat wire writes", () => {
   const user = { role: "user" as const, content: "Hi", timestamp: 1 };
 
-  it("only what was asked for", () => {
+  it("only the requested options", () => {
     const { url, body, headers } = openaiChat.encode(
       getModel("groq", "m"),
       { systemPrompt: "Be brief.", messages: [user] },
@@ -527,7 +550,7 @@ describe("the chat wire writes", () => {
   });
 
   // Q136, Q109, Q110
-  it("no Authorization header without a key, and nothing of tools without tools", () => {
+  it("no Authorization header without a key, and no tool fields without tools", () => {
     const { headers, body } = openaiChat.encode(
       getModel("ollama", "m"),
       { messages: [user], tools: [] },
@@ -538,7 +561,7 @@ describe("the chat wire writes", () => {
   });
 
   // Q123, Q127
-  it("results behind their calls, images after the last of them, open calls answered, orphans left out", () => {
+  it("results after their calls, images after the last of them, a result for open calls, and no orphans", () => {
     const assistant: AssistantMessage = {
       role: "assistant",
       content: [
@@ -584,7 +607,7 @@ describe("the chat wire writes", () => {
     assert.match(JSON.stringify(images), /data:image\/png;base64,aGk=/);
   });
 
-  it("leaves failed answers out, and keeps the text of aborted ones", () => {
+  it("no failed answers, but the text of aborted ones", () => {
     const failed = (stopReason: "error" | "aborted"): AssistantMessage => ({
       role: "assistant",
       content: [

@@ -111,7 +111,7 @@ describe("the recorded answers of Responses servers", () => {
   });
 
   it(
-    "can be sent back in their order, without what the server would not know or would wait for",
+    "can be sent back in order, without items that the server does not store or would wait for",
     recorded,
     () => {
       for (const { file, message: answered } of answers) {
@@ -151,7 +151,7 @@ describe("the recorded answers of Responses servers", () => {
 const asked: Message = { role: "user", content: "Hi", timestamp: 0 };
 
 describe("any stream of a Responses server", () => {
-  it("ends once, adds up and never falls over, whatever the order and shape of its events", () => {
+  it("ends once, adds up and never throws, with events of any order and shape", () => {
     const index = fc.constantFrom<number | undefined>(0, 1, 2, undefined);
     const item = fc.constantFrom<object>(
       message(""),
@@ -231,7 +231,7 @@ describe("any stream of a Responses server", () => {
     );
   });
 
-  it("costs the same for each delta, however much came before", () => {
+  it("costs the same for each delta, regardless of earlier output", () => {
     // Work that grew would take minutes; the limit only has to tell the two apart.
     const deltas = Array.from({ length: 20_000 }, () => [
       summary(0, 0, "ab"),

@@ -20,9 +20,9 @@ import {
   text,
 } from "./events.ts";
 
-describe("calls of servers that differ", () => {
+describe("from servers that deviate, the Responses wire reads calls with", () => {
   // Q185, Q186
-  it("arguments streamed, said again, said only at an end, or given at the start", () => {
+  it("arguments streamed, repeated, only at the end, or in the start event", () => {
     const start = added(0, functionCall("a"));
     const whole = '{"x":1}';
     for (const events of [
@@ -48,7 +48,7 @@ describe("calls of servers that differ", () => {
     }
   });
 
-  it("run with arguments that nothing ended only where the complete answer repeats them", () => {
+  it("unfinished arguments, which run only if the complete answer repeats them", () => {
     const whole = '{"x":1}';
     for (const events of [
       [added(0, functionCall("a")), json(0, '{"x"'), json(0, ":1}")],
@@ -66,7 +66,7 @@ describe("calls of servers that differ", () => {
   });
 
   // Q188
-  it("the end rather than deltas that differ", () => {
+  it("the final arguments rather than deltas that differ", () => {
     const answered = answer(
       created(),
       added(0, functionCall("a")),
@@ -88,13 +88,13 @@ describe("calls of servers that differ", () => {
     assert.deepEqual(calls(shorter), [["a", "f", {}]]);
   });
 
-  it("no arguments as none, and what is no JSON object as unusable", () => {
+  it("missing arguments as empty, and anything but a JSON object as unusable", () => {
     assert.deepEqual(calls(answer(created(), ...call(0, "a"), completed())), [["a", "f", {}]]);
     const [part] = answer(created(), ...call(0, "a", '{"x":'), completed()).content;
     assert.ok(part?.type === "toolCall" && part.argumentsError !== undefined);
   });
 
-  it("calls beside each other, in the order in which they began", () => {
+  it("other calls beside them, in the order in which they began", () => {
     const answered = answer(
       created(),
       added(0, functionCall("a")),
@@ -113,7 +113,7 @@ describe("calls of servers that differ", () => {
   });
 
   // Q194, Q040
-  it("an id of their own, the item's when it is empty, a new one when there is none or it is taken", () => {
+  it("their own id, the item's id if that is empty, and a new one if it is missing or a duplicate", () => {
     const items = [
       functionCall("a"),
       functionCall("call_1"),
@@ -134,7 +134,7 @@ describe("calls of servers that differ", () => {
   });
 
   // Q045, Q118
-  it("a name late, never, or as the wire had to change it", () => {
+  it("a name that is late, missing, or was changed by the wire", () => {
     const nameless = functionCall("a", "", { name: "" });
     const late = answer(
       created(),
@@ -178,7 +178,7 @@ describe("calls of servers that differ", () => {
   });
 
   // Q199
-  it("several calls that one wraps, unless a tool has that name", () => {
+  it("several calls wrapped in one, unless a tool has that name", () => {
     const uses = [
       { recipient_name: "functions.weather", parameters: { city: "Oslo" } },
       { recipient_name: "time", parameters: {} },
@@ -208,7 +208,7 @@ describe("calls of servers that differ", () => {
   });
 });
 
-describe("items of the provider's own", () => {
+describe("the provider's own items", () => {
   const search = { type: "web_search_call", id: "ws_1", status: "in_progress" };
   const found = { ...search, status: "completed", action: { query: "x" } };
 
@@ -248,7 +248,7 @@ describe("items of the provider's own", () => {
     assert.deepEqual(answer(created(), done(0, found), completed()).content, [opaque(found)]);
   });
 
-  it("are written before what begins while they are under way", () => {
+  it("come before items that begin while they are pending", () => {
     const answered = answer(
       created(),
       added(0, search),
@@ -262,7 +262,7 @@ describe("items of the provider's own", () => {
     assert.deepEqual(calls(answered), [["a", "f", { x: 1 }]]);
   });
 
-  it("keep their place when the server is done with them and their end follows", () => {
+  it("keep their place when the server reports them completed and their end follows", () => {
     const searched = [
       created(),
       added(0, search),
@@ -278,7 +278,7 @@ describe("items of the provider's own", () => {
     ]);
   });
 
-  it("do not hold up the text when their end goes missing", () => {
+  it("do not delay the text when their end is missing", () => {
     const list = (id: string, tools: unknown[]): object => ({ type: "mcp_list_tools", id, tools });
     const { events, message } = read(
       sse(
@@ -304,7 +304,7 @@ describe("items of the provider's own", () => {
     );
   });
 
-  it("are what they began as when nothing more came, and nothing when the answer broke off", () => {
+  it("are kept as they began when no end came, and dropped when the answer broke off", () => {
     assert.deepEqual(answer(created(), added(0, search), completed()).content, [opaque(search)]);
     assert.deepEqual(answer(created(), added(0, search), piece(1, "Hello")).content, []);
   });

@@ -104,7 +104,7 @@ const thought = (fields: Json = {}): Json => ({
 });
 
 describe("the Responses wire writes", () => {
-  it("what was asked for, with the headers of the protocol, and keeps nothing on the server", () => {
+  it("the requested options with the headers of the protocol, and stores nothing on the server", () => {
     const context = { systemPrompt: "Be brief.", messages: [user("Hi")], tools };
     const { url, headers, body } = openaiResponses.encode(
       { ...ownModel, reasoning: false },
@@ -149,7 +149,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q136, Q108 to Q110
-  it("no key header without a key, and nothing of what is absent", () => {
+  it("no key header without a key, and no absent options", () => {
     const context = { systemPrompt: " ", messages: [user("Hi")], tools: [] };
     const options: StreamOptions = {
       apiKey: " ",
@@ -168,7 +168,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q113, Q195
-  it("reasoning as asked for, its encrypted form always, and no temperature with it", () => {
+  it("reasoning as requested, always with its encrypted form, and no temperature with it", () => {
     const sent = (options: StreamOptions, target: Partial<Model> = {}): unknown[] => {
       const { reasoning, include, temperature } = encode(
         [user("Hi")],
@@ -199,13 +199,13 @@ describe("the Responses wire writes", () => {
     assert.deepEqual(sent({ reasoning: "high" }, { reasoning: false }), [undefined, undefined, 1]);
   });
 
-  it("no limit below the 16 tokens that the server takes as the least", () => {
+  it("no limit below the server's minimum of 16 tokens", () => {
     const limit = (maxTokens: number): unknown =>
       encode([user("Hi")], { maxTokens }).max_output_tokens;
     assert.deepEqual([1, 15, 16, 17].map(limit), [16, 16, 16, 17]);
   });
 
-  it("each tool choice in the words of the wire", () => {
+  it("each tool choice in the format of the wire", () => {
     const choice = (toolChoice: NonNullable<StreamOptions["toolChoice"]>): unknown =>
       encode([user("Hi")], { toolChoice }, { tools }).tool_choice;
     assert.deepEqual(
@@ -215,7 +215,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q127, Q195
-  it("a turn in its order: reasoning, words, calls, and their outputs in the calls' order", () => {
+  it("a turn in order: reasoning, text, calls, and their outputs in the order of the calls", () => {
     const turn = [encrypted(), ...said, toolCall("a", { arguments: { x: 1 } }), toolCall("b")];
     assert.deepEqual(input([user("Hi"), assistant(turn), result("b"), result("a", [])]), [
       asked,
@@ -233,7 +233,7 @@ describe("the Responses wire writes", () => {
     ]);
   });
 
-  it("images of users and of tools, text alone as text", () => {
+  it("images of users and of tools, and text alone as text", () => {
     const image = { type: "input_image", image_url: "data:image/png;base64,aGk=", detail: "auto" };
     const text = { type: "text" as const, text: "see" };
     const messages: Message[] = [
@@ -252,7 +252,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q195, Q197
-  it("reasoning with its encrypted form, with a summary even when it is empty, to its own model only", () => {
+  it("reasoning with its encrypted form and its summary, even if empty, only to its own model", () => {
     const redacted: AssistantContent = {
       type: "thinking",
       thinking: "",
@@ -276,7 +276,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q195
-  it("no reasoning that nothing follows, and none of answers that failed", () => {
+  it("no reasoning without a following item, and none of failed answers", () => {
     assert.deepEqual(input([user("Hi"), assistant([...said, encrypted()])]).slice(1), [
       spoken("Hello"),
     ]);
@@ -289,7 +289,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q132, Q133
-  it("reasoning as text where the target wants that", () => {
+  it("reasoning as text if the model requires that", () => {
     const compat = { replayReasoning: true };
     const thinking: AssistantContent = {
       type: "thinking",
@@ -306,7 +306,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q193, Q196
-  it("ids only of what the server keeps, phases and citations always", () => {
+  it("ids only of items stored on the server, and phases and citations always", () => {
     const annotations = [{ type: "url_citation", url: "u" }];
     const text = (words: string, fields: Json): AssistantContent => ({
       type: "text",
@@ -341,7 +341,7 @@ describe("the Responses wire writes", () => {
     assert.deepEqual(input(messages, { extraBody: { store: true } }).slice(1), sent(true));
   });
 
-  it("who made a call with its call and its output, and the namespace", () => {
+  it("the caller of a call with the call and its output, and the namespace", () => {
     const caller = { type: "program", caller_id: "call_0" };
     const call = toolCall("a", { thoughtSignature: JSON.stringify({ caller, namespace: "n" }) });
     assert.deepEqual(input([user("Hi"), assistant([call]), result("a")]).slice(1), [
@@ -354,7 +354,7 @@ describe("the Responses wire writes", () => {
     );
   });
 
-  it("the provider's own items as they came, but none that waits for an output, nor an output alone", () => {
+  it("the provider's own items unchanged, but no call without its output and no output alone", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed" };
     const shell = { type: "shell_call", call_id: "c1", action: {} };
     const shellOutput = { type: "shell_call_output", call_id: "c1", output: [] };
@@ -379,7 +379,7 @@ describe("the Responses wire writes", () => {
   });
 
   // Q119, Q129
-  it("ids and names that the wire takes, each id once, and arguments that are an object", () => {
+  it("valid ids and names, each id once, and arguments that are an object", () => {
     const calls = ["a", "a", "fc|x+/=", "x".repeat(100)].map((id) =>
       toolCall(id, { name: "fs/read file" }),
     );
@@ -397,7 +397,7 @@ describe("the Responses wire writes", () => {
     );
   });
 
-  it("nothing for no messages and two tools of one name", () => {
+  it("nothing for an empty transcript or two tools of one name", () => {
     const invalid = (error: unknown): boolean =>
       isBowlineError(error) && error.code === "invalid_argument";
     assert.throws(() => encode([user(" ")]), invalid);
@@ -413,7 +413,7 @@ describe("the Responses wire writes", () => {
     assert.throws(() => encode([user("Hi")], {}, { tools: [named("a.b"), named("a b")] }), invalid);
   });
 
-  it("what the rules of the next test would notice", () => {
+  it("requests whose violations the rules of the next test detect", () => {
     const messages = [
       user("Hi"),
       assistant([encrypted(), ...said, toolCall("a"), toolCall("b")]),
@@ -443,7 +443,7 @@ describe("the Responses wire writes", () => {
     for (const [rule, change] of breaks) assert.ok(broken(change).includes(rule), rule);
   });
 
-  it("a request that breaks no rule, whatever the transcript", () => {
+  it("a request that breaks no rule, for any transcript", () => {
     fc.assert(
       fc.property(models, contexts, anyOptions, (target, context, options) => {
         const before = JSON.stringify(context);

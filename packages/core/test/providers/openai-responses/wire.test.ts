@@ -26,7 +26,7 @@ import {
 } from "./events.ts";
 
 describe("the Responses wire reads", () => {
-  it("text, id, the model that answered and usage, the cache apart", () => {
+  it("text, id, the answering model and usage, with cached tokens apart", () => {
     const usage = {
       input_tokens: "15", // of a bridge (Q098)
       input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
@@ -89,7 +89,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q191
-  it("by the type in the JSON, whatever the event's name, and by the name without one", () => {
+  it("events by the type in the JSON, or by their name if there is none", () => {
     const events = [...hello, completed()] as { type: string }[];
     const named = (name: string): string =>
       events.map((event) => `event: ${name}\ndata: ${JSON.stringify(event)}\n\n`).join("");
@@ -121,7 +121,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q179
-  it("the end of the answer in an event, and the end of the bytes without one as a truncation", () => {
+  it("the end of the answer in an event, and an end without one as a truncation", () => {
     assert.deepEqual(ending(answer(...hello, completed())), ["stop", "completed", undefined]);
     assert.deepEqual(ending(answer(...hello, { type: "response.done", response: {} })), [
       "stop",
@@ -143,7 +143,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q180
-  it("an error in the stream, flat or nested, as a typed error, keeping what came", () => {
+  it("an error in the stream, flat or nested, as a typed error, keeping the partial answer", () => {
     const fields = { code: "rate_limit_exceeded", message: "Slow down", param: null };
     const expected = {
       code: "rate_limited",
@@ -164,7 +164,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q181
-  it("each code of a failed response as the error it is", () => {
+  it("each code of a failed response as its error", () => {
     const failed = (error: unknown, status = "failed"): unknown[] => {
       const answered = answer(...hello, { type: "response.failed", response: { status, error } });
       assert.deepEqual(answered.content, said);
@@ -206,7 +206,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q182
-  it("an answer cut by the limit as such, and one that a filter stopped as an error", () => {
+  it('an answer cut by the limit as "length", and one stopped by a filter as an error', () => {
     const cutOff = answer(...hello, incomplete("max_output_tokens"));
     assert.deepEqual(
       [cutOff.content, ...ending(cutOff)],
@@ -227,7 +227,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q182
-  it("no call that was cut as one to run", () => {
+  it("a cut call as one that does not run", () => {
     const partial = answer(
       created(),
       added(0, functionCall("a")),
@@ -253,7 +253,7 @@ describe("the Responses wire reads", () => {
   });
 
   // Q198
-  it("a refusal as an error with its words", () => {
+  it("a refusal as an error with its text", () => {
     const refusal = "No.";
     const streamed = [
       added(0, message("")),
@@ -270,7 +270,7 @@ describe("the Responses wire reads", () => {
     }
   });
 
-  it("nothing at all as an empty response, also when items came with nothing in them", () => {
+  it("no content as an empty response, also after empty items", () => {
     const empty = answer(created(), completed());
     assert.deepEqual([empty.error?.code, empty.error?.retryable], ["empty_response", true]);
     assert.equal(
@@ -283,7 +283,7 @@ describe("the Responses wire reads", () => {
     );
   });
 
-  it("a second answer in the stream as corruption, and the same one said again as nothing", () => {
+  it("a second answer in the stream as corruption, and a repetition of the first as nothing", () => {
     assert.deepEqual(answer(created(), ...hello, completed()).content, said);
     const { error } = answer(...hello, created({ id: "resp_2" }), ...text(1, "Hi"), completed());
     assert.deepEqual([error?.code, error?.retryable], ["stream_corrupt", true]);
@@ -335,9 +335,9 @@ describe("the Responses wire reads", () => {
   });
 });
 
-describe("output that is repeated at the end, or not", () => {
+describe("the output of the final response", () => {
   // Q184
-  it("counts when nothing else came", () => {
+  it("is used if nothing was streamed", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed" };
     const output = [
       reasoning([], { encrypted_content: "E" }),
@@ -351,7 +351,7 @@ describe("output that is repeated at the end, or not", () => {
   });
 
   // Q183
-  it("adds nothing to what was streamed, and may be missing", () => {
+  it("does not repeat what was streamed, and may be missing", () => {
     for (const output of [[message("Hello", { id: "msg_9" })], [], null, undefined])
       assert.deepEqual(answer(...hello, completed({ output })).content, said);
     const answered = answer(
@@ -362,7 +362,7 @@ describe("output that is repeated at the end, or not", () => {
     assert.deepEqual(calls(answered), [["a", "f", {}]]);
   });
 
-  it("brings calls or text of a server that streams the other only", () => {
+  it("adds the calls or the text of a server that streams only the other", () => {
     const both = [message("Hello"), functionCall("a", '{"x":1}')];
     const callsLate = answer(...hello, completed({ output: both }));
     assert.deepEqual([callsLate.content[0], calls(callsLate)], [said[0], [["a", "f", { x: 1 }]]]);
@@ -373,7 +373,7 @@ describe("output that is repeated at the end, or not", () => {
     );
   });
 
-  it("ends what did not end, by its id or by its place", () => {
+  it("completes unfinished items, matched by id or by place", () => {
     const started = [
       created(),
       added(0, functionCall("a", "", { id: "fc_1" })),
@@ -393,9 +393,9 @@ describe("output that is repeated at the end, or not", () => {
   });
 });
 
-describe("messages of servers that differ", () => {
+describe("in messages of servers that deviate, the Responses wire reads", () => {
   // Q185, Q189
-  it("text without any event before it, and text at its end only", () => {
+  it("text without any event before it, and text only at its end", () => {
     const textDone = at(0, "output_text.done", { content_index: 0, text: "Hello" });
     const partDone = at(0, "content_part.done", { part: { type: "output_text", text: "Hello" } });
     for (const events of [
@@ -418,7 +418,7 @@ describe("messages of servers that differ", () => {
       assert.deepEqual(answer(created(), ...events, completed()).content, said);
   });
 
-  it("what was shown when the end says something else", () => {
+  it("what was streamed rather than a different text at the end", () => {
     assert.deepEqual(
       answer(created(), piece(0, "Hello"), done(0, message("Bye")), completed()).content,
       said,
@@ -451,7 +451,7 @@ describe("messages of servers that differ", () => {
     assert.deepEqual([calls(answered), answered.responseId], [[["call_1", "f", { x: 1 }]], "a"]);
   });
 
-  it("ids, where places are missing or always the same", () => {
+  it("items by id, if places are missing or always the same", () => {
     const byId = (id: string, event: object): object => ({ ...event, item_id: id });
     const interleaved = answer(
       created(),
@@ -523,14 +523,14 @@ describe("messages of servers that differ", () => {
   });
 });
 
-describe("reasoning of servers that differ", () => {
+describe("in reasoning of servers that deviate, the Responses wire reads", () => {
   const thought = (fields: object): object => ({
     type: "thinking",
     field: "summary_text",
     ...fields,
   });
 
-  it("summaries in sections, each said again at its end", () => {
+  it("summaries in sections, each repeated at its end", () => {
     const section = (index: number, ...pieces: string[]): object[] => [
       at(0, "reasoning_summary_part.added", {
         summary_index: index,
@@ -567,7 +567,7 @@ describe("reasoning of servers that differ", () => {
       ]);
   });
 
-  it("thoughts themselves under their own name, and of both what came first", () => {
+  it("raw thoughts under their own name, and the first of the two if a summary follows", () => {
     const content = [{ type: "reasoning_text", text: "hm hm" }];
     const streamed = [
       at(0, "reasoning_text.delta", { content_index: 0, delta: "hm " }),
@@ -586,7 +586,7 @@ describe("reasoning of servers that differ", () => {
       ]);
   });
 
-  it("what is only encrypted in its place, and what was cut unsigned", () => {
+  it("encrypted reasoning in its place, and cut reasoning without a signature", () => {
     const item = reasoning([], { id: "rs_1", encrypted_content: "E" });
     const encrypted = thought({
       thinking: "",

@@ -7,7 +7,7 @@ import { ManualClock, settle } from "../../../../../test/support/manual-clock.ts
 import { within } from "../../../../../test/support/within.ts";
 import { asked, hello, serve } from "./rig.ts";
 
-describe("the limits of a call through a proxy", () => {
+describe("the time limits of a call through a proxy", () => {
   /** How long a call lasts whose proxy answers at once, is alive, and says nothing. */
   async function lasts(timeouts: object): Promise<number | undefined> {
     const clock = new ManualClock();
@@ -44,19 +44,19 @@ describe("the limits of a call through a proxy", () => {
     return lasted;
   }
 
-  it("give its model the time of the first byte and that of progress together", async () => {
+  it("give its model firstByteMs and progressMs together", async () => {
     const lasted = await lasts({ firstByteMs: 100, progressMs: 200, idleMs: 0 });
     assert.ok(lasted !== undefined && lasted >= 300 && lasted < 320, String(lasted));
   });
 
-  it("are none where one of the two is none", async () => {
+  it("are disabled if one of the two is disabled", async () => {
     assert.equal(await lasts({ firstByteMs: 0, progressMs: 200, idleMs: 0 }), undefined);
     assert.equal(await lasts({ firstByteMs: 100, progressMs: 0, idleMs: 0 }), undefined);
   });
 });
 
 describe("the body of a request to the handler", () => {
-  it("may be as long as the limit, and not longer, said or streamed", async () => {
+  it("may be exactly as long as the limit, declared or streamed", async () => {
     const body = JSON.stringify({ model: asked, context: hello, options: {} });
     const status = async (maxBodyBytes: number, isStreamed: boolean): Promise<number> => {
       const { handler } = serve(["Hello."], { maxBodyBytes });
@@ -90,13 +90,13 @@ describe("a response of the handler", () => {
       body: JSON.stringify({ model: asked, context: hello, options: {} }),
     });
 
-  it("ends behind its last event", async () => {
+  it("ends after its last event", async () => {
     const response = await serve(["Hello."]).handler(request());
     const text = await within("the response ends", response.text());
     assert.match(text, /Hello/);
   });
 
-  it("that nobody reads any more aborts the call, though its stream listens to the signal only", async () => {
+  it("that is no longer read aborts the call, even if its stream only observes the signal", async () => {
     let heard: AbortSignal | undefined;
     const streamFn: StreamFn = (_model, _context, { signal }) => {
       heard = signal;

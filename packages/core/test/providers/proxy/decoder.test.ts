@@ -69,7 +69,7 @@ describe("a proxy's body", () => {
     assert.equal(decode(half, page).message.error?.code, "stream_truncated");
   });
 
-  it("gives the same events byte by byte and cut anywhere", async () => {
+  it("gives the same events byte by byte and split anywhere", async () => {
     for (const body of await recorded()) {
       const whole = decode(body);
       assert.ok(isTerminal(whole.events.at(-1)!));
@@ -82,7 +82,7 @@ describe("a proxy's body", () => {
     }
   });
 
-  it("that stops short is a typed error, at whatever byte, and keeps what came", async () => {
+  it("that breaks off at any byte is a typed error, and keeps the partial answer", async () => {
     for (const body of await recorded()) {
       const whole = decode(body);
       const last = bytes("\n\n").length;
@@ -105,7 +105,7 @@ describe("a proxy's body", () => {
     }
   });
 
-  it("may have comments, no space after `data:`, CRLF, and events of kinds to come", () => {
+  it("may have comments, no space after `data:`, CRLF, and unknown kinds of events", () => {
     const text = [
       ": keep-alive",
       "",
@@ -135,7 +135,7 @@ describe("a proxy's body", () => {
     });
   });
 
-  it("of a plainer proxy is understood: calls told by their deltas, errors by their words", () => {
+  it("of a simpler proxy is accepted: calls by their deltas, errors by their text", () => {
     const begin = [
       { type: "start" },
       { type: "toolcall_start", contentIndex: 0, id: "c", toolName: "read" },
@@ -198,7 +198,7 @@ describe("a proxy's body", () => {
     "is an opaque part of no protocol": [start, { type: "opaque_end", contentIndex: 0, part: {} }],
   };
   for (const [what, events] of Object.entries(corrupt)) {
-    it(`is not trusted when an event ${what}`, () => {
+    it(`is refused when an event ${what}`, () => {
       const { message } = decode(sse(...events, done));
       assert.deepEqual(
         [message.stopReason, message.error?.code, message.error?.retryable],
@@ -207,7 +207,7 @@ describe("a proxy's body", () => {
     });
   }
 
-  it("cannot change what objects are made of", () => {
+  it("cannot set an object's prototype", () => {
     const toolCall = JSON.parse(
       '{"__proto__":{"polluted":1},"id":"c","name":"n","arguments":{}}',
     ) as object;
@@ -217,7 +217,7 @@ describe("a proxy's body", () => {
     assert.equal(Object.getPrototypeOf(message.content[0]), Object.prototype);
   });
 
-  it("ends once, adds up and never falls over, whatever the order and shape of its events", () => {
+  it("ends once, adds up and never throws, with events of any order and shape", () => {
     const odd = fc.constantFrom<unknown>(undefined, null, 0, 1, 2, -1, "0", {}, [], "x", true);
     const types = [start, open, delta, close, done, calling].map(({ type }) => type);
     const more = [

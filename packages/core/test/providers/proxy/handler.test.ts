@@ -42,15 +42,15 @@ const statusOf = async (
   options?: Partial<ProxyHandlerOptions>,
 ): Promise<unknown[]> => (await refusal(request, options)).slice(0, 2);
 
-describe("a proxy's door", () => {
-  it("takes POST only", async () => {
+describe("a request to a proxy", () => {
+  it("must be a POST", async () => {
     const get = new Request("http://proxy.invalid/api/stream", {
       headers: { authorization: "Bearer token" },
     });
     assert.deepEqual(await statusOf(get), [405, "invalid_request"]);
   });
 
-  it("is opened by `authorize` alone, before anything is read", async () => {
+  it("must be authorized by `authorize` before anything is read", async () => {
     assert.deepEqual(await statusOf(post("no JSON", { authorization: "Bearer other" })), [
       401,
       "authentication_failed",
@@ -71,7 +71,7 @@ describe("a proxy's door", () => {
     assert.equal((await refusal(post(smallBody), { authorize: () => true }))[0], 200);
   });
 
-  it("stays shut when a hook throws, and does not say why", async () => {
+  it("is refused when a hook throws, without the reason", async () => {
     const fail = (): never => {
       throw new Error("password-of-the-database");
     };
@@ -82,7 +82,7 @@ describe("a proxy's door", () => {
     }
   });
 
-  it("takes JSON only, and only of a call's shape", async () => {
+  it("must be JSON of the right shape", async () => {
     const { model, context } = smallBody;
     assert.deepEqual(await statusOf(post(smallBody, { "content-type": "text/plain" })), [
       415,
@@ -114,7 +114,7 @@ describe("a proxy's door", () => {
     assert.equal((await refusal(post(smallBody)))[0], 200);
   });
 
-  it("takes no body above the limit, declared or not", async () => {
+  it("must not exceed the size limit, declared or not", async () => {
     const large = JSON.stringify({ ...smallBody, options: { sessionId: "x".repeat(2000) } });
     assert.deepEqual(await statusOf(post(large), { maxBodyBytes: 1000 }), [
       413,
@@ -128,7 +128,7 @@ describe("a proxy's door", () => {
   });
 });
 
-describe("what a proxy takes from a client", () => {
+describe("the model of a proxied call", () => {
   async function seen(
     body: object,
     options: Partial<ProxyHandlerOptions>,
@@ -139,7 +139,7 @@ describe("what a proxy takes from a client", () => {
     return [model, given];
   }
 
-  it("is no address, key or header: `allowModel` gives the model", async () => {
+  it("is given by `allowModel`, and takes no address, key or header from the client", async () => {
     const hostile = {
       ...smallBody,
       model: {
@@ -180,7 +180,7 @@ describe("what a proxy takes from a client", () => {
     assert.deepEqual(obeyed.extraBody, { model: "dear" });
   });
 
-  it("is without `allowModel` the name of a vendor, whose address is known here", async () => {
+  it("is, without `allowModel`, looked up by vendor, with its known address", async () => {
     const openai = {
       model: {
         id: "gpt-5",
@@ -218,7 +218,7 @@ describe("what a proxy takes from a client", () => {
     }
   });
 
-  it("is called with options that depend on who asks, and on the server's own model", async () => {
+  it("is called with options that may depend on the client and on the server's own model", async () => {
     const keys: Readonly<Record<string, string>> = { ann: "key-of-ann", bob: "key-of-bob" };
     const { handler, script } = serve(["Hello", "Hello"], {
       authorize: () => true,
@@ -241,7 +241,7 @@ describe("what a proxy takes from a client", () => {
     );
   });
 
-  it("is not called when its options cannot be had, or would send a key where the client likes", async () => {
+  it("is not called when its options cannot be resolved, or would send a key to the client's address", async () => {
     const { streamFn, calls } = serve([]).script;
     const authorize = (): boolean => true;
     const openai = { model: { id: "gpt-5", provider: "openai", api: "openai-responses" } };
@@ -254,7 +254,7 @@ describe("what a proxy takes from a client", () => {
     assert.equal(calls.length, 0);
   });
 
-  it("cannot send the server's key where the client likes", () => {
+  it("requires allowModel together with an apiKey", () => {
     const { streamFn } = serve([]).script;
     assert.throws(
       () =>
@@ -264,8 +264,8 @@ describe("what a proxy takes from a client", () => {
   });
 });
 
-describe("what leaves a proxy", () => {
-  it("is no key and no address, whatever the server behind it says", async () => {
+describe("the response of a proxy", () => {
+  it("contains no key and no address, whatever the model server says", async () => {
     const words = "Incorrect API key: key-secret, see http://10.0.0.1/help?key=1";
     await using server = await loopback(failing(401, { error: { message: words } }));
     const { host } = new URL(server.baseUrl);
@@ -283,7 +283,7 @@ describe("what leaves a proxy", () => {
     assert.equal(message.error?.code, "authentication_failed");
   });
 
-  it("has its words where a header's value is too short for a secret", async () => {
+  it("keeps the server's words if a header's value is too short for a secret", async () => {
     await using server = await loopback(failing(400, { error: { message: "a bad request" } }));
     const { handler } = serve([], {
       streamFn: streamOpenaiChat,
@@ -323,7 +323,7 @@ describe("what leaves a proxy", () => {
     return (await call("http://proxy.invalid", { fetch: inProcess(handler) })).message;
   };
 
-  it("is an error event when a stream function throws, breaks off or leaves without a word", async () => {
+  it("is an error event when a stream function throws, breaks off or ends without an event", async () => {
     const broken: [string, StreamFn][] = [
       ["stream_function_failed", () => Promise.reject(new Error("no"))],
       ["stream_truncated", () => gives(start)],
@@ -342,7 +342,7 @@ describe("what leaves a proxy", () => {
     }
   });
 
-  it("is the whole message of a stream function that gives nothing but its last event", async () => {
+  it("is the whole message of a stream function that emits only its last event", async () => {
     assert.deepEqual(
       await outcome(() => gives({ type: "done", attempt: 1, reason: "stop", message: whole })),
       whole,
@@ -371,7 +371,7 @@ describe("what leaves a proxy", () => {
     );
   });
 
-  it("is a comment at once and every 5 seconds, and nothing once the client is gone", async () => {
+  it("sends a comment at once and every 5 seconds, and nothing after the client left", async () => {
     const clock = new ManualClock();
     const { promise, resolve } = deferred<string>();
     const signals: (AbortSignal | undefined)[] = [];
@@ -407,7 +407,7 @@ describe("what leaves a proxy", () => {
     assert.equal(clock.pending, 0);
   });
 
-  it("leaves no timer behind when nobody reads it", async () => {
+  it("leaves no timer when it is not read", async () => {
     const clock = new ManualClock();
     const { handler, script } = serve(["Hello"], { clock });
     await handler(post(smallBody));
@@ -415,7 +415,7 @@ describe("what leaves a proxy", () => {
     assert.deepEqual([clock.pending, script.calls.length], [0, 0]);
   });
 
-  it("is compact: no part is said twice", async () => {
+  it("is compact: no part is repeated", async () => {
     const args = { path: "x".repeat(100) };
     const { handler } = serve([
       {

@@ -76,7 +76,7 @@ describe("a call through a proxy", () => {
     },
   };
   for (const [what, answer] of Object.entries(endings)) {
-    it(`gives the message that the server has: ${what}`, async () => {
+    it(`gives the same message as the server has: ${what}`, async () => {
       const { handler, own } = serve([answer]);
       await using server = await serveFetch(handler);
       const { message, events } = await call(server.url);
@@ -86,7 +86,7 @@ describe("a call through a proxy", () => {
     });
   }
 
-  it("tells what tries before the answer were billed", async () => {
+  it("reports the cost of failed tries before the answer", async () => {
     const lost = { input: 5, output: 1, cost: { total: 0.5 } };
     const error = new BowlineError("overloaded", "No.");
     const script = createScriptedModel([
@@ -99,7 +99,7 @@ describe("a call through a proxy", () => {
     assert.deepEqual([message.usage, message.discardedUsage], [usage, { ...lost, totalTokens: 6 }]);
   });
 
-  it("gives any message as it is, and the server any transcript", async () => {
+  it("transmits any message and any transcript unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(
         transcripts(asked),
@@ -126,7 +126,7 @@ describe("a call through a proxy", () => {
     );
   });
 
-  it("tells of retries, of another model and of what was withdrawn", async () => {
+  it("reports retries, failovers and withdrawn output", async () => {
     const cut: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(
@@ -164,7 +164,7 @@ describe("a call through a proxy", () => {
   });
 
   // Requirements: P34
-  it("sends what is data of the options, and neither keys nor headers nor what tools are made of", async () => {
+  it("sends the options that are data, without keys, headers or tool functions", async () => {
     await using server = await loopback(failing(400, { error: { message: "enough" } }));
     const options: StreamOptions = {
       temperature: 0.5,
@@ -228,7 +228,7 @@ describe("a call through a proxy", () => {
   });
 
   // Requirements: P40
-  it("without a token or an address is misuse, said by the stream", async () => {
+  it("fails with invalid_argument without a token or an address, in the stream", async () => {
     for (const [options, name] of [
       [{ proxyUrl: "http://127.0.0.1:1" }, "authToken"],
       [{ authToken: "token" }, "proxyUrl"],
@@ -242,7 +242,7 @@ describe("a call through a proxy", () => {
     assert.equal(message?.error?.code, "invalid_argument");
   });
 
-  it("sends no token where an empty one says that none is needed", async () => {
+  it("sends no token for an empty one", async () => {
     for (const authToken of ["", " "]) {
       let headers: Headers | undefined;
       const { handler } = serve(["Hello"], { authorize: () => true });
@@ -256,7 +256,7 @@ describe("a call through a proxy", () => {
     }
   });
 
-  it("takes a refusal in the words of the proxy, without its own token", async () => {
+  it("reports a refusal in the proxy's words, without its token", async () => {
     await using server = await loopback(
       failing(403, { error: "own-token is out of credit" }),
       failing(500, "down"),
@@ -268,7 +268,7 @@ describe("a call through a proxy", () => {
     assert.deepEqual((await call(server.baseUrl)).message.error?.code, "server_error");
   });
 
-  it("asks again when the proxy cannot be reached, and not when its model failed", async () => {
+  it("retries when the proxy cannot be reached, but not when its model failed", async () => {
     let asks = 0;
     const { handler, script } = serve([
       { content: [], error: new BowlineError("overloaded", "busy", { retryable: true }) },
@@ -288,7 +288,7 @@ describe("a call through a proxy", () => {
     assert.deepEqual([asks, script.calls.length], [2, 1]);
   });
 
-  it("that is a page says so", async () => {
+  it("reports an HTML page as a wrong proxyUrl", async () => {
     await using server = await serveFetch(
       () => new Response("<!doctype html><title>My app</title>"),
     );
@@ -298,7 +298,7 @@ describe("a call through a proxy", () => {
   });
 });
 
-describe("an end from outside", () => {
+describe("an end of a proxied call", () => {
   /** A model that says one word and then nothing until it is stopped. */
   function silent(): { streamFn: StreamFn; stopped: Promise<unknown> } {
     const { promise, resolve } = deferred<unknown>();
@@ -317,7 +317,7 @@ describe("an end from outside", () => {
     return { streamFn, stopped: promise };
   }
 
-  it("reaches the model: the caller aborts", async () => {
+  it("reaches the model when the caller aborts", async () => {
     const { streamFn, stopped } = silent();
     await using server = await serveFetch(serve([], { streamFn }).handler);
     const abort = new AbortController();
@@ -335,7 +335,7 @@ describe("an end from outside", () => {
     await within("the model's call is aborted", stopped);
   });
 
-  it("reaches the model: the reader leaves", async () => {
+  it("reaches the model when the reader leaves", async () => {
     const { streamFn, stopped } = silent();
     await using server = await serveFetch(serve([], { streamFn }).handler);
     for await (const event of streamProxy(asked, hello, {
@@ -346,7 +346,7 @@ describe("an end from outside", () => {
     await within("the model's call is aborted", stopped);
   });
 
-  it("reaches the model: the connection breaks", async () => {
+  it("reaches the model when the connection breaks", async () => {
     const { streamFn, stopped } = silent();
     await using server = await serveFetch(serve([], { streamFn }).handler);
     const stream = streamProxy(asked, hello, {
@@ -361,7 +361,7 @@ describe("an end from outside", () => {
     assert.deepEqual([error?.code, error?.retryable], ["connection_failed", true]);
   });
 
-  it("reaches the client: a proxy that falls silent", async () => {
+  it("reaches the client when the proxy stalls", async () => {
     const { streamFn } = silent();
     const { handler } = serve([], { streamFn });
     await using server = await serveFetch(handler);
@@ -372,7 +372,7 @@ describe("an end from outside", () => {
 
 describe("an agent behind a proxy", () => {
   // Requirements: P34
-  it("runs its tools here and its model there", async () => {
+  it("runs its tools locally and its model on the server", async () => {
     const { handler, script } = serve([
       {
         content: [

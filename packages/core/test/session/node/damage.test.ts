@@ -141,7 +141,7 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
 }
 
 describe("a session file", () => {
-  it("is one JSON object per line, each with a checksum of the preceding bytes", async () => {
+  it("is one JSON object per line, each ending in its checksum", async () => {
     await using folder = await temporaryFolder();
     const { bytes, entries } = await sample(folder.path, small);
     const lines = bytes.toString().trimEnd().split("\n");
