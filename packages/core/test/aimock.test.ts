@@ -73,7 +73,7 @@ for (const { api, provider, model } of wires) {
     const at = (server: StrictServer): Model =>
       getModel(provider, model, { baseUrl: server.baseUrl });
 
-    test("does a tool turn with aimock", async () => {
+    test("completes a tool turn with aimock", async () => {
       const mock = new LLMock({ port: 0, strict: true });
       const asks = { userMessage: "weather in Oslo" };
       const usage = {
@@ -113,7 +113,7 @@ for (const { api, provider, model } of wires) {
       }
     });
 
-    test("does a tool turn with a strict server", async () => {
+    test("completes a tool turn with a strict server", async () => {
       await using server = await strictServer(
         api,
         {
@@ -129,7 +129,7 @@ for (const { api, provider, model } of wires) {
       assert.deepEqual([result.usage.input, result.usage.output], [30, 3]);
     });
 
-    test("does parallel calls under one id, an unknown tool and wrong arguments, and is not refused afterwards", async () => {
+    test("handles calls that share an id, an unknown tool and wrong arguments, and is not refused afterwards", async () => {
       await using server = await strictServer(
         api,
         {
@@ -155,7 +155,7 @@ for (const { api, provider, model } of wires) {
       );
     });
 
-    test("goes on after an abort in a tool with a request that a strict server takes", async () => {
+    test("continues after an abort in a tool, with a request that a strict server accepts", async () => {
       const turns: ScriptedTurn[] = [
         { text: "I will wait.", calls: [{ id: "call_0", name: "wait", args: {} }] },
         { calls: [{ id: "call_0", name: "weather", args: { city: "Oslo" } }] },
@@ -182,7 +182,7 @@ for (const { api, provider, model } of wires) {
       assert.match(JSON.stringify(server.bodies()[2]), /4 °C, snow/);
     });
 
-    test("goes on after a failed answer whose call was not run, under the same id", async () => {
+    test("continues after a failed answer whose call did not run, under the same id", async () => {
       await using broken = await brokenAfterCall(api);
       await using server = await strictServer(
         api,
@@ -200,7 +200,7 @@ for (const { api, provider, model } of wires) {
       assert.doesNotMatch(asked, /Not run/);
     });
 
-    test("takes over a transcript of the other wire", async () => {
+    test("continues a transcript of the other wire", async () => {
       const other = wires.find((wire) => wire.api !== api) ?? wires[0];
       assert.ok(other !== undefined);
       const turn = {
@@ -219,7 +219,7 @@ for (const { api, provider, model } of wires) {
       );
     });
 
-    test("says what a strict server refused, once, and keeps the transcript", async () => {
+    test("reports a strict server's refusal once, and keeps the transcript", async () => {
       await using server = await strictServer(api);
       const agent = createAgent(at(server));
       const result = await agent.prompt("Hello?");

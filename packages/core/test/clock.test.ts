@@ -41,8 +41,8 @@ class SetClock implements Clock {
   }
 }
 
-describe("a system whose time is set back", () => {
-  it("does not make a limit on time wait longer", () => {
+describe("a system clock that is set back", () => {
+  it("does not extend a time limit", () => {
     const clock = new SetClock();
     const exceeded: TimeLimit[] = [];
     const limits = new TimeLimits(clock, (limit) => exceeded.push(limit));
@@ -56,7 +56,7 @@ describe("a system whose time is set back", () => {
     assert.deepEqual(exceeded, [limit]);
   });
 
-  it("does not change how long a tool took", async () => {
+  it("does not change a tool's measured duration", async () => {
     const clock = new SetClock();
     const slow = tool("slow", () => {
       clock.pass(250);
@@ -70,8 +70,8 @@ describe("a system whose time is set back", () => {
   });
 });
 
-describe("the clock of the system", () => {
-  it("measures durations in whole milliseconds that never go back", () => {
+describe("the monotonic clock", () => {
+  it("of the system measures whole milliseconds and never goes back", () => {
     const times = Array.from({ length: 1000 }, () => monotonicNow(systemClock));
     assert.deepEqual(
       times,
@@ -81,7 +81,7 @@ describe("the clock of the system", () => {
     assert.notEqual(times[0], Math.round(systemClock.now()));
   });
 
-  it("is the time of day where a clock has no other", () => {
+  it("falls back to now() for a clock without its own", () => {
     assert.equal(monotonicNow({ now: () => 7, setTimer: () => () => {} }), 7);
   });
 });

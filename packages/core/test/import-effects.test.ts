@@ -35,7 +35,7 @@ const script = `
 `;
 
 describe("importing an entry", () => {
-  it("starts no timer, reads no random values and makes no AbortController", async () => {
+  it("starts no timer, reads no random values and creates no AbortController", async () => {
     assert.ok(entries.length > 10);
     const flags = ["--conditions=@bowline/source", "--input-type=module"];
     const { stdout } = await promisify(execFile)(

@@ -44,7 +44,7 @@ describe("on random schemas and values", () => {
     context.diagnostic(`${counts.all} compared, ${counts.fit} of them fit`);
   });
 
-  it("mends to what fits, also by the other validator, or says why not, and never changes what it was given", (context) => {
+  it("repairs a value so that the other validator accepts it, or gives issues, and never changes its input", (context) => {
     let count = 0;
     fc.assert(
       fc.property(roots, values, (schema, value) => {
@@ -62,7 +62,7 @@ describe("on random schemas and values", () => {
     context.diagnostic(`${count} mended`);
   });
 
-  it("reads back a value whose parts were written as text", () => {
+  it("restores a value whose parts were written as strings", () => {
     fc.assert(
       fc.property(plainValues, fc.integer({ min: 1, max: 4 }), (value, step) => {
         const result = checkJson(schemaOf(value), mangle(value, step));
@@ -72,7 +72,7 @@ describe("on random schemas and values", () => {
     );
   });
 
-  it("never throws, whatever the JSON", () => {
+  it("never throws, for any JSON", () => {
     fc.assert(fc.property(roots, fc.jsonValue(), (schema, value) => void checkJson(schema, value)));
   });
 });

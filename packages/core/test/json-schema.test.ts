@@ -42,12 +42,12 @@ describe("each keyword", () => {
     fitting: unknown[],
     others: unknown[],
   ][] = [
-    ["true takes all", true, [null, 0, {}], []],
-    ["false takes nothing", false, [], [null, 0, {}]],
-    ["no keywords take all", {}, [null, 0, {}], []],
+    ["true accepts everything", true, [null, 0, {}], []],
+    ["false accepts nothing", false, [], [null, 0, {}]],
+    ["no keywords accept everything", {}, [null, 0, {}], []],
     ["type string", { type: "string" }, ["", "a"], [0, null, [], {}]],
     ["type number", { type: "number" }, [0, -1.5, 1e300], ["1", null, true]],
-    ["type integer takes 1.0", { type: "integer" }, [0, 1.0, -3], [1.5, "1"]],
+    ["type integer accepts 1.0", { type: "integer" }, [0, 1.0, -3], [1.5, "1"]],
     ["type boolean", { type: "boolean" }, [true, false], [0, "true", null]],
     ["type null", { type: "null" }, [null], [0, "", false, {}]],
     ["type array", { type: "array" }, [[], [1]], [{}, "a"]],
@@ -60,7 +60,7 @@ describe("each keyword", () => {
       [2, "b", false, { a: [2] }],
     ],
     [
-      "enum whatever the order of names",
+      "enum ignores the order of names",
       { enum: [{ a: 1, b: 2 }] },
       [{ b: 2, a: 1 }],
       [{ a: 1 }, [1, 2]],
@@ -85,8 +85,8 @@ describe("each keyword", () => {
       ["a", "😀", "abc"],
     ],
     ["pattern is not anchored", { pattern: "b+" }, ["abc", 1], ["ac"]],
-    ["pattern knows Unicode", { pattern: "^\\p{L}$" }, ["é", "字"], ["1"]],
-    ["pattern that is none with Unicode", { pattern: "^\\-$" }, ["-"], ["+"]],
+    ["pattern supports Unicode", { pattern: "^\\p{L}$" }, ["é", "字"], ["1"]],
+    ["pattern that is invalid in Unicode mode", { pattern: "^\\-$" }, ["-"], ["+"]],
     ["items", { items: { type: "number" } }, [[], [1, 2], "a"], [["1"], [1, null]]],
     ["prefixItems", { prefixItems: [{ type: "number" }] }, [[], [1], [1, "x"]], [["x"]]],
     ["items after prefixItems", { prefixItems: [true], items: false }, [[], ["x"]], [["x", 1]]],
@@ -194,7 +194,12 @@ describe("each keyword", () => {
       [1],
       ["x"],
     ],
-    ["$ref to a false", { $defs: { no: false }, items: { $ref: "#/$defs/no" } }, [[]], [[1]]],
+    [
+      "$ref to a false schema",
+      { $defs: { no: false }, items: { $ref: "#/$defs/no" } },
+      [[]],
+      [[1]],
+    ],
     [
       "$ref with escapes",
       { $defs: { "a/b~c%": { type: "null" } }, $ref: "#/$defs/a~1b~0c%25" },
@@ -224,7 +229,7 @@ describe("each keyword", () => {
       [{ n: 1 }],
     ],
     [
-      "$ref from the root of what has an $id",
+      "$ref relative to the schema with the $id",
       {
         $defs: {
           n: { $id: "Node", $defs: { v: { type: "number" } }, items: { $ref: "#/$defs/v" } },
@@ -247,13 +252,13 @@ describe("each keyword", () => {
       [["x"]],
     ],
     [
-      "format and other notes are not looked at",
+      "format and other annotations are ignored",
       { format: "email", title: "t", default: 1, x: 1 },
       ["no mail", 1],
       [],
     ],
     [
-      "$ref in a const is no reference",
+      "$ref in a const is not a reference",
       { const: { $ref: "#/nowhere" } },
       [{ $ref: "#/nowhere" }],
       [{}],
@@ -269,7 +274,7 @@ describe("each keyword", () => {
   }
 });
 
-describe("an issue says where, what was expected and what was received", () => {
+describe("an issue gives the place, what was expected and what was received", () => {
   const shape = { $defs: { dot: object({ kind: { const: "dot" } }, ["kind"]) } };
   const circle = object({ kind: { const: "circle" }, radius: { type: "number" } }, [
     "kind",
@@ -304,8 +309,8 @@ describe("an issue says where, what was expected and what was received", () => {
       ["a: expected string, received null"],
     ],
     ["a missing property", object({}, ["a"]), {}, ["a: is required"]],
-    ["a property too many", { additionalProperties: false }, { a: 1 }, ["a: is not expected"]],
-    ["an item too many", { prefixItems: [true], items: false }, [1, 2], ["[1]: is not expected"]],
+    ["an unexpected property", { additionalProperties: false }, { a: 1 }, ["a: is not expected"]],
+    ["an unexpected item", { prefixItems: [true], items: false }, [1, 2], ["[1]: is not expected"]],
     [
       "a property's name",
       { propertyNames: { maxLength: 2 } },
@@ -332,7 +337,7 @@ describe("an issue says where, what was expected and what was received", () => {
     ],
     ["too many items", { maxItems: 2 }, [1, 2, 3], [": expected at most 2 items, received 3"]],
     [
-      "items that do not differ",
+      "duplicate items",
       { uniqueItems: true },
       [1, 1],
       [": expected items that differ, received an array"],
@@ -362,7 +367,7 @@ describe("an issue says where, what was expected and what was received", () => {
       ],
     ],
     [
-      "the member that the discriminator names",
+      "the member that the discriminator selects",
       shapes,
       { kind: "circle", radius: [] },
       ["radius: expected number, received an array"],
@@ -374,7 +379,7 @@ describe("an issue says where, what was expected and what was received", () => {
       ["radius: is required"],
     ],
     [
-      "an enum of the only object",
+      "the enum of the only object",
       { anyOf: [object({ m: { enum: ["a"] } }), { type: "null" }] },
       { m: "b" },
       ['m: expected one of: "a"; received the string "b"'],
@@ -394,19 +399,19 @@ describe("an issue says where, what was expected and what was received", () => {
       [': expected one of: number, "auto"; received the string "x"'],
     ],
     [
-      "two members that fit",
+      "two members that both fit",
       { oneOf: [{ type: "number" }, { type: "integer" }] },
       1,
       [": fits more than one of: number, integer"],
     ],
     [
-      "what is wrong after mending",
+      "the problems left after repair",
       object({ a: { minimum: 3, type: "number" } }),
       { a: "2" },
       ["a: expected at least 3, received 2"],
     ],
     [
-      "where each is, whatever was tried on the way",
+      "the place of each, regardless of failed repairs",
       object({
         rows: {
           items: object({ to: { anyOf: [circle, { type: "string" }] }, n: { not: { const: 0 } } }),
@@ -439,7 +444,7 @@ describe("an issue says where, what was expected and what was received", () => {
     it(what, () => assert.deepEqual(issues(schema, value), expected));
   }
 
-  it("up to 50 of them", () => {
+  it("up to 50 per value", () => {
     assert.equal(
       issues({ items: { type: "boolean" } }, Array.from({ length: 1000 }).fill(null)).length,
       50,
@@ -447,7 +452,7 @@ describe("an issue says where, what was expected and what was received", () => {
   });
 });
 
-describe("what does not fit is mended", () => {
+describe("a value that does not fit is repaired", () => {
   const cases: [what: string, schema: JsonSchema, value: unknown, mended: unknown][] = [
     ["a text to a number", { type: "number" }, "-5.5e0", -5.5],
     ["a text to an integer", { type: "integer" }, " 5 ", 5],
@@ -471,19 +476,19 @@ describe("what does not fit is mended", () => {
     ["a single item", { type: "array", items: { type: "string" } }, "a", ["a"]],
     ["a single object", { type: "array", items: object({}) }, { a: 1 }, [{ a: 1 }]],
     [
-      "a null that may be absent",
+      "a null of an optional property",
       object({ a: { type: "string" }, b: true }, ["b"]),
       { a: null, b: null },
       { b: null },
     ],
     [
-      "a property of undefined",
+      "an undefined property",
       object({ a: { type: "string" }, b: { type: "number" } }),
       { a: undefined, b: "1" },
       { b: 1 },
     ],
     [
-      "deep inside",
+      "a nested value",
       object({ a: { items: object({ n: { type: "number" } }) } }),
       { a: [{ n: 1 }, { n: "2" }] },
       { a: [{ n: 1 }, { n: 2 }] },
@@ -509,7 +514,7 @@ describe("what does not fit is mended", () => {
       { a: 1, b: "2" },
     ],
     [
-      "by the first member that then fits",
+      "by the first member that fits afterwards",
       { anyOf: [{ type: "boolean" }, { type: "integer" }, { type: "number" }] },
       "1",
       1,
@@ -542,7 +547,7 @@ describe("what does not fit is mended", () => {
       { a: 1, b: 1 },
     ],
     [
-      "and what nobody asked about stays",
+      "and unknown properties stay",
       object({ n: { type: "number" } }),
       { n: "1", other: { x: [null] } },
       { n: 1, other: { x: [null] } },
@@ -553,32 +558,28 @@ describe("what does not fit is mended", () => {
   }
 });
 
-describe("what fits already, or does not say plainly what it is, is left alone", () => {
+describe("a value that fits, or is ambiguous, stays unchanged", () => {
   const strings = { type: "array", items: { type: "string" } };
   const cases: [what: string, schema: JsonSchema, value: unknown][] = [
-    ["an empty text is no number", { type: "number" }, ""],
-    ["nor is a hexadecimal one", { type: "number" }, "0x10"],
-    ["nor one with words", { type: "number" }, "5 apples"],
-    ["a fraction is no integer", { type: "integer" }, "5.5"],
-    ["a number that would lose digits stays text", { type: "integer" }, "9007199254740993"],
-    ["an infinite number stays text", { type: "number" }, "1e400"],
-    ["1 is no boolean", { type: "boolean" }, 1],
-    ["yes is no boolean", { type: "boolean" }, "yes"],
-    ["a boolean is no number", { type: "number" }, true],
-    ["null is no text", { type: "string" }, null],
-    ["an object is no text", { type: "string" }, { a: 1 }],
-    ["a broken array is not its only item", strings, '["a", "b'],
-    ["an item that does not fit is not wrapped", strings, { a: 1 }],
-    ["null is not wrapped", { type: "array" }, null],
-    ["a required null stays", object({ a: { type: "string" } }, ["a"]), { a: null }],
-    ["an unknown null stays", { additionalProperties: { type: "string" } }, { a: null }],
+    ["an empty string for a number", { type: "number" }, ""],
+    ["a hexadecimal number", { type: "number" }, "0x10"],
+    ["a number with words", { type: "number" }, "5 apples"],
+    ["a fraction for an integer", { type: "integer" }, "5.5"],
+    ["a number that would lose digits", { type: "integer" }, "9007199254740993"],
+    ["an infinite number", { type: "number" }, "1e400"],
+    ["1 for a boolean", { type: "boolean" }, 1],
+    ["yes for a boolean", { type: "boolean" }, "yes"],
+    ["a boolean for a number", { type: "number" }, true],
+    ["null for a string", { type: "string" }, null],
+    ["an object for a string", { type: "string" }, { a: 1 }],
+    ["a broken array for a list", strings, '["a", "b'],
+    ["an item of the wrong type for a list", strings, { a: 1 }],
+    ["null for a list", { type: "array" }, null],
+    ["a required null", object({ a: { type: "string" } }, ["a"]), { a: null }],
+    ["an unknown null", { additionalProperties: { type: "string" } }, { a: null }],
+    ["a value for a recursive array schema", { type: "array", items: { $ref: "#" } }, 5],
     [
-      "an array of a schema that holds itself is not wrapped for ever",
-      { type: "array", items: { $ref: "#" } },
-      5,
-    ],
-    [
-      "a mended part that breaks another is not kept",
+      "a value whose repair breaks another rule",
       { ...object({ a: { type: "number" } }), allOf: [object({ a: { type: "string" } })] },
       { a: "1" },
     ],
@@ -587,7 +588,7 @@ describe("what fits already, or does not say plainly what it is, is left alone",
     it(what, () => assert.notEqual(checkJson(schema, value).issues, undefined));
   }
 
-  it("a null that is allowed stays", () => {
+  it("an allowed null", () => {
     const value = { a: null, b: "1" };
     assert.deepEqual(
       mended(object({ a: { type: ["string", "null"] }, b: { type: "number" } }), value),
@@ -598,13 +599,13 @@ describe("what fits already, or does not say plainly what it is, is left alone",
     );
   });
 
-  it("defaults are not filled in", () => {
+  it("an object without its default values", () => {
     assert.deepEqual(mended(object({ a: { default: 1 }, b: { type: "number" } }), { b: "1" }), {
       b: 1,
     });
   });
 
-  it("the same object comes back", () => {
+  it("the object itself, by identity", () => {
     const value = { a: "5", nested: [{}] };
     const result = checkJson(object({ a: { type: ["string", "number"] } }), value);
     assert.ok(result.issues === undefined && result.value === value);
@@ -622,7 +623,7 @@ describe("a hostile value", () => {
   };
   const tooLarge = [": is nested too deep or too large to be checked"];
 
-  it("has only the properties that are its own", () => {
+  it("is checked only by its own properties", () => {
     assert.deepEqual(issues({ required: ["constructor", "__proto__", "toString"] }, {}), [
       "constructor: is required",
       "__proto__: is required",
@@ -634,7 +635,7 @@ describe("a hostile value", () => {
     );
   });
 
-  it("cannot set a prototype while it is mended", () => {
+  it("cannot set a prototype while it is repaired", () => {
     const value = mended(
       named as JsonSchema,
       JSON.parse('{"__proto__":"5","constructor":1}'),
@@ -646,27 +647,27 @@ describe("a hostile value", () => {
     ]);
   });
 
-  it("may be nested deep, and not deeper", () => {
+  it("may be nested up to a limit", () => {
     const nested = { type: ["object", "number"], properties: { a: { $ref: "#" } } };
     assert.ok(fits(nested, deep(400)));
     for (const levels of [600, 5000, 100_000])
       assert.deepEqual(issues(nested, deep(levels)), tooLarge);
   });
 
-  it("is not compared deeper than the stack is", () => {
+  it("is not compared beyond the depth of the stack", () => {
     const value = deep(100_000);
     assert.deepEqual(issues({ uniqueItems: true }, [value, value]), tooLarge);
     assert.deepEqual(issues({ const: 1 }, value), tooLarge);
     assert.equal(issues({ type: "array" }, "[".repeat(100_000)).length, 1);
   });
 
-  it("does not make a recursive union take for ever", () => {
+  it("is checked against a recursive union in bounded time", () => {
     const node = (more: JsonSchema): JsonSchema => object({ a: { $ref: "#" }, ...more }, ["a"]);
     const union = { oneOf: [node({}), node({ b: { type: "string" } }), { type: "number" }] };
     assert.match(issues(union, deep(50)).join(), /^: expected one of: [^]+; received an object$/);
   });
 
-  it("finds a $ref that leads back to itself", () => {
+  it("does not loop on a $ref that leads back to itself", () => {
     assert.deepEqual(issues({ $ref: "#" }, 1), tooLarge);
     assert.deepEqual(issues({ anyOf: [{ $ref: "#" }, { $ref: "#" }] }, 1), tooLarge);
   });
@@ -678,7 +679,7 @@ describe("a hostile value", () => {
   });
 });
 
-describe("a schema that cannot be checked is refused when it is first seen", () => {
+describe("a schema that cannot be checked is refused on first use", () => {
   const cases: [what: string, schema: JsonSchema, message: RegExp][] = [
     [
       "unevaluatedProperties",
@@ -702,18 +703,22 @@ describe("a schema that cannot be checked is refused when it is first seen", () 
       { items: { $ref: "#/$defs/a" } },
       /"\$ref" to #\/\$defs\/a leads nowhere/,
     ],
-    ["a $ref to what Object has", { items: { $ref: "#/constructor" } }, /leads nowhere/],
-    ["a $ref to what is no schema", { $ref: "#/title", title: "t" }, /leads nowhere/],
-    ["a $ref that is no text", { $ref: 5 }, /leads nowhere/],
+    [
+      "a $ref to a property of Object.prototype",
+      { items: { $ref: "#/constructor" } },
+      /leads nowhere/,
+    ],
+    ["a $ref to anything but a schema", { $ref: "#/title", title: "t" }, /leads nowhere/],
+    ["a $ref that is not a string", { $ref: 5 }, /leads nowhere/],
     ["a $ref with a broken escape", { $ref: "#/%" }, /URI malformed/],
     [
       "an $anchor of another resource",
       { $defs: { a: { $id: "other", $anchor: "x" } }, $ref: "#x" },
       /leads nowhere/,
     ],
-    ["a pattern that is none", { items: { pattern: "(" } }, /Invalid regular expression/],
+    ["an invalid pattern", { items: { pattern: "(" } }, /Invalid regular expression/],
     [
-      "a property pattern that is none",
+      "an invalid property pattern",
       { patternProperties: { "[": true } },
       /Invalid regular expression/,
     ],

@@ -7,7 +7,7 @@ import { keepDigits } from "../src/json-value.ts";
 const read = (json: string): unknown => JSON.parse(keepDigits(json));
 
 describe("the digits of numbers in JSON", () => {
-  it("stay, as text, where JavaScript would round them or give infinity", () => {
+  it("are kept as strings if JavaScript would round them or give infinity", () => {
     for (const number of [
       "1234567890123456789",
       "-9007199254740993",
@@ -22,7 +22,7 @@ describe("the digits of numbers in JSON", () => {
     }
   });
 
-  it("change nothing of a number that JavaScript writes as it came", () => {
+  it("are unchanged for numbers that JavaScript writes the same way", () => {
     for (const number of [
       "9007199254740992",
       "123456789012345680000",
@@ -37,7 +37,7 @@ describe("the digits of numbers in JSON", () => {
       assert.equal(keepDigits(`[${number}]`), `[${number}]`);
   });
 
-  it("are left alone inside of texts, and in what is no JSON", () => {
+  it("are ignored inside strings, and in invalid JSON", () => {
     for (const json of [
       '["1234567890123456789"]',
       '{"1234567890123456789":"a\\"1234567890123456789 \\\\"}',
@@ -48,7 +48,7 @@ describe("the digits of numbers in JSON", () => {
       assert.equal(keepDigits(json), json);
   });
 
-  it("are those of the text for any whole number, and no other value is changed", () => {
+  it("are preserved for any whole number, and no other value changes", () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.jsonValue(), (number, value) => {
         const { a } = read(`{"a":${number}}`) as { a: number | string };

@@ -28,14 +28,14 @@ async function run(code: string, ...args: readonly string[]): Promise<unknown> {
 
 const undici = pathToFileURL(join(core, "../../node_modules/undici/index.js")).href;
 
-describe("an entry whose optional peer core cannot resolve", () => {
+describe("an entry whose optional peer is not installed", () => {
   before(() => {
     cpSync(join(core, "src"), join(folder, "src"), { recursive: true });
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("of undici rejects every request with a coded error that says what to install", async () => {
+  it("of undici rejects every request with a typed error that says what to install", async () => {
     const code = `
       const { createUndiciFetch } = await entry("transport/node/undici.ts");
       const { isBowlineError } = await entry("errors.ts");
@@ -89,7 +89,7 @@ describe("an entry whose optional peer core cannot resolve", () => {
     assert.equal(got, "got");
   });
 
-  it("of genai-prices does not load, and names the package; custom prices need none", async () => {
+  it("of genai-prices does not load, and names the package, while custom prices need none", async () => {
     const code = `
       const { withPrices } = await entry("custom-prices.ts");
       const price = { input_price: 0.001, output_price: 0.002, total_price: 0.003, model: {} };

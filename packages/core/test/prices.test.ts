@@ -8,8 +8,8 @@ import { getModel } from "../src/providers/vendors.ts";
 
 const close = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
-describe("prices", () => {
-  it("are what the library charges, cached tokens included", () => {
+describe("withPrices()", () => {
+  it("uses the library's prices, including cached tokens", () => {
     for (const [provider, id] of [
       ["anthropic", "claude-sonnet-4-5"],
       ["openai", "gpt-5-mini"],
@@ -23,11 +23,11 @@ describe("prices", () => {
     }
   });
 
-  it("of a model nobody knows stay unknown", () => {
+  it("leaves an unknown model unchanged", () => {
     assert.deepEqual(withPrices(getModel("ollama", "my-own")), getModel("ollama", "my-own"));
   });
 
-  it("that the caller gave are kept", () => {
+  it("keeps prices given by the caller", () => {
     const own = getModel("openai", "gpt-5-mini", {
       cost: { input: 1, output: 2 },
       contextWindow: 5,
@@ -38,7 +38,7 @@ describe("prices", () => {
     );
   });
 
-  it("come from the function that the caller passes, by the library's vendor id", () => {
+  it("can use the caller's function, with the library's vendor id", () => {
     const asked: unknown[] = [];
     const own: CalcPrice = (usage, modelId, { providerId }) => {
       asked.push([modelId, providerId]);

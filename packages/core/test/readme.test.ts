@@ -12,7 +12,7 @@ import { chatText, loopback, streamed } from "../../../test/support/loopback.ts"
 const root = join(import.meta.dirname, "../../..");
 
 for (const file of ["README.md", "packages/core/README.md"]) {
-  it(`${file} shows examples/01-tool.ts`, async () => {
+  it(`${file} quotes examples/01-tool.ts`, async () => {
     const readme = await readFile(join(root, file), "utf8");
     assert.equal(
       /```ts\n(.*?)```/s.exec(readme)?.[1],

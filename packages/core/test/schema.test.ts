@@ -64,24 +64,24 @@ for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
     const schema = define(parameters, jsonSchema);
 
     // Requirements: P31, X6
-    it("has it as JSON Schema, without an address of the dialect", () => {
+    it("provides its JSON Schema, without $schema", () => {
       assert.deepEqual(JSON.parse(JSON.stringify(toJsonSchema(schema, "a"))), numberAndTags);
     });
 
     // Requirements: P31
-    it("takes arguments that fit", async () => {
+    it("accepts arguments that fit", async () => {
       const value = { n: 1, tags: ["x"] };
       assert.deepEqual(await check(schema, value), { value });
     });
 
-    it("mends arguments that nearly fit", async () => {
+    it("repairs arguments that nearly fit", async () => {
       assert.deepEqual(await check(schema, { n: "5", tags: '["x"]' }), {
         value: { n: 5, tags: ["x"] },
       });
       assert.deepEqual(await check(schema, '{"n":1,"tags":null}'), { value: { n: 1 } });
     });
 
-    it("says what is wrong with the others, all at once", async () => {
+    it("reports all problems of other arguments at once", async () => {
       const { issues = [] } = await check(schema, { n: 0, tags: ["x", null] });
       assert.deepEqual(issues.map(({ path }) => path).toSorted(), ["n", "tags[1]"]);
       for (const { message } of issues) assert.notEqual(message, "");
@@ -90,7 +90,7 @@ for (const [what, { parameters, jsonSchema }] of Object.entries(forms)) {
 }
 
 describe("a JSON Schema", () => {
-  it("has the words of its issues pinned", async () => {
+  it("gives its issues with fixed wording", async () => {
     const schema = { ...numberAndTags, additionalProperties: false };
     assert.deepEqual(await check(schema, { tags: "x", more: 1 }), {
       issues: [
@@ -103,13 +103,13 @@ describe("a JSON Schema", () => {
     });
   });
 
-  it("may say nothing: it is then one of an object", async () => {
+  it("may be empty, and then accepts an object", async () => {
     assert.deepEqual(toJsonSchema({}, "a"), { type: "object", properties: {} });
     assert.deepEqual(await check({}, { any: 1 }), { value: { any: 1 } });
     assert.notEqual((await check({}, 5)).issues, undefined);
   });
 
-  it("is completed once", () =>
+  it("is completed only once", () =>
     assert.equal(toJsonSchema(numberAndTags, "a"), toJsonSchema(numberAndTags, "b")));
 });
 
@@ -119,7 +119,7 @@ describe("a TypeBox schema that refers to itself", () => {
     "Node",
   );
 
-  it("is checked and mended all the way", async () => {
+  it("is checked and repaired at every level", async () => {
     const schema = define(Type.Object({ list: node }));
     assert.deepEqual(await check(schema, { list: { value: 1, next: { value: "2" } } }), {
       value: { list: { value: 1, next: { value: 2 } } },
@@ -131,7 +131,7 @@ describe("a TypeBox schema that refers to itself", () => {
 });
 
 describe("a Standard Schema", () => {
-  it("has the last word: what it makes of the arguments is taken", async () => {
+  it("decides last: its output replaces the arguments", async () => {
     const schema = z.object({
       at: z.string().transform((text) => text.length),
       on: z.boolean().default(true),
@@ -140,7 +140,7 @@ describe("a Standard Schema", () => {
     assert.deepEqual(await check(schema, { at: 12 }), { value: { at: 2, on: true } });
   });
 
-  it("keeps its own words when mending does not help", async () => {
+  it("gives its own messages when a repair does not help", async () => {
     const even = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") });
     assert.deepEqual(await check(even, { n: 1 }), {
       issues: [{ path: "n", message: "must be even" }],
@@ -151,7 +151,7 @@ describe("a Standard Schema", () => {
     assert.deepEqual(await check(even, { n: "2" }), { value: { n: 2 } });
   });
 
-  it("says of a union what was expected, by its JSON Schema: its own words say nothing", async () => {
+  it("describes a failed union by its JSON Schema, because its own message is too general", async () => {
     const way = z.union([z.object({ car: z.string() }), z.array(z.string())]);
     const schema = z.object({
       u: z.union([z.boolean(), z.number()]),
@@ -179,7 +179,7 @@ describe("a Standard Schema", () => {
     });
   });
 
-  it("may take its time", async () => {
+  it("may validate asynchronously", async () => {
     const slow = z.object({ n: z.number().refine(async (n) => n > 1, "is too small") });
     assert.deepEqual(await check(slow, { n: "2" }), { value: { n: 2 } });
     assert.deepEqual(await check(slow, { n: 1 }), {
@@ -199,7 +199,7 @@ describe("a Standard Schema", () => {
     });
   });
 
-  it("checks what its JSON Schema says in words that are not checked here", async () => {
+  it("validates JSON Schema keywords that are not checked here", async () => {
     const jsonSchema = {
       type: "object",
       properties: { n: { type: "number" } },
@@ -210,7 +210,7 @@ describe("a Standard Schema", () => {
     assert.equal((await check(schema, { n: "1" })).issues?.length, 1);
   });
 
-  it("is not mended without a JSON Schema", async () => {
+  it("is not repaired without a JSON Schema", async () => {
     const schema = v.object({ n: v.number() });
     assert.deepEqual(
       (await check(schema, { n: "1" })).issues?.map(({ path }) => path),
@@ -245,23 +245,19 @@ function nested(levels: number): JsonSchema {
   return schema;
 }
 
-describe("a tool is not made of", () => {
+describe("a tool cannot be made of", () => {
   const cases: [what: string, parameters: unknown, message: RegExp][] = [
-    ["a text", "object", /tool "a" must be a schema, not the string "object"/],
+    ["a string", "object", /tool "a" must be a schema, not the string "object"/],
     ["nothing", undefined, /tool "a" must be a schema, not nothing/],
     ["null", null, /must be a schema, not null/],
     ["a list", [], /must be a schema, not an array/],
-    ["a function that is no schema", () => ({}), /must be a schema, not a function/],
+    ["a function that is not a schema", () => ({}), /must be a schema, not a function/],
     [
-      "a schema of a text",
+      "a string schema",
       Type.String(),
       /must describe an object at the top, with type and properties, not "string"/,
     ],
-    [
-      "a schema of a text, by zod",
-      z.string(),
-      /must describe an object at the top.*, not "string"/,
-    ],
+    ["a string schema, by zod", z.string(), /must describe an object at the top.*, not "string"/],
     [
       "anyOf at the top",
       { anyOf: [numberAndTags] },
@@ -277,25 +273,25 @@ describe("a tool is not made of", () => {
       { $defs: { a: numberAndTags }, $ref: "#/$defs/a" },
       /must describe an object at the top/,
     ],
-    [
-      "properties that nothing is around",
-      { city: { type: "string" } },
-      /with type and properties, not "city"\.$/,
-    ],
+    ["bare properties", { city: { type: "string" } }, /with type and properties, not "city"\.$/],
     [
       "valibot alone",
       v.object({}),
       /this valibot has none \(zod 4\.2 has\); pass one as jsonSchema, or by withJsonSchema/,
     ],
     ["zod 3", z3.object({}), /need a JSON Schema: this zod has none \(zod 4\.2 has\)/],
-    ["what has no JSON Schema", z.object({ at: z.date() }), /cannot be written as JSON Schema: /],
+    [
+      "a schema without a JSON Schema",
+      z.object({ at: z.date() }),
+      /cannot be written as JSON Schema: /,
+    ],
     [
       "a keyword that is not checked here",
       { ...numberAndTags, unevaluatedProperties: false },
       /^The parameters of tool "a": "unevaluatedProperties" cannot be checked: use a Standard Schema library for it$/,
     ],
     [
-      "a schema that is none",
+      "an invalid schema",
       { ...numberAndTags, properties: { n: { type: "strng" } } },
       /^The parameters of tool "a" are no JSON Schema: properties\.n\.type: expected text that .*string.*, received the string "strng"\.$/,
     ],
@@ -305,22 +301,22 @@ describe("a tool is not made of", () => {
       /: properties: expected object, received an array\.$/,
     ],
     [
-      "required that is a text",
+      "required as a string",
       { ...numberAndTags, required: "n" },
       /: required: expected array, received the string "n"\.$/,
     ],
     [
-      "a property that is no schema",
+      "a property that is not a schema",
       { type: "object", properties: { a: "string" } },
       /: properties\.a: expected object or boolean, received the string "string"\.$/,
     ],
     [
-      "one that is none deep inside",
+      "a nested invalid schema",
       Type.Object({ a: Type.Array(Type.Union([Type.Unsafe({ type: ["null", "int"] })])) }),
       /: properties\.a\.items\.anyOf\[0\]\.type\[1\]: expected text/,
     ],
     [
-      "members that are no list",
+      "members that are not a list",
       { $defs: { a: { allOf: {} } }, type: "object" },
       /: \$defs\.a\.allOf: expected array, received an object\.$/,
     ],
@@ -329,14 +325,14 @@ describe("a tool is not made of", () => {
       { type: "object", properties: { a: { required: true } } },
       /: properties\.a\.required: expected array/,
     ],
-    ["one that is nested for ever", nested(5000), /: \$: is nested too deep/],
+    ["a schema that is nested too deeply", nested(5000), /: \$: is nested too deep/],
     [
-      "an enum that is no list",
+      "an enum that is not a list",
       { type: "object", properties: { a: { enum: "a" } } },
       /: properties\.a\.enum: expected array/,
     ],
     [
-      "a pattern that is none",
+      "an invalid pattern",
       Type.Object({ a: Type.String({ pattern: "(" }) }),
       /Invalid regular expression/,
     ],
@@ -368,7 +364,7 @@ describe("a tool may be made of", () => {
       },
     ],
     [
-      "values and notes that look like a schema",
+      "values and annotations that look like a schema",
       {
         type: "object",
         default: { type: "dog" },
@@ -379,20 +375,20 @@ describe("a tool may be made of", () => {
       },
     ],
     [
-      "fields that are not set",
+      "undefined fields",
       {
         type: "object",
         properties: { a: { type: undefined, enum: undefined }, b: undefined },
         required: undefined,
       },
     ],
-    ["objects in objects", nested(300)],
+    ["nested objects", nested(300)],
     [
       "items as a list",
       { type: "object", properties: { a: { items: [{ type: "string" }, false] } } },
     ],
     [
-      "what refers to itself",
+      "a recursive schema",
       {
         type: "object",
         properties: { a: { $ref: "#" }, b: { $ref: "#/$defs/b" } },
@@ -404,8 +400,8 @@ describe("a tool may be made of", () => {
     it(what, () => assert.equal(define(parameters), parameters));
 });
 
-describe("a plain tool whose schema is none", () => {
-  it("ends the run when the default stream function first sees it", async () => {
+describe("a plain tool with an invalid schema", () => {
+  it("ends the run when the default stream function first receives it", async () => {
     const parameters = { type: "object", properties: { city: { type: "strng" } } };
     const tools: AgentTool[] = [{ name: "t", description: "", parameters, execute: () => ({}) }];
     const fetch = async (): Promise<Response> => assert.fail("it was sent");
@@ -426,13 +422,13 @@ describe("a tool is refused", () => {
       { ...whole, name: undefined },
       /name must be 1 to 64 of .*, not undefined\.$/,
     ],
-    ["whose name is no text", { ...whole, name: 5 }, /name must be 1 to 64 of .*, not 5\.$/],
+    ["whose name is not a string", { ...whole, name: 5 }, /name must be 1 to 64 of .*, not 5\.$/],
     [
       "without execute",
       { ...whole, execute: undefined },
       /tool "a" has no execute: give the function that runs it\.$/,
     ],
-    ["whose execute is no function", { ...whole, execute: "ls" }, /tool "a" has no execute/],
+    ["whose execute is not a function", { ...whole, execute: "ls" }, /tool "a" has no execute/],
   ];
   for (const [what, definition, message] of cases) {
     it(what, () => {

@@ -238,7 +238,7 @@ describe("the public surface", () => {
 });
 
 describe("a model reference", () => {
-  it("is split at the first slash, so that ids with slashes survive", () => {
+  it("is split at the first slash, so that ids may contain slashes", () => {
     assert.deepEqual(main.parseModelRef("openrouter/anthropic/claude"), {
       provider: "openrouter",
       model: "anthropic/claude",

@@ -182,7 +182,7 @@ async function outcome(options: AgentOptions): Promise<unknown> {
 }
 
 describe("options that are undefined", () => {
-  it("leave an agent's run as it is", async () => {
+  it("do not change an agent's run", async () => {
     const expected = await outcome({});
     assert.deepEqual(await outcome(ofAgent), expected);
     const effects = { step: undefined, recorded: undefined, waitFor: undefined };
@@ -192,7 +192,7 @@ describe("options that are undefined", () => {
     assert.equal(shared.used.turns, 2);
   });
 
-  it("leave the loop's run as it is", async () => {
+  it("do not change the loop's run", async () => {
     const { model, streamFn } = createScriptedModel([call("a"), "Done."]);
     const convertToLlm: AgentLoopConfig["convertToLlm"] = (messages) =>
       messages.filter(isLlmMessage);
@@ -211,7 +211,7 @@ describe("options that are undefined", () => {
     "openai-responses",
     "google-generate",
   ] as const)
-    it(`leave a request over ${api} as it is`, async () => {
+    it(`do not change a request over ${api}`, async () => {
       const refused = failing(400, {});
       await using server = await loopback(refused, refused);
       const fields: Unset<Omit<Model, "id" | "provider" | "name" | "reasoning" | "input">> = {
@@ -237,7 +237,7 @@ describe("options that are undefined", () => {
       assert.deepEqual(unset?.headers, plain?.headers);
     });
 
-  it("leave a summary its key and its limits, in a compaction's streamOptions too", async () => {
+  it("do not remove a summary's key and limits, in a compaction's streamOptions either", async () => {
     const long = "word ".repeat(2000);
     for (const options of [{}, compaction, { ...compaction, streamOptions: forCalls }]) {
       const script = createScriptedModel([long, long, long, "A summary.", "Done."]);
@@ -255,7 +255,7 @@ describe("options that are undefined", () => {
     }
   });
 
-  it("are taken by what else has options", async () => {
+  it("are accepted by every other function with options", async () => {
     const guard: Unset<ProgressGuardOptions> = {
       maxPeriod: undefined,
       now: undefined,

@@ -172,9 +172,9 @@ describe("prompt() rejects", () => {
     ["a number", 5],
     ["no messages", []],
     ["a message without a role", { content: "Hi" }],
-    ["a list that holds none", [hello, undefined]],
-    ["null in place of options", "Hi", null],
-    ["a text in place of options", "Hi", "shout"],
+    ["a list with undefined", [hello, undefined]],
+    ["null for options", "Hi", null],
+    ["a string for options", "Hi", "shout"],
   ];
   for (const [what, ...given] of cases)
     it(what, async () => {

@@ -190,22 +190,22 @@ const tools: Record<string, MakeCase> = {
 };
 
 const steps: Record<string, MakeCase> = {
-  "a step of the model that does not begin": (step) => ({ options: { effects: { step } } }),
-  "a step of the model that is not recorded": (hang) => ({
+  "a model step that does not begin": (step) => ({ options: { effects: { step } } }),
+  "a model step that is not recorded": (hang) => ({
     options: { effects: { step: (_name, fn) => fn().then(hang) } },
     outcome: "not_started",
   }),
-  "a step of a tool that does not begin": (hang) => ({
+  "a tool step that does not begin": (hang) => ({
     options: { effects: { step: (_name, fn, { kind }) => (kind === "tool" ? hang() : fn()) } },
     outcome: "not_started",
   }),
-  "a step of a tool that is not recorded": (hang) => ({
+  "a tool step that is not recorded": (hang) => ({
     options: {
       effects: { step: (_name, fn, { kind }) => (kind === "tool" ? fn().then(hang) : fn()) },
     },
     outcome: "finished",
   }),
-  "what is recorded of a tool": (recorded) => ({
+  "the record of a tool": (recorded) => ({
     options: { effects: { ...local, recorded } },
     outcome: "unknown",
   }),

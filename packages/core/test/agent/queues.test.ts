@@ -131,8 +131,8 @@ describe("a message that a queue's hook returns too late", () => {
 
 describe("an agent's queues", () => {
   for (const [answer, what] of [
-    ['{"n":1}', "what a run for an output was about to take"],
-    ['{"m":1}', "nothing that a run for an output was about to say itself"],
+    ['{"n":1}', "the message that a run for an output was about to take"],
+    ['{"m":1}', "no correction that a run for an output was about to send"],
   ] as const) {
     it(`keep ${what} when its schema's check took too long`, async () => {
       const clock = new ManualClock();

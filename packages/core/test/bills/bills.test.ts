@@ -67,9 +67,9 @@ const abortedSummary: Plan = {
   })),
 };
 
-describe("what was billed", () => {
+describe("the cost of a run", () => {
   it(
-    "is told once, by results, budgets and sessions",
+    "is counted once by results, budgets and sessions",
     { timeout: 60_000 + RUNS * 60 },
     async () => {
       const seen = { calls: 0, sessions: 0, budgets: 0 };

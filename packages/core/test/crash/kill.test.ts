@@ -19,7 +19,7 @@ describe("an agent that is killed at random moments", () => {
   });
 
   const broken = "the intent is written after the tool ran";
-  it(`is found out when ${broken}`, async () => {
+  it(`is detected as broken if ${broken}`, async () => {
     await using copy = await breakCopy(breakages[broken]);
     const { problems, kills } = await killRuns({ kills: 3 * KILLS, child: copy.child });
     const isFound = problems.some((problem) => breakages[broken].found.test(problem));

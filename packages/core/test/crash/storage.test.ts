@@ -17,8 +17,8 @@ const child = [
   join(import.meta.dirname, "storage-child.ts"),
 ] as const;
 
-describe("an agent whose disk is full", () => {
-  it("ends with storage_failed, and with room again another goes on from all that was kept", async (t) => {
+describe("an agent with a full disk", () => {
+  it("ends with storage_failed, and another one continues when there is room again", async (t) => {
     await using folder = await temporaryFolder();
     const mount = `mount -t tmpfs -o size=256k none "${folder.path}" && exec "$0" "$@"`;
     let stdout: string;
@@ -42,8 +42,8 @@ describe("an agent whose disk is full", () => {
   });
 });
 
-describe("an agent whose folder may only be read", () => {
-  it("is not started, and its session can be read", async (t) => {
+describe("an agent with a read-only folder", () => {
+  it("does not start, and its session can be read", async (t) => {
     if (process.platform === "win32") return t.skip("folders there have no such mode");
     await using folder = await temporaryFolder();
     const session = await createSession(createJsonlStore(folder.path), { id: "s" });

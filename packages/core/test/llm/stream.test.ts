@@ -7,7 +7,7 @@ import { deferred } from "../../../../test/support/deferred.ts";
 import { settle } from "../../../../test/support/manual-clock.ts";
 
 describe("EventStream", () => {
-  it("leaves no listener on the caller's signal when it is over", async () => {
+  it("leaves no listener on the caller's signal when it has ended", async () => {
     const { signal } = new AbortController();
     const stream = new EventStream<number, string>(async (push) => {
       push([1]);
@@ -39,7 +39,7 @@ describe("EventStream", () => {
     }
   });
 
-  it("aborts a silent producer at once, though its reader waits for the next event", async () => {
+  it("aborts a silent producer at once, even while its reader waits for the next event", async () => {
     for (const kind of ["events", "batches"] as const) {
       let given: AbortSignal | undefined;
       const stream = new EventStream<number, string>(
@@ -58,7 +58,7 @@ describe("EventStream", () => {
     }
   });
 
-  it("that has settled aborts nothing when its reader leaves", async () => {
+  it("aborts nothing when its reader leaves after it has ended", async () => {
     let given: AbortSignal | undefined;
     const stream = new EventStream<number, string>(async (push, signal) => {
       given = signal;
@@ -74,7 +74,7 @@ describe("EventStream", () => {
 describe("MessageWriter", () => {
   const origin = { api: "a", provider: "p", model: "m", timestamp: 1 };
 
-  it("writes half a surrogate pair when its part is closed before the other half came", () => {
+  it("writes half a surrogate pair if its part is closed before the other half arrives", () => {
     const writer = new MessageWriter(origin);
     const index = writer.openText();
     writer.append(index, "a\ud83d");
@@ -86,7 +86,7 @@ describe("MessageWriter", () => {
     assert.deepEqual(writer.message.content, [{ type: "text", text: "a\ud83d" }]);
   });
 
-  it("drops what comes for a part that is closed", () => {
+  it("drops deltas for a closed part", () => {
     const writer = new MessageWriter(origin);
     const index = writer.openText();
     writer.append(index, "Hello");

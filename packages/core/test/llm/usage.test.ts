@@ -11,7 +11,7 @@ describe("addUsage", () => {
     assert.deepEqual(sum, { input: 3, output: 3, cost: { total: 3, input: 1, output: 2 } });
   });
 
-  it("leaves out what nobody reported", () => {
+  it("leaves out fields that were not reported", () => {
     assert.deepEqual(addUsage({}, { input: 0 }), { input: 0 });
     assert.deepEqual(addUsage({ output: 1 }, {}), { output: 1 });
   });

@@ -48,7 +48,7 @@ function perform(writer: MessageWriter, actions: readonly Action[]): void {
 }
 
 describe("the message writer and the reducer", () => {
-  it("agree: replaying recorded events gives the stored message, byte for byte", () => {
+  it("agree: replayed events give the stored message, byte for byte", () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 30 }), fc.boolean(), (actions, ok) => {
         const writer = new MessageWriter(origin);
@@ -72,7 +72,7 @@ describe("the message writer and the reducer", () => {
     );
   });
 
-  it("agree after every batch, however long the parts grow and however they alternate", () => {
+  it("agree after every batch, for parts of any length and order", () => {
     const writer = new MessageWriter(origin);
     const parts = [writer.openText(), writer.openThinking(), writer.openToolCall("id", "name")];
     let folded: AssistantMessage | undefined;
@@ -86,7 +86,7 @@ describe("the message writer and the reducer", () => {
     assert.ok(writer.message.content.every((part) => JSON.stringify(part).length > 15_000));
   });
 
-  it("cost the same for each delta, however long the text is", () => {
+  it("cost the same for each delta, regardless of the length of the text", () => {
     const writer = new MessageWriter(origin);
     const index = writer.openText();
     const from = cpuMs();
@@ -100,7 +100,7 @@ describe("the message writer and the reducer", () => {
   });
 
   // Q091
-  it("never hands out half a surrogate pair that the next delta completes", () => {
+  it("never emit half a surrogate pair that the next delta completes", () => {
     const writer = new MessageWriter(origin);
     const index = writer.openText();
     for (const half of ["a\ud83d", "\ude00b"]) writer.append(index, half);
@@ -111,7 +111,7 @@ describe("the message writer and the reducer", () => {
     assert.deepEqual(deltas, ["a", "😀b"]);
   });
 
-  it("says nothing after its end", () => {
+  it("emit nothing after the end", () => {
     const writer = new MessageWriter(origin);
     writer.done("stop");
     writer.take();
@@ -136,7 +136,7 @@ describe("the message writer and the reducer", () => {
 });
 
 describe("tool arguments", () => {
-  it("are parsed strictly: whatever JSON can say comes back, and a truncation is never completed", () => {
+  it("are parsed strictly: any JSON round-trips, and truncated JSON is never completed", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, at) => {
         const text = JSON.stringify(value);
@@ -147,7 +147,7 @@ describe("tool arguments", () => {
     );
   });
 
-  it("that are empty are none; that are no object, or two, are an error", () => {
+  it("are an empty object if empty or null, and an error if not one object", () => {
     for (const none of [" ", "null"]) assert.deepEqual(parseToolArguments(none), { arguments: {} });
     for (const text of ["[1]", "5", '"null"', '"x"', '{"a":1}{"b":2}', '{"a":1} trailing']) {
       assert.notEqual(parseToolArguments(text).error, undefined, text);
@@ -155,7 +155,7 @@ describe("tool arguments", () => {
   });
 
   // Q052
-  it("may hold raw control characters, and backslashes that escape nothing", () => {
+  it("may contain raw control characters, and backslashes before other characters", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("\t", "\n", "\r", "\u0001", '"', "\\", "é", " ", "a") }),
@@ -170,7 +170,7 @@ describe("tool arguments", () => {
     });
   });
 
-  it("that were cut, or end in white space without end, are found out in time", () => {
+  it("that are truncated, or end in long white space, are rejected in linear time", () => {
     // Work that grew with the square would take minutes; the limit only has to tell the two apart.
     const page = '<a href=\\"x\\">y</a>'.repeat(50_000);
     const spaces = " ".repeat(500_000);
@@ -190,13 +190,13 @@ describe("tool arguments", () => {
   });
 
   // Q051
-  it("are unwrapped once when encoded twice", () => {
+  it("are unwrapped once if encoded twice", () => {
     assert.deepEqual(parseToolArguments(JSON.stringify('{"a":1}')), { arguments: { a: 1 } });
   });
 });
 
 describe("an event stream", () => {
-  it("gives everything to a late reader, and its result without a reader", async () => {
+  it("delivers all events to a late reader, and its result without a reader", async () => {
     const stream = new EventStream<number, string>(async (push) => {
       push([1, 2]);
       await Promise.resolve();
@@ -217,7 +217,7 @@ describe("an event stream", () => {
     }, /one reader/);
   });
 
-  it("passes a producer's failure to whoever reads, and to nobody else", async () => {
+  it("passes a producer's failure only to its reader", async () => {
     const stream = new EventStream<number, void>(async (push) => {
       push([1]);
       throw new Error("boom");
@@ -229,7 +229,7 @@ describe("an event stream", () => {
     assert.deepEqual(seen, [1]);
   });
 
-  it("tells its producer when the reader leaves", async () => {
+  it("notifies its producer when the reader leaves", async () => {
     let left = false;
     const stream = new EventStream<number, void>(async (push, signal) => {
       push([1]);
@@ -290,7 +290,7 @@ describe("an event stream", () => {
     });
   }
 
-  it("is read as a generator is: what is asked for at once comes in turn, and nothing behind a return", async () => {
+  it("behaves like a generator: concurrent reads are answered in order, and none after a return", async () => {
     const batch = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 });
     const step = fc.record({ batch, isLate: fc.boolean() });
     const calls = fc.array(

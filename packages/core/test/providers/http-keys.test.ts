@@ -181,7 +181,7 @@ describe("a key that was refused", () => {
   });
 });
 
-describe("the error of a refused request", () => {
+describe("a request with a key", () => {
   /** What the error says, its address left out. */
   async function said(
     answer: Answer,
@@ -200,13 +200,13 @@ describe("the error of a refused request", () => {
   const dummies = ["ollama", "key", "k", "EMPTY", "sk-1234", "none", " ollama "];
   const words = "ask ollama for the key: k, EMPTY, sk-1234 or none";
 
-  it("keeps its words if the key is a common placeholder among them", async () => {
+  it("keeps the words of an error in which a placeholder key occurs", async () => {
     for (const apiKey of dummies)
       for (const status of [401, 404])
         assert.ok((await said(refused(status, {}, words), { apiKey })).endsWith(words));
   });
 
-  it("redacts a key of eight characters or more, anywhere in the text", async () => {
+  it("redacts a key of eight characters or more anywhere in an error", async () => {
     for (const apiKey of [
       "hunter22",
       "sk-abcdefghijklmnop",
@@ -219,7 +219,7 @@ describe("the error of a refused request", () => {
     }
   });
 
-  it("redacts a key at the place where a long text is cut", async () => {
+  it("redacts a key at the place where a long error is cut", async () => {
     const apiKey = "0123456789abcdef0123456789abcdef";
     for (let before = 440; before < 600; before += 10) {
       const long = `${"-".repeat(before)}${apiKey} is refused`;
@@ -262,7 +262,7 @@ describe("the error of a refused request", () => {
     assert.doesNotMatch(refusedByFetch, /hunter22/);
   });
 
-  it("redacts a key that is invalid in a header, though fetch quotes it", async () => {
+  it("redacts a key that a header cannot carry, though fetch quotes it", async () => {
     const headers = { authorization: "Bearer sk-first-line\nsecond-line" };
     const quoted = await said(hello, { headers });
     assert.match(quoted, /^Could not reach <url> .*\[key\]/s);
@@ -273,7 +273,7 @@ describe("the error of a refused request", () => {
     }
   });
 
-  it("cuts a long text", async () => {
+  it("cuts a long error text", async () => {
     const message = await said(refused(404, {}, "long ".repeat(9000)), {});
     assert.match(message, /^The server at <url> answered HTTP 404.*[long ]+…$/);
     assert.ok(message.length < 700, `${message.length}`);
@@ -295,7 +295,7 @@ describe("the error of a refused request", () => {
   });
 
   // Q135
-  it("a key is sent without a scheme in the model's key header, over every wire", () => {
+  it("sends the key without a scheme in the model's key header, over every wire", () => {
     for (const wire of [
       openaiChat,
       openaiCompatible,

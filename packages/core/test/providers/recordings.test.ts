@@ -63,14 +63,14 @@ for (const protocol of protocols) {
     });
 
     eachRecording(
-      "give the same events in any framing that means the same",
+      "give the same events in any equivalent framing",
       ({ file, body }, { events }) => {
         const text = new TextDecoder().decode(body);
         const framings: Record<string, string> = {
           CRLF: text.replaceAll("\n", "\r\n"),
           "bare CR": text.replaceAll("\n", "\r"),
           "a byte order mark": `\ufeff${text}`,
-          "no space behind the colon": text.replaceAll(/^(data|event): /gm, "$1:"),
+          "no space after the colon": text.replaceAll(/^(data|event): /gm, "$1:"),
           "comments and unknown fields": text.replaceAll(
             /^data:/gm,
             ": keep-alive\nid: 7\nfoo: bar\ndata:",
@@ -110,7 +110,7 @@ for (const protocol of protocols) {
     );
 
     eachRecording(
-      "have tool calls whose arguments parse or say why not",
+      "have tool calls whose arguments parse or carry an error",
       ({ file }, { events, message }) => {
         for (const call of toolCallsOf(message)) {
           assert.ok(call.id !== "" && call.name !== "", `${file}: a call without id or name`);
@@ -163,33 +163,26 @@ for (const protocol of protocols) {
       },
     );
 
-    eachRecording(
-      "are never taken for whole when they are cut short",
-      ({ file, body }, { events, message }) => {
-        if (events.at(-1)?.type === "error") return;
-        const random = seededRandom(1);
-        for (let n = 0; n < RANDOM_CUTTINGS; n++) {
-          // Not inside the first field's name: what is no event at all may have been a page.
-          const at = 8 + Math.floor(random() * (body.length - 8));
-          const short = decode(protocol, [body.subarray(0, at)]);
-          if (short.events.at(-1)?.type === "done") {
-            assert.deepEqual(short.message.content, message.content, `${file} ends at byte ${at}`);
-            assert.equal(
-              short.message.stopReason,
-              message.stopReason,
-              `${file} ends at byte ${at}`,
-            );
-          } else {
-            const code = short.message.error?.code ?? "none";
-            assert.ok(
-              ["stream_truncated", "stream_corrupt", "empty_response"].includes(code),
-              `${file} ends at byte ${at}: ${code}`,
-            );
-            assert.equal(short.message.error?.retryable, true, `${file} ends at byte ${at}`);
-          }
+    eachRecording("are never complete when they are cut", ({ file, body }, { events, message }) => {
+      if (events.at(-1)?.type === "error") return;
+      const random = seededRandom(1);
+      for (let n = 0; n < RANDOM_CUTTINGS; n++) {
+        // Not inside the first field's name: what is no event at all may have been a page.
+        const at = 8 + Math.floor(random() * (body.length - 8));
+        const short = decode(protocol, [body.subarray(0, at)]);
+        if (short.events.at(-1)?.type === "done") {
+          assert.deepEqual(short.message.content, message.content, `${file} ends at byte ${at}`);
+          assert.equal(short.message.stopReason, message.stopReason, `${file} ends at byte ${at}`);
+        } else {
+          const code = short.message.error?.code ?? "none";
+          assert.ok(
+            ["stream_truncated", "stream_corrupt", "empty_response"].includes(code),
+            `${file} ends at byte ${at}: ${code}`,
+          );
+          assert.equal(short.message.error?.retryable, true, `${file} ends at byte ${at}`);
         }
-      },
-    );
+      }
+    });
 
     test("are counted in a table", (t) =>
       printCounts(

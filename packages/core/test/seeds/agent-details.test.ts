@@ -11,7 +11,7 @@ const says = (content: string): AgentMessage => ({ ...hello, content });
 
 describe("a stream function", () => {
   // Requirements: P20, P35
-  it("is given prompt and tools as they are, and every option of the agent's", async () => {
+  it("gets the prompt and tools unchanged, and every option of the agent", async () => {
     const look = { ...tool("look", () => ""), label: "Look" };
     const metadata = { user_id: "u" };
     const options = {
@@ -33,11 +33,11 @@ describe("a stream function", () => {
   });
 });
 
-describe("what never answers", () => {
+describe("a callback that never settles", () => {
   const never = (): Promise<never> => new Promise(() => {});
 
   // Requirements: P38
-  it("has a minute, as a hook or as a listener, unless it is told otherwise", async () => {
+  it("times out after a minute by default, as a hook or a listener", async () => {
     for (const [options, code] of [
       [{ convertToLlm: never }, "hook_failed"],
       [{}, "listener_failed"],
@@ -56,7 +56,7 @@ describe("what never answers", () => {
   });
 
   // Requirements: P27, P38
-  it("has a second after an abort, as a tool, unless it is told otherwise", async () => {
+  it("is given up a second after an abort by default, as a tool", async () => {
     const clock = new ManualClock();
     const { agent } = rig([call("a")], [tool("a", never)], { clock });
     const run = agent.prompt("Hi");
@@ -72,7 +72,7 @@ describe("what never answers", () => {
 
 describe("hooks around a tool", () => {
   // Requirements: P14, P15
-  it("are told of the answer that called it, of the transcript, and of an abort", async () => {
+  it("get the assistant message, the transcript and the abort signal", async () => {
     const told: unknown[] = [];
     const { agent } = rig([call("a"), "never"], [tool("a", () => "ran")], {
       beforeToolCall: ({ assistantMessage, context }, signal) =>
@@ -99,7 +99,7 @@ describe("hooks around a tool", () => {
 
 describe("getApiKey", () => {
   // Requirements: P20
-  it("is asked by the name of the model's provider", async () => {
+  it("gets the name of the model's provider", async () => {
     const asked: string[] = [];
     const { agent } = rig(["Hello."], [], { getApiKey: (provider) => void asked.push(provider) });
     agent.state.model = { ...agent.state.model, id: "m", provider: "a vendor" };
@@ -110,7 +110,7 @@ describe("getApiKey", () => {
 
 describe("a message", () => {
   // Requirements: P7, P25
-  it("of a text says when, and one of a result which call it answers, by which tool, and when", async () => {
+  it("has a timestamp as text, and as a result also the id and the name of its call", async () => {
     const { agent } = rig([call("a", "1"), "Done."], [tool("a", () => "ran")], {
       clock: new ManualClock(),
     });
@@ -130,7 +130,7 @@ describe("a message", () => {
 
 describe("continue", () => {
   // Requirements: P26
-  it("asks the model what it makes of tool results that end the transcript", async () => {
+  it("sends a transcript that ends with tool results to the model", async () => {
     const { agent, script } = rig(
       [call("a"), { content: [], stopReason: "error" }, "Done."],
       [tool("a", () => "1")],
@@ -148,7 +148,7 @@ describe("continue", () => {
 
 describe("afterToolCall", () => {
   // Requirements: P15
-  it("replaces a result field by field, each whole", async () => {
+  it("replaces each field of a result as a whole", async () => {
     const given = {
       content: [{ type: "text" as const, text: "ran" }],
       details: { size: 1, at: { line: 2 } },
@@ -173,7 +173,7 @@ describe("afterToolCall", () => {
 
 describe("the state", () => {
   // Requirements: P19, P22
-  it("copies the arrays that it begins with", () => {
+  it("copies its initial arrays", () => {
     const [messages, tools] = [[hello], [tool("a", () => "1")]];
     const { state } = new Agent({ initialState: { messages, tools } });
     assert.deepEqual([state.messages, state.tools], [messages, tools]);
@@ -183,7 +183,7 @@ describe("the state", () => {
   });
 
   // Requirements: P27
-  it("is without what was said, queued and gone wrong after reset, and keeps the rest", async () => {
+  it("loses messages, queues and the error on reset, and keeps the rest", async () => {
     const { agent } = rig([{ content: [], stopReason: "error" }], [tool("a", () => "1")]);
     Object.assign(agent.state, { systemPrompt: "Be brief.", thinkingLevel: "low" });
     await agent.prompt("Hi");
@@ -202,7 +202,7 @@ describe("the state", () => {
 
 describe("a queue", () => {
   // Requirements: P20
-  it("gives one message at a time unless it is told otherwise", () => {
+  it("delivers one message at a time by default", () => {
     const { steeringMode, followUpMode } = new Agent();
     assert.deepEqual([steeringMode, followUpMode], ["one-at-a-time", "one-at-a-time"]);
   });
@@ -216,7 +216,7 @@ describe("a queue", () => {
   });
 
   // Requirements: P26
-  it("of follow-ups is what `continue` takes from an answer on when nothing is steered", async () => {
+  it("of follow-ups is delivered by `continue` after an answer when nothing was steered", async () => {
     const { agent, script } = rig(["One.", "Two.", "Three."]);
     await agent.prompt("Hi");
     for (const content of ["f1", "f2"]) agent.followUp(says(content));

@@ -11,8 +11,8 @@ import { texts } from "../../../../test/support/message-texts.ts";
 
 const convertToLlm = (messages: AgentMessage[]): AgentMessage[] => messages;
 
-describe("what goes wrong", () => {
-  it("in a stream function ends the run by the usual events, in their order", async () => {
+describe("a failure", () => {
+  it("in a stream function ends the run with the usual events in order", async () => {
     const { agent, events } = rig([], [], {
       streamFn: () => {
         throw new Error("boom");
@@ -31,7 +31,7 @@ describe("what goes wrong", () => {
     ]);
   });
 
-  it("in one tool of a batch takes no result from its siblings, nor does an abort", async () => {
+  it("in one tool of a batch does not affect the results of the others, nor does an abort", async () => {
     const clock = new ManualClock();
     const { agent } = rig(
       [{ content: ["slow", "quick", "broken"].map((name) => scriptedToolCall(name, {}, name)) }],
@@ -57,7 +57,7 @@ describe("what goes wrong", () => {
     ]);
   });
 
-  it("after a run reaches nobody: a tool that was left goes on unheard", async () => {
+  it("of an abandoned tool after the run is ignored", async () => {
     const clock = new ManualClock();
     const gate = deferred();
     const stubborn: AgentTool = {
@@ -81,7 +81,7 @@ describe("what goes wrong", () => {
   });
 });
 
-describe("a model that answers at once, again and again", () => {
+describe("a model that answers immediately every time", () => {
   it("does not keep a timer from firing", async () => {
     const { agent } = rig(
       Array.from({ length: 5000 }, (_, n) => call("a", `${n}`)),
@@ -95,7 +95,7 @@ describe("a model that answers at once, again and again", () => {
 });
 
 describe("a tool result", () => {
-  it("without content has an empty list of it", async () => {
+  it("without content gets an empty content list", async () => {
     const { agent } = rig([call("a"), "Done."], [{ ...tool("a", () => ""), execute: () => ({}) }]);
     await agent.prompt("Hi");
     const result = agent.state.messages[2];
@@ -105,7 +105,7 @@ describe("a tool result", () => {
     ]);
   });
 
-  it("is there for each of two calls that share an id", async () => {
+  it("exists for each of two calls that share an id", async () => {
     const twins = [1, 2].map((n) => scriptedToolCall("a", { n }, "same"));
     const { agent } = rig(
       [{ content: twins }, "Done."],
@@ -121,7 +121,7 @@ describe("a tool result", () => {
   });
 });
 
-describe("what comes by the thousand", () => {
+describe("a large number of events", () => {
   /**
    * Work that grew with what came before has been seen to take 4 and 13 seconds; the limit only has
    * to tell the two apart. The processor's time, since a machine may be busy with others.
@@ -134,7 +134,7 @@ describe("what comes by the thousand", () => {
     return result;
   }
 
-  it("costs the same each: events that wait for their reader", async () => {
+  it("costs the same for each event that waits for a reader", async () => {
     const { model, streamFn } = createScriptedModel(["x".repeat(60_000)], { deltaLength: 1 });
     const stream = agentLoop(
       [hello],
@@ -152,7 +152,7 @@ describe("what comes by the thousand", () => {
     assert.equal(count, 60_002);
   });
 
-  it("costs the same each: pieces of a call's arguments, also through a proxy", async () => {
+  it("costs the same for each delta of a call's arguments, also through a proxy", async () => {
     const argumentsText = JSON.stringify({ text: "x".repeat(66_000) });
     const long = { type: "toolCall", id: "1", name: "a", arguments: {}, argumentsText } as const;
     const { handler } = serve([{ content: [long] }], {}, 12);

@@ -24,9 +24,9 @@ const numbers = { type: "object", properties: { n: { type: "number" } }, require
 const results = (messages: readonly AgentMessage[]): AgentMessage[] =>
   messages.filter(({ role }) => role === "toolResult");
 
-describe("a transcript on its way to the model", () => {
+describe("the transcript of a request", () => {
   // Requirements: P3, P4
-  it("goes through transformContext and then convertToLlm before each call, and nothing of that is kept", async () => {
+  it("passes transformContext and then convertToLlm before each call, and their output is not stored", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")], {
       transformContext: async (messages, signal) => (
@@ -59,7 +59,7 @@ describe("a transcript on its way to the model", () => {
   });
 
   // Requirements: P4, P30
-  it("is read after what was queued, and before the key is asked for", async () => {
+  it("is read after the queues and before getApiKey", async () => {
     const log: string[] = [];
     const script = createScriptedModel(["Hello."]);
     const agent = new Agent({
@@ -86,7 +86,7 @@ describe("a transcript on its way to the model", () => {
 
 describe("events", () => {
   // Requirements: P5
-  it("of a run with tools are of ten kinds and no others", async () => {
+  it("of a run with tools have exactly ten types", async () => {
     const working: AgentTool = {
       ...tool("a", () => ""),
       execute: (_id, _params, _signal, onUpdate) => (onUpdate?.({}), {}),
@@ -105,7 +105,7 @@ describe("events", () => {
   });
 
   // Requirements: P7, P33
-  it("of a tool carry what the model wrote, what it made of it so far, and what it came to", async () => {
+  it("of a tool contain the model's arguments, its partial results and its final result", async () => {
     const half = { content: [{ type: "text" as const, text: "half" }], details: { part: 1 } };
     const working: AgentTool = {
       ...tool("a", () => "", { parameters: numbers }),
@@ -136,7 +136,7 @@ describe("events", () => {
   });
 
   // Requirements: P6, P7, P8, P10
-  it("say what a turn came to, and at the end what the run added", async () => {
+  it("contain the result of each turn, and at the end the messages of the run", async () => {
     const { agent, events } = rig([call("a"), "Done.", "Again."], [tool("a", () => "1")]);
     agent.state.messages = [says("before"), says("and before")];
     await agent.continue();
@@ -157,7 +157,7 @@ describe("events", () => {
   });
 
   // Requirements: P35, P36
-  it("reach a low-level reader in order, and wait for no reader", async () => {
+  it("reach a low-level reader in order, and do not wait for it", async () => {
     const script = createScriptedModel([call("a"), "Done."]);
     let ran = false;
     const context = {
@@ -183,7 +183,7 @@ describe("events", () => {
 
 describe("hooks around a tool", () => {
   // Requirements: P14, P15
-  it("see it after its start and its check, and before its end and its result", async () => {
+  it("run after a call's start and validation, and before its end and its result", async () => {
     const log: string[] = [];
     const { agent } = rig(
       [{ content: [scriptedToolCall("a", { n: "5" }, "1")] }, "Done."],
@@ -212,7 +212,7 @@ describe("hooks around a tool", () => {
   });
 
   // Requirements: P14, P15
-  it("are not called for a call that cannot run, nor the second one for a call that was blocked", async () => {
+  it("are not called for invalid calls, and afterToolCall not for blocked ones", async () => {
     const log: string[] = [];
     const broken = { ...scriptedToolCall("a", {}, "broken"), argumentsText: '{"n":' } as const;
     const { agent } = rig(
@@ -243,7 +243,7 @@ describe("hooks around a tool", () => {
   });
 
   // Requirements: P12
-  it("are asked one call at a time, all of them before the first tool of the batch runs", async () => {
+  it("run for one call at a time, and all of them before the first tool of the batch", async () => {
     const log: string[] = [];
     const { agent } = rig(
       [{ content: ["1", "2", "3"].map((id) => scriptedToolCall("a", {}, id)) }, "Done."],
@@ -271,7 +271,7 @@ describe("hooks around a tool", () => {
   });
 
   // Requirements: P15, P16
-  it("may make an error of a success, a success of an error, and end the batch", async () => {
+  it("may turn a success into an error and back, and end the batch", async () => {
     const { agent, script } = rig(
       [{ content: [scriptedToolCall("good", {}), scriptedToolCall("bad", {})] }],
       [tool("good", () => "fine"), tool("bad", () => Promise.reject(new Error("broken")))],
@@ -298,7 +298,7 @@ describe("hooks around a tool", () => {
   });
 
   // Requirements: P16, P30
-  it("that end a batch do not end what is queued", async () => {
+  it("that end a batch do not prevent queued messages", async () => {
     const { agent, script } = rig([call("a"), "One.", "Two."], [tool("a", () => "1")], {
       afterToolCall: () => ({ terminate: true }),
     });
@@ -312,7 +312,7 @@ describe("hooks around a tool", () => {
   });
 
   // Requirements: P17
-  it("of a turn see it whole after turn_end, if it ended normally, and end the run before a queue is read", async () => {
+  it("of a turn see it complete after turn_end, if it ended normally, and can end the run before a queue is read", async () => {
     const log: string[] = [];
     const { agent, script } = rig(
       [call("a"), { content: [], stopReason: "error" }],
@@ -348,7 +348,7 @@ describe("hooks around a tool", () => {
 
 describe("the state", () => {
   // Requirements: P19
-  it("needs nothing to begin with, and a prompt without a model says what is missing", async () => {
+  it("has defaults for everything, and a prompt without a model names what is missing", async () => {
     for (const agent of [new Agent(), new Agent({}), new Agent({ initialState: {} })]) {
       const { systemPrompt, thinkingLevel, tools, messages, isStreaming } = agent.state;
       assert.deepEqual(
@@ -362,7 +362,7 @@ describe("the state", () => {
   });
 
   // Requirements: P19
-  it("takes every thinking level, of which `off` asks for no thinking", async () => {
+  it("accepts every thinking level, and `off` requests no thinking", async () => {
     const levels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
     const { agent, script } = rig(levels.map(() => "ok"));
     for (const level of levels) {
@@ -376,7 +376,7 @@ describe("the state", () => {
   });
 
   // Requirements: P21, P22
-  it("copies arrays that are assigned, and its own are live, also during a run", async () => {
+  it("copies assigned arrays, and uses later changes to its own, also during a run", async () => {
     const messages = [says("one")];
     const tools = [
       tool("a", () => {
@@ -400,7 +400,7 @@ describe("the state", () => {
   });
 
   // Requirements: P21, P23
-  it("shows what is pending and what is received, and afterwards neither", async () => {
+  it("contains pending calls and the streaming message, and neither afterwards", async () => {
     const gate = deferred<string>();
     const { agent } = rig(
       [{ content: ["1", "2"].map((id) => scriptedToolCall("a", {}, id)) }, "Done."],
@@ -422,7 +422,7 @@ describe("the state", () => {
   });
 
   // Requirements: P21
-  it("names the last failure until the next run begins", async () => {
+  it("contains the last failure until the next run begins", async () => {
     const { agent } = rig([{ content: [], stopReason: "error" }, "Fine."]);
     await agent.prompt("Hi");
     assert.match(agent.state.errorMessage ?? "", /Scripted: error/);
@@ -434,7 +434,7 @@ describe("the state", () => {
   });
 
   // Requirements: P24
-  it("is assigned with the settings of the agent, which take effect as options would", async () => {
+  it("is assigned like the agent's settings, which take effect like options", async () => {
     const { agent, events, script } = rig(
       [{ content: [scriptedToolCall("a", {}), scriptedToolCall("b", {})] }, "Done."],
       [tool("a", () => "1"), tool("b", () => "2")],
@@ -521,7 +521,7 @@ describe("methods", () => {
   });
 
   // Requirements: P31, P32
-  it("of a tool get the call's id, checked arguments, a signal and a way to report, and need no label", async () => {
+  it("of a tool get the call's id, checked arguments, a signal and an update callback, and need no label", async () => {
     const seen: unknown[] = [];
     const plain: AgentTool = {
       name: "a",
@@ -548,7 +548,7 @@ describe("methods", () => {
 
 describe("the package", () => {
   // Requirements: P1, P37, P44
-  it("is one, with its model layer, under MIT", async () => {
+  it("includes its model layer, under MIT", async () => {
     const root = join(import.meta.dirname, "../..");
     const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Record<
       string,

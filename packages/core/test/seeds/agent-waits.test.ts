@@ -29,7 +29,7 @@ describe("an abort", () => {
     shouldStopAfterTurn: { shouldStopAfterTurn: never },
   };
   for (const [what, options] of Object.entries(waits)) {
-    it(`settles at the grace when ${what} never answers`, async () => {
+    it(`settles after the grace period when ${what} never settles`, async () => {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
         ...options,
         abortGraceMs: 20,
@@ -40,7 +40,7 @@ describe("an abort", () => {
     });
   }
 
-  it("settles at the grace when a listener never does", async () => {
+  it("settles after the grace period when a listener never settles", async () => {
     const { agent } = rig(["Done."], [], { abortGraceMs: 20 });
     agent.subscribe(({ type }) => (type === "turn_start" ? never() : undefined));
     const run = agent.prompt("Hi");
@@ -48,7 +48,7 @@ describe("an abort", () => {
     assert.equal((await within(run)).reason, "aborted");
   });
 
-  it("settles at the grace when a queue of the low-level loop never answers", async () => {
+  it("settles after the grace period when a queue of the low-level loop never settles", async () => {
     const { model, streamFn } = createScriptedModel(["Done."]);
     const convertToLlm = (messages: AgentMessage[]): AgentMessage[] => messages;
     const abort = new AbortController();
@@ -64,7 +64,7 @@ describe("an abort", () => {
     await within(stream.result());
   });
 
-  it("between a turn and the queue leaves the queue as it is", async () => {
+  it("between a turn and the queue leaves the queue unchanged", async () => {
     const { agent, script } = rig([call("a"), "never"], [tool("a", () => "1")], {
       shouldStopAfterTurn: () => (agent.abort(), false),
     });
@@ -80,7 +80,7 @@ describe("an abort", () => {
   });
 });
 
-describe("a hook that never answers", () => {
+describe("a hook that never settles", () => {
   const waits: Record<string, AgentOptions> = {
     convertToLlm: { convertToLlm: never },
     getApiKey: { getApiKey: never },
@@ -97,14 +97,14 @@ describe("a hook that never answers", () => {
   }
 });
 
-describe("misuse", () => {
-  it("such as no tool at a time is refused, and no call is left open", async () => {
+describe("invalid use", () => {
+  it("with maxParallelTools of 0 is refused, and no call is left open", async () => {
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { maxParallelTools: 0 });
     const run = await agent.prompt("Hi");
     assert.deepEqual([run.reason, run.error?.code, run.turns], ["error", "invalid_argument", 0]);
   });
 
-  it("such as a prompt of no messages is refused, and no model is asked", async () => {
+  it("with an empty prompt is refused, and no model is asked", async () => {
     const { agent, script } = rig(["Done."]);
     await assert.rejects(agent.prompt([]), code("invalid_argument"));
     assert.equal(script.calls.length, 0);
@@ -113,7 +113,7 @@ describe("misuse", () => {
 
 describe("`continue` after a run that failed", () => {
   // Requirements: P26
-  it("asks again: an answer that failed is no answer", async () => {
+  it("asks the model again, because a failed answer does not count", async () => {
     const { agent, script } = rig([{ content: [], stopReason: "error" }, "Now."]);
     assert.equal((await agent.prompt("Hi")).reason, "error");
     assert.equal((await agent.continue()).reason, "done");

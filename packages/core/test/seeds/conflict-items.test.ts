@@ -66,9 +66,9 @@ async function exchange(
   return { messages, body: JSON.parse(server.requests[1]?.body ?? "{}") as SentBody };
 }
 
-describe("one transcript", () => {
+describe("the transcript", () => {
   // Requirements: X1, X4, X28
-  it("of three roles is kept of every wire, with arguments parsed and as they came", async () => {
+  it("has the same three roles on every wire, with arguments parsed and as text", async () => {
     const onMessages = await exchange(
       "anthropic",
       messagesAnswer(["Let me ", "look."], ...asked),
@@ -94,7 +94,7 @@ describe("one transcript", () => {
   });
 
   // Requirements: X2, X3, X6, X8, X28
-  it("is on the Messages wire a system field, one user message of results, and errors that say so", async () => {
+  it("is sent on the Messages wire as a system field and one user message of results, with errors marked", async () => {
     const { body } = await exchange(
       "anthropic",
       messagesAnswer(["Look."], ...asked),
@@ -121,7 +121,7 @@ describe("one transcript", () => {
   });
 
   // Requirements: X2, X3, X6, X28
-  it("is on the chat wire a system message and a tool message for each result; only no text is null", async () => {
+  it("is sent on the chat wire as a system message and a tool message per result, with null for no text", async () => {
     const { body } = await exchange("groq", chatCalls("Look."), chatText("Done."));
     assert.deepEqual(
       body.messages.map(({ role, content }) => [role, content]),
@@ -142,7 +142,7 @@ describe("one transcript", () => {
 
 describe("a tool call", () => {
   // Requirements: X5
-  it("with no arguments at all has none, and with broken ones is answered and never run", async () => {
+  it("without arguments has an empty object, and with malformed ones gets an error result and never runs", async () => {
     const ran: unknown[] = [];
     const spy: AgentTool = {
       ...tool("a", () => ""),
@@ -168,7 +168,7 @@ describe("a tool call", () => {
   });
 
   // Requirements: X15, X29
-  it("is run whatever the stop reason says, unless it says that the answer is not whole", async () => {
+  it("runs with any stop reason of a complete answer", async () => {
     const run = async (
       stopReason: "stop" | "toolUse" | "length" | "error" | "aborted",
     ): Promise<unknown[]> => {
@@ -189,7 +189,7 @@ describe("a tool call", () => {
   });
 
   // Requirements: X15
-  it("that is announced and does not come is an error, not the end", async () => {
+  it("that is announced but missing is an error, not the end", async () => {
     const { agent } = rig([{ content: [{ type: "text", text: "I will" }], stopReason: "toolUse" }]);
     const { reason, error } = await agent.prompt("Hi");
     assert.deepEqual([reason, error?.code], ["error", "stream_corrupt"]);
@@ -198,7 +198,7 @@ describe("a tool call", () => {
 
 describe("a run", () => {
   // Requirements: X16
-  it("ends a run after 50 turns unless a budget says otherwise; 0 is none at all", async () => {
+  it("ends after 50 turns unless a budget says otherwise, and 0 allows no turn", async () => {
     const steps = (): ScriptedStep[] => [...Array.from({ length: 60 }, () => call("a")), "Done."];
     const bell = [tool("a", () => "1")];
     const limited = await rig(steps(), bell).agent.prompt("Hi");
@@ -214,7 +214,7 @@ describe("a run", () => {
   });
 
   // Requirements: X13
-  it("sums up usage; each message has its own, the last one that of the context", async () => {
+  it("sums up usage, while each message has its own, of which the last describes the context", async () => {
     const usage = (input: number, output: number): object => ({
       usage: { input, output, cacheRead: 1, reasoning: 2 },
     });
@@ -265,7 +265,7 @@ describe("a run", () => {
   });
 
   // Requirements: X27
-  it("thinks in parts and events of their own, which are no text", async () => {
+  it("emits thinking as separate parts and events, apart from the text", async () => {
     const { agent, events } = rig([
       {
         content: [
@@ -288,7 +288,7 @@ describe("a run", () => {
 
 describe("a provider", () => {
   // Requirements: X19
-  it("of one's own is a stream function, made of any events that come one at a time", async () => {
+  it("can be a custom stream function that yields single events", async () => {
     const foreign = async function* (question: string): AsyncGenerator<string> {
       yield "You said ";
       yield question;
@@ -323,7 +323,7 @@ describe("a provider", () => {
   });
 
   // Requirements: X20
-  it("is reached by the one `fetch` that is passed in", async () => {
+  it("is reached by the `fetch` option", async () => {
     const urls: string[] = [];
     const agent = new Agent({
       initialState: { model: getModel("anthropic", "m") },
@@ -334,7 +334,7 @@ describe("a provider", () => {
   });
 
   // Requirements: X21
-  it("is named by a reference, split at the first slash; any id will do, and any place with an address", () => {
+  it("is given by a reference, split at the first slash, with any model id, or any vendor with a base URL", () => {
     const { provider, model } = parseModelRef("openrouter/anthropic/claude-9");
     assert.deepEqual([provider, model], ["openrouter", "anthropic/claude-9"]);
     assert.equal(getModel(provider, model).baseUrl, "https://openrouter.ai/api/v1");
@@ -347,7 +347,7 @@ describe("a provider", () => {
   });
 
   // Requirements: X22
-  it("gets the key of getApiKey at each call, else the one that is set; agents never share any", async () => {
+  it("gets the key from getApiKey for each call, or else apiKey, and agents share no key", async () => {
     let count = 0;
     const keys = async (options: object): Promise<unknown[]> => {
       const { agent, script } = rig([call("a"), "Done."], [tool("a", () => "1")], options);

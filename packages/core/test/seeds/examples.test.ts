@@ -43,7 +43,7 @@ describe("the examples and the pages about agents", { concurrency: 2 }, () => {
   after(() => programs[Symbol.asyncDispose]());
 
   for (const [where, source] of sources) {
-    it(`${where} prints what it says at its end`, async () => {
+    it(`${where} prints what its comment says`, async () => {
       const name = nameOf(where);
       assert.deepEqual(errors.get(name), undefined);
       const expected = /\/\* Prints:\n(.*)\*\/\n$/s.exec(source)?.[1];

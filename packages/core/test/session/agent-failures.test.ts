@@ -68,8 +68,8 @@ describe("a tool result that JSON cannot represent", () => {
   for (const [what, details] of [
     ["a BigInt", { size: 1n }],
     ["a cycle", cycle],
-    ["a value that says so", { toJSON: () => assert.fail("no") }],
-    ["one too deep", tree],
+    ["a value whose toJSON throws", { toJSON: () => assert.fail("no") }],
+    ["a value that is too deep", tree],
   ] as const) {
     it(`is an error to the model, and the session goes on: ${what}`, async () => {
       const session = await newSession(createMemoryStore());
@@ -293,7 +293,7 @@ describe("the context sent after reopening", () => {
 
   for (const [what, contextWindow] of [
     ["summaries", 2600],
-    ["results that were cut down", 700],
+    ["shortened results", 700],
   ] as const) {
     it(`equals the context sent before: ${what}`, async () => {
       const store = createMemoryStore();

@@ -81,8 +81,8 @@ const user = (content: string): AgentMessage => ({ role: "user", content, timest
 const slow = (timeline: Timeline, name: string, ms: number): AgentTool =>
   tool(name, () => timeline.sleep(ms).then(() => name));
 
-describe("a run to the millisecond", () => {
-  it("of parallel tools: progress and ends as they come, results as they were asked", async () => {
+describe("a run on a simulated clock", () => {
+  it("of parallel tools emits progress and ends as they happen, and results in the order of the calls", async () => {
     const { agent, trace, play } = stage([calls("a", "b", "c"), "Done."], (timeline) => [
       slow(timeline, "a", 30),
       {
@@ -116,7 +116,7 @@ describe("a run to the millisecond", () => {
     ]);
   });
 
-  it("of two tools at a time: the third starts when the first has ended", async () => {
+  it("of two tools at a time starts the third when the first has ended", async () => {
     const started: string[] = [];
     const { agent, trace, play } = stage(
       [calls("a", "b", "c"), "Done."],
@@ -139,7 +139,7 @@ describe("a run to the millisecond", () => {
     ]);
   });
 
-  it("of an abort during a tool that ignores its signal for 3 s: it settles at the grace of 200 ms and says so", async () => {
+  it("with an abort during a tool that ignores its signal for 3 s settles after the grace period of 200 ms, and says so", async () => {
     const { agent, timeline, script, trace, play } = stage(
       [calls("slow")],
       (time) => [slow(time, "slow", 3000)],
@@ -173,7 +173,7 @@ describe("a run to the millisecond", () => {
     assert.equal(script.calls.length, 1);
   });
 
-  it("of an abort that the tool hears: it settles at once, and the call after it is not begun", async () => {
+  it("with an abort that the tool obeys settles at once, and does not start the next call", async () => {
     const { agent, timeline, trace, play } = stage(
       [calls("a", "b")],
       (time) => [
@@ -228,7 +228,7 @@ const turn = (...messages: string[]): string[] => [
   "10 turn_end",
 ];
 
-describe("what is queued while a tool runs", () => {
+describe("messages queued while a tool runs", () => {
   for (const [steeringMode, followUpMode, turns] of [
     [undefined, undefined, [turn("s1"), turn("s2"), turn("f1"), turn("f2")]],
     ["all", undefined, [turn("s1", "s2"), turn("f1"), turn("f2")]],
@@ -236,7 +236,7 @@ describe("what is queued while a tool runs", () => {
     ["all", "all", [turn("s1", "s2"), turn("f1", "f2")]],
   ] as const) {
     const how = `steering ${steeringMode ?? "one by one"}, follow-ups ${followUpMode ?? "one by one"}`;
-    it(`comes ${how}: steering before the next model call, follow-ups when there is nothing else to do`, async () => {
+    it(`come ${how}: steering before the next model call, follow-ups when the run would end`, async () => {
       const modes = {
         ...(steeringMode && { steeringMode }),
         ...(followUpMode && { followUpMode }),
@@ -245,7 +245,7 @@ describe("what is queued while a tool runs", () => {
     });
   }
 
-  it("keeps calls that were not begun from running, if the settings say so", async () => {
+  it("prevent pending calls from running with skipToolsOnSteering", async () => {
     const { agent, timeline, trace, play } = stage(
       [calls("a", "b"), "Done."],
       (time) => [slow(time, "a", 10), slow(time, "b", 10)],
@@ -269,13 +269,13 @@ describe("what is queued while a tool runs", () => {
   });
 });
 
-describe("a run that is told to end", () => {
+describe("a run that is ended", () => {
   const last = (timeline: Timeline, name: string, ms: number): AgentTool => ({
     ...tool(name, () => ""),
     execute: () => timeline.sleep(ms).then(() => ({ ...textResult(name), terminate: true })),
   });
 
-  it("by every tool of the batch: no model call follows, but what is queued is answered", async () => {
+  it("by every tool of the batch sends no further request, except for queued messages", async () => {
     const { agent, script, trace, play } = stage([calls("a", "b"), "Once more."], (timeline) => [
       last(timeline, "a", 20),
       last(timeline, "b", 10),
@@ -299,7 +299,7 @@ describe("a run that is told to end", () => {
     assert.equal(script.calls.length, 2);
   });
 
-  it("by one tool of two goes on, whichever it is", async () => {
+  it("by one of two tools goes on, whichever it is", async () => {
     for (const ids of [
       ["a", "b"],
       ["b", "a"],
@@ -314,7 +314,7 @@ describe("a run that is told to end", () => {
     }
   });
 
-  it("by shouldStopAfterTurn ends after the turn's results, and leaves the queues as they are", async () => {
+  it("by shouldStopAfterTurn ends after the turn's results, and keeps the queues", async () => {
     const { agent, script, trace, play } = stage(
       [calls("a"), "never"],
       (timeline) => [slow(timeline, "a", 10)],
@@ -337,7 +337,7 @@ describe("a run that is told to end", () => {
 });
 
 describe("agentLoop", () => {
-  it("says what an agent says, word for word", async () => {
+  it("emits the same events as an agent", async () => {
     const steps = [calls("a", "b"), "Done."];
     const tools = (timeline: Timeline): AgentTool[] => [
       slow(timeline, "a", 20),

@@ -16,11 +16,11 @@ import { Simulator } from "./simulate.ts";
 const BASE = Number(process.env.BOWLINE_SIMULATION_SEED ?? 1);
 const RUNS = 20_000;
 
-describe("random worlds", () => {
+describe("random simulations", () => {
   const simulator = new Simulator();
   after(() => simulator[Symbol.dispose]());
 
-  it(`keep every invariant in ${RUNS} runs, and hold whatever can happen`, async (test) => {
+  it(`keep every invariant in ${RUNS} runs, and cover every circumstance`, async (test) => {
     test.diagnostic(`base seed ${BASE}`);
     const census = new Map<string, number>();
     let runs = 0;
@@ -36,7 +36,7 @@ describe("random worlds", () => {
     }
   });
 
-  it("are the same from the same seed, to the last event", async () => {
+  it("are the same for the same seed, to the last event", async () => {
     for (let seed = BASE; seed < BASE + 100; seed++) {
       const [one, other] = [
         await simulator.runPlan(drawPlan(seed), true),
@@ -47,7 +47,7 @@ describe("random worlds", () => {
     }
   });
 
-  it("shrink to what a failure needs", async () => {
+  it("shrink to the steps that a failure needs", async () => {
     const hasAbort = (plan: ReturnType<typeof drawPlan>): boolean =>
       plan.agents.some(({ actions }) => actions.some(({ does }) => does === "abort"));
     let seed = BASE;

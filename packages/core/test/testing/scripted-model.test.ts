@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createScriptedModel } from "../../src/testing/index.ts";
 
 describe("a scripted model", () => {
-  it("says its text in pieces of the given length", async () => {
+  it("emits its text in deltas of the given length", async () => {
     const { model, streamFn } = createScriptedModel(["Hello."], { deltaLength: 4 });
     const said: string[] = [];
     for await (const event of await streamFn(model, { messages: [] }, {}))
@@ -11,7 +11,7 @@ describe("a scripted model", () => {
     assert.deepEqual(said, ["Hell", "o."]);
   });
 
-  it("refuses pieces of which it would never come to an end", () => {
+  it("refuses a delta length that would never end", () => {
     for (const deltaLength of [0, -1, Number.NaN])
       assert.throws(() => createScriptedModel(["Hello."], { deltaLength }), {
         code: "invalid_argument",

@@ -79,9 +79,9 @@ const format = (body: Body, json: Record<string, unknown>): unknown =>
 const chatRules: readonly Rule[] = [
   ["a missing model", (body) => delete body.model, "model is required"],
   ["an empty model", (body) => set(body, { model: "" }), "model must not be blank"],
-  ["a field of nobody", (body) => set(body, { store: false }), "store is no field"],
+  ["an unknown field", (body) => set(body, { store: false }), "store is no field"],
   [
-    "a field that is null for absent",
+    "null for an absent field",
     (body) => set(body, { temperature: null }),
     "temperature must be a number",
   ],
@@ -96,17 +96,17 @@ const chatRules: readonly Rule[] = [
     "stream_options is refused without stream",
   ],
   [
-    "a form of answer that is unknown",
+    "an unknown response format",
     (body) => set(body, { response_format: { type: "json" } }),
     "json_schema is required",
   ],
   [
-    "an answer's name with a space",
+    "a response format's name with a space",
     (body) => format(body, { name: "an answer" }),
     "name must match",
   ],
   [
-    "an answer that is no object",
+    "a response format that is not an object",
     (body) => format(body, { schema: { type: "array" } }),
     'type must be "object"',
   ],
@@ -116,13 +116,13 @@ const chatRules: readonly Rule[] = [
     "additionalProperties false in strict mode",
   ],
   [
-    "a name that is not required in strict mode",
+    "an optional property in strict mode",
     (body) =>
       format(body, { strict: true, schema: { ...strictly({ type: "string" }), required: [] } }),
     "must require path in strict mode",
   ],
   [
-    "a word that strict mode does not know, deep down",
+    "a nested keyword that strict mode does not support",
     (body) =>
       format(body, {
         strict: true,
@@ -131,7 +131,7 @@ const chatRules: readonly Rule[] = [
     "properties.path.anyOf[0].minLength is refused in strict mode",
   ],
   [
-    "a key of a cache that is too long",
+    "a cache key that is too long",
     (body) => set(body, { prompt_cache_key: "k".repeat(65) }),
     "prompt_cache_key must match",
   ],
@@ -140,15 +140,19 @@ const chatRules: readonly Rule[] = [
     (body) => set(body, { stream_options: {} }),
     "include_usage is required",
   ],
-  ["no tokens", (body) => set(body, { max_tokens: 0 }), "max_tokens must be a whole number"],
-  ["both limits of tokens", (body) => set(body, { max_completion_tokens: 5 }), "one option"],
+  [
+    "a limit of 0 tokens",
+    (body) => set(body, { max_tokens: 0 }),
+    "max_tokens must be a whole number",
+  ],
+  ["both token limits", (body) => set(body, { max_completion_tokens: 5 }), "one option"],
   [
     "a temperature out of range",
     (body) => set(body, { temperature: 2.1 }),
     "temperature must be a number from 0 to 2",
   ],
   [
-    "metadata that are not strings",
+    "metadata values other than strings",
     (body) => set(body, { metadata: { n: 1 } }),
     "metadata must hold strings",
   ],
@@ -169,7 +173,7 @@ const chatRules: readonly Rule[] = [
     "refused without tools",
   ],
   [
-    "a choice of a tool that is not there",
+    "a choice of an unknown tool",
     (body) => set(body, { tool_choice: { type: "function", function: { name: "x" } } }),
     "tool_choice.function.name must be",
   ],
@@ -199,7 +203,7 @@ const chatRules: readonly Rule[] = [
     "properties must be an object",
   ],
   [
-    "a schema of no object",
+    "a schema that is not an object",
     (body) => set(body.tools[0]?.function, { parameters: { type: "string", properties: {} } }),
     'type must be "object"',
   ],
@@ -236,7 +240,7 @@ const chatRules: readonly Rule[] = [
   ],
   ["a name on a user", (body) => set(body.messages[6], { name: "me" }), "name is no field"],
   [
-    "an image that is no base64",
+    "an image that is not base64",
     (body) =>
       set(body.messages[1], {
         content: [{ type: "image_url", image_url: { url: "data:image/png;base64,?" } }],
@@ -283,28 +287,24 @@ const chatRules: readonly Rule[] = [
     (body) => set(body.messages[5], { tool_calls: [] }),
     "tool_calls must be a list with something in it",
   ],
+  ["an unknown field of a call", (body) => set(calls(body)[0], { index: 0 }), "index is no field"],
   [
-    "a field of a call that is unknown",
-    (body) => set(calls(body)[0], { index: 0 }),
-    "index is no field",
-  ],
-  [
-    "arguments that are an object",
+    "arguments as an object",
     (body) => set(calls(body)[0]?.function, { arguments: {} }),
     "must be JSON text",
   ],
   [
-    "arguments that are no JSON",
+    "arguments that are not JSON",
     (body) => set(calls(body)[0]?.function, { arguments: '{"a":' }),
     "must be JSON",
   ],
   [
-    "arguments that are no object",
+    "arguments that are not an object",
     (body) => set(calls(body)[0]?.function, { arguments: "[]" }),
     "JSON of an object",
   ],
   [
-    "a NUL that hides in the arguments",
+    "an escaped NUL in the arguments",
     (body) => set(calls(body)[0]?.function, { arguments: '{"a":"\\u0000"}' }),
     "holds NUL",
   ],
@@ -320,7 +320,7 @@ const chatRules: readonly Rule[] = [
     "id must match",
   ],
   ["an id outside ASCII", (body) => set(calls(body)[0], { id: "é" }), "id must match"],
-  ["one id for two calls", (body) => set(calls(body)[1], { id: "a" }), "is there twice"],
+  ["a duplicate call id", (body) => set(calls(body)[1], { id: "a" }), "is there twice"],
   [
     "a call without its result",
     (body) => body.messages.splice(4, 1),
@@ -364,7 +364,11 @@ const chatRules: readonly Rule[] = [
     "lone surrogate",
   ],
   ["NUL", (body) => set(body.messages[6], { content: "a\u0000" }), "holds NUL"],
-  ["what JSON does not know", (body) => set(body, { max_tokens: Number.NaN }), "must be JSON"],
+  [
+    "a value that JSON cannot represent",
+    (body) => set(body, { max_tokens: Number.NaN }),
+    "must be JSON",
+  ],
 ];
 
 describe("the strict check of Chat Completions requests", () => {

@@ -71,8 +71,8 @@ const blocks = (body: Body, index: number): Record<string, unknown>[] =>
   body.messages[index]?.content as Record<string, unknown>[];
 
 const messagesRules: readonly Rule[] = [
-  ["a missing limit of tokens", (body) => delete body.max_tokens, "max_tokens is required"],
-  ["a field of nobody", (body) => set(body, { stop: [] }), "stop is no field"],
+  ["a missing token limit", (body) => delete body.max_tokens, "max_tokens is required"],
+  ["an unknown field", (body) => set(body, { stop: [] }), "stop is no field"],
   [
     "a request that does not stream",
     (body) => set(body, { stream: false }),
@@ -125,12 +125,12 @@ const messagesRules: readonly Rule[] = [
     "output_config.effort must be one of",
   ],
   [
-    "an open object as an answer",
+    "an open object as output",
     (body) => set(body, { output_config: { format: { type: "json_schema", schema } } }),
     "must have additionalProperties false",
   ],
   [
-    "a word of an answer's schema that is unknown",
+    "an unsupported keyword in an output schema",
     (body) =>
       set(body, {
         output_config: { format: { type: "json_schema", schema: { ...schema, minProperties: 1 } } },
@@ -138,7 +138,7 @@ const messagesRules: readonly Rule[] = [
     "minProperties is refused in output_config.format",
   ],
   [
-    "an answer of no kind",
+    "an output format without a type",
     (body) => set(body, { output_config: { format: { type: "json", schema } } }),
     "format.type must be one of",
   ],
@@ -158,7 +158,7 @@ const messagesRules: readonly Rule[] = [
     "tool_choice is refused without tools",
   ],
   [
-    "a choice of a tool that is not there",
+    "a choice of an unknown tool",
     (body) => set(body, { tool_choice: { type: "tool", name: "x" } }),
     "tool_choice.name must be",
   ],
@@ -231,9 +231,9 @@ const messagesRules: readonly Rule[] = [
     (body) => set(blocks(body, 1)[5], { id: "x".repeat(65) }),
     "id must match",
   ],
-  ["one id for two calls", (body) => set(blocks(body, 1)[6], { id: "a" }), "is there twice"],
+  ["a duplicate call id", (body) => set(blocks(body, 1)[6], { id: "a" }), "is there twice"],
   [
-    "an input that is JSON text",
+    "an input as JSON text",
     (body) => set(blocks(body, 1)[5], { input: "{}" }),
     "input must be an object",
   ],
@@ -284,7 +284,7 @@ const messagesRules: readonly Rule[] = [
     "is there 5 times",
   ],
   [
-    "a long mark behind a short one",
+    "a long cache mark after a short one",
     (body) => set(body, { tools: [{ ...body.tools[0], cache_control: { type: "ephemeral" } }] }),
     "1h must come before",
   ],

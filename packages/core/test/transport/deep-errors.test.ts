@@ -8,7 +8,7 @@ const nested = (depth: number): string => `${'{"error":'.repeat(depth)}"No."${"}
 const model = getModel("acme", "m", { baseUrl: "http://server.invalid/v1" });
 const context = { messages: [{ role: "user", content: "Hi", timestamp: 1 } as const] };
 
-it("a refusal is told by its status, however deep its body is", async () => {
+it("a refusal is classified by its status, for a body of any depth", async () => {
   for (const depth of [3, 9000, 100_000]) {
     const fetch = async (): Promise<Response> => new Response(nested(depth), { status: 400 });
     const { error } = await finalMessage(complete(model, context, { fetch, apiKey: "k" }));
@@ -17,7 +17,7 @@ it("a refusal is told by its status, however deep its body is", async () => {
   }
 });
 
-it("an error inside a stream is told as one, however deep it is", async () => {
+it("an error inside a stream is reported as an error, at any depth", async () => {
   for (const depth of [3, 9000, 100_000]) {
     const headers = { "content-type": "text/event-stream" };
     const fetch = async (): Promise<Response> =>

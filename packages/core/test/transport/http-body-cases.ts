@@ -82,19 +82,19 @@ const redirects: HttpCase[] = [
     "",
   ),
   kept(
-    "Q229 a 307 that names no target fails",
+    "Q229 a 307 without a target fails",
     moved(307),
     { code: "unexpected_response", status: 307, retryable: false },
     "",
   ),
   kept(
-    "Q229 a 307 whose target is no address fails",
+    "Q229 a 307 with an invalid target fails",
     moved(307, "http://["),
     { code: "unexpected_response", status: 307, retryable: false, message: /http:\/\/\[/ },
     "",
   ),
   {
-    name: "Q229 redirects that lead round in a circle end",
+    name: "Q229 a redirect loop ends",
     answers: [moved(307, "/v1/chat/completions")],
     attempts: 4,
     text: "",
@@ -106,7 +106,7 @@ const redirects: HttpCase[] = [
     },
   },
   {
-    name: "Q229 what a redirect leads to may fail and be tried again",
+    name: "Q229 a failure after a redirect is retried",
     answers: [moved(307, "/v2"), refused(503), moved(307, "/v2"), hello],
     attempts: 4,
     waits: [250],
@@ -125,9 +125,9 @@ const resets: HttpCase[] = [
       ],
     ] as const
   ).flatMap(([what, answer]): HttpCase[] => [
-    { ...again(`Q230 ${what}: at once again, on a connection of its own`, 0, answer), fresh: true },
+    { ...again(`Q230 ${what}: retried at once on a new connection`, 0, answer), fresh: true },
     {
-      name: `Q230 ${what}, again and again: only the first time at once`,
+      name: `Q230 ${what}, repeatedly: only the first retry is immediate`,
       answers: [answer],
       attempts: 3,
       waits: [0, 500],
@@ -137,64 +137,88 @@ const resets: HttpCase[] = [
     },
   ]),
   {
-    ...again("Q231 a reset after the headers is tried again", 0, begun("chunked", "", "reset")),
+    ...again("Q231 a reset after the headers is retried", 0, begun("chunked", "", "reset")),
     fresh: true,
   },
   {
-    ...again("Q231 so is a reset after a sign of life", 0, begun("chunked", ": hi\n\n", "reset")),
+    ...again(
+      "Q231 a reset after a keep-alive is retried",
+      0,
+      begun("chunked", ": hi\n\n", "reset"),
+    ),
     fresh: true,
   },
   // Node's fetch takes a reset for the end of a body that only the connection ends: an empty
   // answer, then.
-  again("Q231 so is a reset that fetch does not tell", 250, begun("close", ": hi\n\n", "reset")),
-  kept("Q232 a reset in mid stream keeps what came", begun("chunked", hel, "reset"), broken),
-  kept("Q232 a reset that fetch does not tell is no end", begun("close", hel, "reset"), truncated),
+  again(
+    "Q231 a reset that fetch does not report is retried",
+    250,
+    begun("close", ": hi\n\n", "reset"),
+  ),
   kept(
-    "Q232 a reset after a whole call fails the turn",
+    "Q232 a reset during the stream keeps the partial answer",
+    begun("chunked", hel, "reset"),
+    broken,
+  ),
+  kept(
+    "Q232 a reset that fetch does not report is a truncation",
+    begun("close", hel, "reset"),
+    truncated,
+  ),
+  kept(
+    "Q232 a reset after a complete call fails the turn",
     begun("chunked", wholeCall, "reset"),
     broken,
     "",
   ),
   {
-    ...again("Q232 it is tried again where the caller agreed", 0, begun("chunked", hel, "reset")),
+    ...again(
+      "Q232 a reset during the stream is retried with retryAfterOutput",
+      0,
+      begun("chunked", hel, "reset"),
+    ),
     options: { retryAfterOutput: true },
     fresh: true,
   },
   {
     ...again(
-      "Q233 a body shorter than announced is tried again",
+      "Q233 a body shorter than announced is retried",
       0,
       begun("length", ": hi\n\n", "end"),
     ),
     fresh: true,
   },
   {
-    ...again("Q233 so is one whose chunks are cut", 0, begun("chunked", ": hi\n\n", "end")),
+    ...again("Q233 a body whose chunks are cut is retried", 0, begun("chunked", ": hi\n\n", "end")),
     fresh: true,
   },
-  kept("Q233 a body shorter than announced keeps what came", begun("length", hel, "end"), broken),
-  kept("Q233 so does one whose chunks are cut", begun("chunked", hel, "end"), broken),
   kept(
-    "Q233 so does a compressed one",
+    "Q233 a body shorter than announced keeps the partial answer",
+    begun("length", hel, "end"),
+    broken,
+  ),
+  kept(
+    "Q233 a body whose chunks are cut keeps the partial answer",
+    begun("chunked", hel, "end"),
+    broken,
+  ),
+  kept(
+    "Q233 a compressed body that is cut keeps the partial answer",
     { ...http(200, compressed, halfGzip, "reset"), visible: hel.length },
     broken,
   ),
   kept(
-    "Q233 a body that only the connection ends is not complete because it ended",
+    "Q233 a body that ends with the connection is not complete without an end event",
     begun("close", hel, "end"),
     truncated,
   ),
   kept(
-    "Q233 a refusal whose body is cut is a refusal",
+    "Q233 a refusal whose body is cut is still a refusal",
     http(401, { "content-length": "5000" }, "Who are you?", "end"),
     { code: "authentication_failed", status: 401, retryable: false },
     "",
   ),
-  kept(
-    "Q228 what was shown is not asked for again, and no key makes it so",
-    begun("chunked", hel, "reset"),
-    broken,
-  ),
+  kept("Q228 no retry after output", begun("chunked", hel, "reset"), broken),
 ];
 
 /** Silence that only a limit ends, and what it comes to after all tries. */
@@ -216,13 +240,13 @@ const held = (body: string): Answer => begun("close", body, "hold");
 const silences: HttpCase[] = [
   silent("Q234 no byte for 120 s after the headers", held(""), 120_000, /nothing for 120000 ms/),
   silent(
-    "Q234 no byte for 120 s after a sign of life",
+    "Q234 no byte for 120 s after a keep-alive",
     held(": hi\n\n"),
     120_000,
     /nothing for 120000 ms/,
   ),
   {
-    ...kept("Q234 a stall in mid stream keeps what came", held(hel), {
+    ...kept("Q234 a stall during the stream keeps the partial answer", held(hel), {
       ...timeout,
       message: /nothing for 120000 ms/,
     }),
@@ -230,14 +254,14 @@ const silences: HttpCase[] = [
   },
   {
     ...kept(
-      "Q234 signs of life keep it going, but not for more than 300 s without content",
+      "Q234 keep-alives extend the wait, but not beyond 300 s without content",
       dripping(held(hel), ": hi\n\n", 50_000, 10),
       { ...timeout, message: /no content for 300000 ms/ },
     ),
     elapsedMs: 300_000,
   },
   {
-    name: "Q234 content keeps it going for ever",
+    name: "Q234 content extends the wait without a limit",
     answers: [dripping(held(hel), hel, 110_000, 20), hello],
     attempts: 1,
     text: "Hel".repeat(21),
@@ -250,7 +274,7 @@ const silences: HttpCase[] = [
   },
   silent("Q235 no headers for 600 s", nothing("hold"), 600_000, /no answer for 600000 ms/),
   {
-    name: "Q235 the limit of the headers ends with them: the body has its own",
+    name: "Q235 the limit for the headers does not apply to the body",
     answers: [dripping(held(hel), hel, 100_000, 3), hello],
     options: { timeouts: { firstByteMs: 1000 } },
     attempts: 1,
@@ -263,11 +287,14 @@ const silences: HttpCase[] = [
 const aborted = { code: "aborted", retryable: false } as const;
 const aborts: HttpCase[] = [
   {
-    ...kept("Q237 an abort while there is no answer", nothing("hold"), aborted, ""),
+    ...kept("Q237 an abort before the headers", nothing("hold"), aborted, ""),
     abort: "stall",
   },
   { ...kept("Q237 an abort before the first event", held(""), aborted, ""), abort: "stall" },
-  { ...kept("Q237 an abort in mid stream keeps what came", held(hel), aborted), abort: "stall" },
+  {
+    ...kept("Q237 an abort during the stream keeps the partial answer", held(hel), aborted),
+    abort: "stall",
+  },
   {
     ...kept(
       "Q237 an abort while a refusal is read",
@@ -279,7 +306,7 @@ const aborts: HttpCase[] = [
   },
   {
     ...kept(
-      "Q237 an abort during the wait for the next try",
+      "Q237 an abort during the wait for a retry",
       refused(429, { "retry-after": "30" }),
       aborted,
       "",
@@ -308,10 +335,10 @@ const shapes: HttpCase[] = [
   right("Q238 blank lines before JSON", http(200, asJson, `\n\n\n${wholeHello}`)),
   right("Q239 [DONE] after JSON", http(200, asJson, `${wholeHello}\n[DONE]`)),
   right("Q239 white space after JSON", http(200, asJson, `${wholeHello}\n \n`)),
-  right("Q240 events where none were asked for", http(200, asEvents, events), {
+  right("Q240 an event stream for a non-streaming request", http(200, asEvents, events), {
     options: { extraBody: { stream: false } },
   }),
-  right("Q240 events under another name", http(200, asJson, events)),
+  right("Q240 an event stream under another content type", http(200, asJson, events)),
   kept(
     'Q241 {"choices":null} is quoted',
     http(200, asJson, '{"choices":null}'),
@@ -334,7 +361,7 @@ const botched = {
 };
 const poor: HttpCase[] = [
   {
-    name: "Q092 an empty answer is asked for twice more, then told",
+    name: "Q092 an empty answer is retried twice and then reported",
     answers: [empty],
     attempts: 3,
     waits: [250, 500],
@@ -343,7 +370,7 @@ const poor: HttpCase[] = [
   },
   {
     ...again(
-      "Q092 empty answers and failed requests have a budget each",
+      "Q092 empty answers and failed requests have separate retry counts",
       0,
       refused(503),
       empty,
@@ -353,7 +380,7 @@ const poor: HttpCase[] = [
     waits: [250, 250, 500, 500],
   },
   {
-    name: "Q092 the budget of empty answers stays small where many tries are wanted",
+    name: "Q092 empty answers are retried twice even with a higher maxRetries",
     answers: [empty],
     options: { maxRetries: 9 },
     attempts: 3,
@@ -362,7 +389,7 @@ const poor: HttpCase[] = [
     error: { code: "empty_response", retryable: true },
   },
   {
-    name: "Q092 an empty answer is told at once where no tries are wanted",
+    name: "Q092 an empty answer is reported at once with maxRetries: 0",
     answers: [empty, hello],
     options: { maxRetries: 0 },
     attempts: 1,
@@ -370,12 +397,12 @@ const poor: HttpCase[] = [
     error: { code: "empty_response", retryable: true },
   },
   again(
-    "Q104 a call that the model botched is asked for again",
+    "Q104 a malformed call of the model is retried",
     250,
     http(400, asJson, JSON.stringify({ error: botched })),
   ),
   {
-    name: "Q104 also inside of a 200, twice, and apart from failed requests",
+    name: "Q104 a malformed call in a 200 is retried twice, apart from failed requests",
     answers: [
       http(200, asEvents, data({ error: botched })),
       refused(503),
@@ -388,7 +415,7 @@ const poor: HttpCase[] = [
     text,
   },
   {
-    name: "Q207 a malformed call of Gemini's is asked for twice more, then told",
+    name: "Q207 a malformed call of Gemini is retried twice and then reported",
     wire: "google-generate",
     answers: [
       http(

@@ -25,7 +25,8 @@ function ask(origin: string, options: StreamOptions = {}): Promise<AssistantMess
 }
 
 describe("connections", () => {
-  it("Q230 that died in the pool cost one try, however many there are", async () => {
+  // Q230
+  it("that died in the pool cost one try, regardless of their number", async () => {
     await using server = await serveBytes((ofConnection) =>
       ofConnection === 1 ? hello : nothing("reset"),
     );
@@ -40,7 +41,7 @@ describe("connections", () => {
     assert.deepEqual([second?.connection, second?.headers.connection], [4, "close"]);
   });
 
-  it("serve one call after the other: what follows an answer is read, also when it comes late", async () => {
+  it("are reused for the next call: the rest of a response is read, even if it arrives late", async () => {
     const body =
       'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
     const ends = new EventEmitter();
@@ -66,7 +67,8 @@ describe("connections", () => {
     assert.equal(connections, 1);
   });
 
-  it("Q229 a redirect of the same origin keeps path, body and key; another origin gets nothing at all", async () => {
+  // Q229
+  it("follow a redirect within the origin with path, body and key, and send nothing to another origin", async () => {
     await using other = await serveBytes([hello]);
     for (const [location, followed] of [
       ["/v2/chat?x=1", true],
@@ -87,7 +89,8 @@ describe("connections", () => {
     assert.deepEqual(other.requests, []);
   });
 
-  it("Q229 a target is relative to the address that named it", async () => {
+  // Q229
+  it("resolve a redirect target against the redirecting address", async () => {
     await using server = await serveBytes([
       http(307, { location: "/v2/old" }),
       http(307, { location: "new" }),
@@ -97,7 +100,8 @@ describe("connections", () => {
     assert.equal(server.requests.at(-1)?.target, "/v2/new");
   });
 
-  it("Q229 a redirect that a browser hides fails, too", async () => {
+  // Q229
+  it("fail on a redirect that a browser hides", async () => {
     const hidden = Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" });
     const { error } = await ask("http://127.0.0.1:1", { fetch: async () => hidden });
     assert.deepEqual([error?.code, error?.retryable], ["unexpected_response", false]);
@@ -105,8 +109,9 @@ describe("connections", () => {
   });
 });
 
-describe("a fetch of one's own", () => {
-  it("Q236 may bring its own limits: they are timeouts, and name theirs", async () => {
+describe("a custom fetch", () => {
+  // Q236
+  it("may have its own limits, which are reported as timeouts with their name", async () => {
     await using server = await serveBytes([nothing("hold")]);
     await fetch(server.origin, { signal: AbortSignal.timeout(1) }).catch(() => {}); // Node loads its dispatcher with the first call
     const global = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
@@ -123,7 +128,8 @@ describe("a fetch of one's own", () => {
     assert.match(error?.message ?? "", /UND_ERR_HEADERS_TIMEOUT/);
   });
 
-  it("Q236 may give up by a signal of its own, before the headers or in the body: that is a timeout, too", async () => {
+  // Q236
+  it("may abort by its own signal, before the headers or in the body, which is a timeout", async () => {
     for (const answer of [nothing("hold"), begun("chunked", ": hi\n\n", "hold")]) {
       const own = new AbortController();
       await using server = await serveBytes([answer], () =>
@@ -142,14 +148,16 @@ describe("a fetch of one's own", () => {
     }
   });
 
-  it("Q237 is not called when the call was aborted before", async () => {
+  // Q237
+  it("is not called after an abort", async () => {
     await using server = await serveBytes([hello]);
     const message = await ask(server.origin, { signal: AbortSignal.abort() });
     assert.equal(message.stopReason, "aborted");
     assert.deepEqual(server.requests, []);
   });
 
-  it("Q237 that ignores its signal holds nothing up: no hook, no further request, no timer after the abort", async () => {
+  // Q237
+  it("that ignores its signal does not delay an abort: no hook, no further request and no timer follow", async () => {
     const controller = new AbortController();
     const clock = new StillClock(now);
     const asked: string[] = [];
@@ -172,7 +180,8 @@ describe("a fetch of one's own", () => {
     assert.deepEqual(clock.pending, []);
   });
 
-  it("Q237 and a hook that is still busy then: nothing is begun that nobody would end", async () => {
+  // Q237
+  it("starts nothing after an abort that comes during a slow hook", async () => {
     for (const late of [
       new Response(null, { status: 307, headers: { location: "/v2" } }),
       new Response("data: x\n\n"),
@@ -196,7 +205,7 @@ describe("a fetch of one's own", () => {
     }
   });
 
-  it("and answers after the end, or hands over a body that never ends, is left: its connection is let go", async () => {
+  it("that answers late, or returns an endless body, has its connection released", async () => {
     for (const hold of ["fetch", "onResponse"] as const) {
       const controller = new AbortController();
       let goOn: () => void = () => {};
@@ -227,7 +236,7 @@ describe("a fetch of one's own", () => {
     }
   });
 
-  it("finds no listener of ours on its signal: Node's holds on to that, and with it to what a broken connection left", async () => {
+  it("sees no listener on its signal when it returns or its connection breaks, so that nothing leaks", async () => {
     const counts: number[] = [];
     const message = await ask("http://127.0.0.1:1", {
       maxRetries: 0,

@@ -33,7 +33,7 @@ const within = (totalMs: number): Pick<HttpCase, "options" | "elapsedMs"> => ({
 });
 const total: HttpCase[] = [
   {
-    name: "Q235 a limit of the whole call ends a stall, keeps what came and is named",
+    name: "Q235 the limit of the whole call ends a stall, keeps the partial answer and is named",
     answers: [held, hello],
     ...within(5000),
     attempts: 1,
@@ -41,7 +41,7 @@ const total: HttpCase[] = [
     error: { ...timeout, message: /did not finish within 5000 ms/ },
   },
   {
-    name: "Q235 it ends what keeps coming, too",
+    name: "Q235 it ends a stream that keeps sending",
     answers: [dripping(held, hel, 2000, 20), hello],
     ...within(10_000),
     attempts: 1,
@@ -49,7 +49,7 @@ const total: HttpCase[] = [
     error: { ...timeout, message: /did not finish within 10000 ms/ },
   },
   {
-    name: "Q235 it ends the wait for headers, which is not tried again then",
+    name: "Q235 it ends the wait for headers without a retry",
     answers: [nothing("hold"), hello],
     ...within(5000),
     attempts: 1,
@@ -57,7 +57,7 @@ const total: HttpCase[] = [
     error: { ...timeout, message: /did not finish within 5000 ms/ },
   },
   {
-    name: "Q235 it is one for all tries and the waits between them",
+    name: "Q235 it covers all tries and the waits between them",
     answers: [refused(503), held, hello],
     ...within(1000),
     attempts: 2,
@@ -66,7 +66,7 @@ const total: HttpCase[] = [
     error: { ...timeout, message: /did not finish within 1000 ms/ },
   },
   {
-    name: "Q235 a wait that it would end is not begun: the failure is told",
+    name: "Q235 a wait beyond the limit does not start, and the failure is reported",
     answers: [refused(503)],
     options: { timeouts: { totalMs: 750 } },
     attempts: 2,
@@ -76,7 +76,7 @@ const total: HttpCase[] = [
     error: { code: "server_error", status: 503, retryable: true },
   },
   {
-    name: "Q235 nor is one that a server asks for",
+    name: "Q235 a wait beyond the limit does not start, even if a server asks for it",
     answers: [refused(429, { "retry-after": "20" }), hello],
     options: { timeouts: { totalMs: 20_000 } },
     attempts: 1,
@@ -85,7 +85,7 @@ const total: HttpCase[] = [
     error: { code: "rate_limited", status: 429, retryable: true, retryAfterMs: 20_000 },
   },
   {
-    name: "Q235 it leaves alone what ends in time",
+    name: "Q235 it does not affect a call that ends in time",
     answers: [refused(503), hello],
     options: { timeouts: { totalMs: 251 } },
     attempts: 2,
@@ -99,7 +99,7 @@ const busy = { code: "server_error", status: 500, retryable: true } as const;
 const unknown = { code: "authentication_failed", status: 401, retryable: false } as const;
 const refusals: HttpCase[] = [
   {
-    name: "Q234 a refusal that stalls is a refusal, with the words that came",
+    name: "Q234 a refusal that stalls is still a refusal, with the received text",
     answers: [stalled(401, "Who are"), hello],
     attempts: 1,
     elapsedMs: 120_000,
@@ -107,7 +107,7 @@ const refusals: HttpCase[] = [
     error: { ...unknown, message: /HTTP 401.*Who are/ },
   },
   {
-    name: "Q234 one that may pass is tried again after that",
+    name: "Q234 a retryable refusal that stalls is retried",
     answers: [stalled(500, "No"), hello],
     attempts: 2,
     waits: [250],
@@ -115,7 +115,7 @@ const refusals: HttpCase[] = [
     text: "Hello.",
   },
   {
-    name: "Q234 one that trickles has as long as a stream without content",
+    name: "Q234 a refusal that trickles has as long as a stream without content",
     answers: [dripping(stalled(401, "Who"), "!", 50_000, 100), hello],
     attempts: 1,
     elapsedMs: 300_000,
@@ -123,7 +123,7 @@ const refusals: HttpCase[] = [
     error: { ...unknown, message: /Who!!!!!$/ },
   },
   {
-    name: "Q235 one that stalls is held to the limit of the whole call",
+    name: "Q235 a refusal that stalls is ended by the limit of the whole call",
     answers: [stalled(500, "No"), hello],
     ...within(1000),
     attempts: 1,
@@ -131,7 +131,7 @@ const refusals: HttpCase[] = [
     error: { ...busy, message: /HTTP 500.*No/ },
   },
   {
-    name: "Q242 of one that is long the beginning counts, and the rest is not waited for",
+    name: "Q242 only the beginning of a long refusal is read",
     answers: [
       http(
         400,
@@ -147,7 +147,7 @@ const refusals: HttpCase[] = [
     error: { code: "invalid_request", status: 400, retryable: false, message: /HTTP 400.*Not so/ },
   },
   {
-    name: "Q229 so it is of a redirect",
+    name: "Q229 only the beginning of a redirect's body is read",
     answers: [
       http(302, { location: "/login", "content-length": "99000000" }, "x".repeat(200_000), "hold"),
       hello,
@@ -158,7 +158,7 @@ const refusals: HttpCase[] = [
     error: { code: "unexpected_response", status: 302, retryable: false, message: /\/login/ },
   },
   {
-    name: "Q226 a refusal whose body is reset is a refusal",
+    name: "Q226 a refusal whose body is reset is still a refusal",
     answers: [{ ...stalled(401, "Who are"), after: "reset" }, hello],
     attempts: 1,
     text: "",
@@ -187,19 +187,19 @@ const cuts: HttpCase[] = [
     return [
       {
         ...more,
-        name: `Q233 a whole answer of ${name} that is cut is tried again`,
+        name: `Q233 a non-streaming answer of ${name} that is cut is retried`,
         answers: [whole(body.slice(0, -4)), whole(body)],
         waits: [250],
       },
       {
         ...more,
-        name: `Q233 so is one of ${name} in lines, cut in the middle`,
+        name: `Q233 a non-streaming answer of ${name} in lines, cut in the middle, is retried`,
         answers: [whole(lines.slice(0, lines.indexOf("Hello") + 2)), whole(lines)],
         waits: [250],
       },
       {
         ...more,
-        name: `Q233 so is one of ${name} that is shorter than announced`,
+        name: `Q233 a non-streaming answer of ${name} that is shorter than announced is retried`,
         answers: [whole(body.slice(0, -4), { "content-length": `${body.length}` }), whole(body)],
         waits: [0],
         fresh: true,
@@ -207,7 +207,7 @@ const cuts: HttpCase[] = [
     ];
   }),
   {
-    name: "Q233 a whole answer that is cut each time is a truncation, not a wrong address",
+    name: "Q233 a non-streaming answer that is cut each time is a truncation, not a wrong address",
     answers: [whole(wholeHello.slice(0, 40))],
     attempts: 3,
     waits: [250, 500],

@@ -69,12 +69,13 @@ function ask(origin: string, options: StreamOptions = {}): Promise<AssistantMess
   return streamOpenaiChat(model, context, { maxRetries: 0, ...options }).result();
 }
 
-describe("a body without end", () => {
+describe("an endless body", () => {
   for (const [status, code] of [
     [400, "invalid_request"],
     [503, "server_error"],
   ] as const) {
-    it(`Q242 of a ${status} is read as far as it says why, and given up`, async () => {
+    // Q242
+    it(`of a ${status} is read only as far as the error text needs`, async () => {
       await using server = await endless(
         `HTTP/1.1 ${status} X\r\nconnection: close\r\n\r\nNot so. `,
       );
@@ -87,7 +88,8 @@ describe("a body without end", () => {
     });
   }
 
-  it("Q235 that says nothing is ended by the limit of the whole call, on the system's clock", async () => {
+  // Q235
+  it("that contains no event is ended by the limit of the whole call, with the system clock", async () => {
     await using server = await endless(
       "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: ",
     );
@@ -100,8 +102,9 @@ describe("a body without end", () => {
   });
 });
 
-describe("a proxy of one's own", () => {
-  it("Q235 is held to the limit of the whole call, and told of it", async () => {
+describe("a custom proxy", () => {
+  // Q235
+  it("is bounded by the limit of the whole call, and receives that limit", async () => {
     await using server = await loopback(() => {});
     const model = getModel("custom", "the-model", { baseUrl: "http://127.0.0.1:1" });
     const proxyUrl = server.baseUrl.replace("/v1", "");
@@ -113,11 +116,12 @@ describe("a proxy of one's own", () => {
   });
 });
 
-describe("one piece of a body", () => {
+describe("parts of a body", () => {
   const tooLong = (error: unknown): boolean =>
     isBowlineError(error) && error.code === "stream_corrupt";
 
-  it("Q029 has a bound also where it is no event", () => {
+  // Q029
+  it("are bounded, even if they are not events", () => {
     const lines = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     lines.push(bytes(`{\n${'  "a": 1,\n'.repeat(9)}`));
     assert.throws(() => lines.push(bytes('  "a": 1,\n')), tooLong);
@@ -125,14 +129,16 @@ describe("one piece of a body", () => {
     assert.throws(() => line.push(bytes(`{"a":"${"x".repeat(100)}`)), tooLong);
   });
 
-  it("Q029 counts no more once events have come: what is between them is not kept", () => {
+  // Q029
+  it("between events are not counted, because they are not stored", () => {
     let events = 0;
     const reader = new SseReader({ event: () => void events++ }, { maxEventLength: 100 });
     reader.push(bytes(`data: a\n\n${"not a field\n".repeat(100)}data: b\n\n`));
     assert.deepEqual([events, reader.stray], [2, ""]);
   });
 
-  it("Q029 are together no longer than four of the longest: a server that never stops fills no memory", () => {
+  // Q029
+  it("in one batch are bounded by four times the longest event, so that they cannot fill memory", () => {
     let events = 0;
     const reader = new SseReader({ event: () => void events++ }, { maxEventLength: 100 });
     for (let count = 0; count < 8; count++) reader.push(bytes(`data: ${"x".repeat(50)}\n\n:\n\n`));
@@ -140,7 +146,8 @@ describe("one piece of a body", () => {
     assert.equal(events, 8);
   });
 
-  it("Q029 make an answer whose texts, thoughts and arguments are bounded together", async () => {
+  // Q029
+  it("form an answer whose text, thoughts and arguments are bounded together", async () => {
     const thought = { choices: [{ index: 0, delta: { reasoning_content: "h".repeat(40) } }] };
     const call = { index: 0, id: "a", function: { name: "f", arguments: `"${"x".repeat(38)}"` } };
     const called = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
@@ -158,7 +165,8 @@ describe("one piece of a body", () => {
     }
   });
 
-  it("Q029 without an end fill no small process: an answer has 16 Mi characters at most", () => {
+  // Q029
+  it("without an end are bounded: an answer has at most 16 Mi characters", () => {
     const decoder = new StreamDecoder(
       openaiChat,
       getModel("custom", "m", { baseUrl: "http://x/v1" }),
@@ -174,7 +182,8 @@ describe("one piece of a body", () => {
     assert.match(decoder.failure?.message ?? "", /longer than 16777216 characters/);
   });
 
-  it("Q029 are bounded for a call as its options say, on a wire and behind a proxy", async () => {
+  // Q029
+  it("are bounded by the options of a call, on a wire and behind a proxy", async () => {
     const answer = http(200, asEvents, data(say("x".repeat(1000)), finish(), "[DONE]"));
     await using server = await serveBytes([answer]);
     const model = getModel("custom", "the-model", { baseUrl: `${server.origin}/v1` });
@@ -195,7 +204,8 @@ describe("one piece of a body", () => {
     assert.match(proxied.error?.message ?? "", /more than 900 characters/);
   });
 
-  it("Q018 may be a whole answer of many lines, as long as the longest event", () => {
+  // Q018
+  it("may be a whole answer of many lines, as long as the longest event", () => {
     const text = "x".repeat(100_000);
     const lines = Array.from({ length: 100 }, () => `"${text}"`).join(",\n");
     const answer = wholeHello.replace("{", `{"padding":[\n${lines}\n],`);
@@ -211,8 +221,9 @@ describe("one piece of a body", () => {
   });
 });
 
-describe("a limit on time", () => {
-  it("Q235 holds by default where it is given as undefined, on a wire and to a proxy", async () => {
+describe("a time limit", () => {
+  // Q235
+  it("has its default if it is given as undefined, on a wire and to a proxy", async () => {
     const timeouts = { firstByteMs: undefined, idleMs: undefined, progressMs: undefined } as object;
     const model = getModel("custom", "the-model", { baseUrl: "http://h.invalid" });
     for (const stream of [streamOpenaiChat, streamProxy]) {
@@ -231,8 +242,9 @@ describe("a limit on time", () => {
   });
 });
 
-describe("one answer from a server that does not stream", () => {
-  it("Q233 is asked for again when it was cut", async () => {
+describe("a non-streaming answer", () => {
+  // Q233
+  it("is retried if it was cut", async () => {
     const whole = (body: string): ReturnType<typeof http> =>
       http(200, { ...asJson, connection: "close" }, body, "end");
     await using server = await serveBytes([whole(wholeHello.slice(0, 50)), whole(wholeHello)]);

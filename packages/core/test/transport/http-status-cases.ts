@@ -59,22 +59,22 @@ const final = (
 const fallback = 250; // half of the first 500 ms
 
 const delays: HttpCase[] = [
-  waits("Q220 a delay in seconds is waited for", 20_000, { "retry-after": "20" }),
-  waits("Q220 a delay of just the cap is waited for", 60_000, { "retry-after": "60" }),
-  waits("Q220 a delay as a date is waited for", 31_000, {
+  waits("Q220 waits for a delay in seconds", 20_000, { "retry-after": "20" }),
+  waits("Q220 waits for a delay equal to the cap", 60_000, { "retry-after": "60" }),
+  waits("Q220 waits for a delay given as a date", 31_000, {
     "retry-after": "Sat, 21 Nov 2026 10:00:30 GMT",
   }),
-  waits("Q220 a date in the past is no delay", fallback, {
+  waits("Q220 ignores a date in the past", fallback, {
     "retry-after": "Sat, 21 Nov 2026 09:59:00 GMT",
   }),
-  waits("Q220 a negative delay is none", fallback, { "retry-after": "-1" }),
-  waits("Q220 a delay of zero is none", fallback, { "retry-after": "0" }),
-  waits("Q220 a delay in words is none", fallback, { "retry-after": "soon" }),
+  waits("Q220 ignores a negative delay", fallback, { "retry-after": "-1" }),
+  waits("Q220 ignores a delay of zero", fallback, { "retry-after": "0" }),
+  waits("Q220 ignores a delay in words", fallback, { "retry-after": "soon" }),
   {
-    ...waits("Q220 a 503 may name a delay, too", 7000, {}),
+    ...waits("Q220 waits for the delay of a 503", 7000, {}),
     answers: [refused(503, { "retry-after": "7" }), hello],
   },
-  tooLong("Q220 a delay above the cap fails at once and is told", 120_000, {
+  tooLong("Q220 a delay above the cap fails at once and is reported", 120_000, {
     "retry-after": "120",
   }),
   tooLong("Q220 a huge delay fails at once", 100_000_000_000, { "retry-after": "100000000" }),
@@ -86,11 +86,11 @@ const delays: HttpCase[] = [
     options: { maxRetryDelayMs: 120_000 },
   },
   {
-    ...waits("Q220 the cap can be taken away", 3_600_000, { "retry-after": "3600" }),
+    ...waits("Q220 the cap can be removed", 3_600_000, { "retry-after": "3600" }),
     options: { maxRetryDelayMs: 0 },
   },
   {
-    ...waits("Q220 the cap is for what servers ask, not for waits of our own", fallback, {}),
+    ...waits("Q220 the cap applies to servers' delays, not to the client's backoff", fallback, {}),
     options: { maxRetryDelayMs: 100 },
   },
   waits("Q221 retry-after-ms is in milliseconds", 100, { "retry-after-ms": "100" }),
@@ -105,19 +105,19 @@ const delays: HttpCase[] = [
   waits("Q222 a reset as a date", 31_000, {
     "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:30Z",
   }),
-  waits("Q222 the reset of the limit that is used up", 6000, {
+  waits("Q222 the reset of the exhausted limit", 6000, {
     "x-ratelimit-remaining-requests": "0",
     "x-ratelimit-reset-requests": "6s",
     "x-ratelimit-remaining-tokens": "39000",
     "x-ratelimit-reset-tokens": "50s",
   }),
-  waits("Q222 the latest reset of those that are used up", 30_000, {
+  waits("Q222 the latest reset of the exhausted limits", 30_000, {
     "anthropic-ratelimit-requests-remaining": "0",
     "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:04Z",
     "anthropic-ratelimit-tokens-remaining": "0",
     "anthropic-ratelimit-tokens-reset": "2026-11-21T10:00:29Z",
   }),
-  waits("Q222 a limit that is not used up is no delay", fallback, {
+  waits("Q222 ignores a limit that is not exhausted", fallback, {
     "x-ratelimit-remaining": "12",
     "x-ratelimit-reset": "42",
   }),
@@ -126,16 +126,16 @@ const delays: HttpCase[] = [
     "x-ratelimit-reset-requests": "6s",
     "retry-after": "2",
   }),
-  waits("Q222 a reset in the past is no delay", fallback, { "x-ratelimit-reset": "1795255100" }),
+  waits("Q222 ignores a reset in the past", fallback, { "x-ratelimit-reset": "1795255100" }),
   tooLong("Q222 a reset in minutes and seconds, above the cap", 86_400, {
     "x-ratelimit-reset-tokens": "1m26.4s",
   }),
   {
-    ...waits("Q222 a reset says nothing of a 503", fallback, {}),
+    ...waits("Q222 ignores a reset on a 503", fallback, {}),
     answers: [refused(503, { "x-ratelimit-reset-tokens": "1m26.4s" }), hello],
   },
   waits("Q223 a delay in the message", 1500, {}, "Rate limit reached. Please try again in 1.5s."),
-  waits("Q223 a delay in Gemini's words", 13_500, {}, "Please retry in 13.5s."),
+  waits("Q223 a delay in Gemini's wording", 13_500, {}, "Please retry in 13.5s."),
   waits(
     "Q223 headers precede the message",
     2000,
@@ -143,11 +143,11 @@ const delays: HttpCase[] = [
     "Please try again in 20s.",
   ),
   tooLong("Q223 a delay in the message, above the cap", 360_000, {}, "Please try again in 6m0s."),
-  waits("Q245 a date is counted from the server's own, and to the end of its second", 4000, {
+  waits("Q245 a date counts from the server's date, to the end of its second", 4000, {
     date: "Sat, 21 Nov 2026 08:30:00 GMT",
     "retry-after": "Sat, 21 Nov 2026 08:30:03 GMT",
   }),
-  waits("Q245 without the server's date it is counted from ours", 4000, {
+  waits("Q245 without the server's date it counts from the client's clock", 4000, {
     "retry-after": "Sat, 21 Nov 2026 10:00:03 GMT",
   }),
 ];
@@ -179,7 +179,7 @@ const verdicts: HttpCase[] = [
     quota,
   ),
   final(
-    "Q225 insufficient_quota is final whatever a header says",
+    "Q225 insufficient_quota is final despite any header",
     http(
       429,
       { ...asJson, "retry-after": "1" },
@@ -188,16 +188,12 @@ const verdicts: HttpCase[] = [
     { ...quota, retryAfterMs: 1000 },
   ),
   final(
-    "Q225 a limit of the day is final",
+    "Q225 a daily limit is final",
     refused(429, {}, "You have reached your daily limit."),
     quota,
   ),
-  final("Q225 a limit of the month is final", refused(429, {}, "Monthly limit reached."), quota),
-  final(
-    "Q225 a limit of the plan is final",
-    refused(429, {}, "You have hit your plan limit."),
-    quota,
-  ),
+  final("Q225 a monthly limit is final", refused(429, {}, "Monthly limit reached."), quota),
+  final("Q225 a plan limit is final", refused(429, {}, "You have hit your plan limit."), quota),
   final("Q225 billing is final", refused(429, {}, "Check your billing details."), quota),
   final("Q225 missing credits are final", refused(429, {}, "Insufficient credits."), quota),
   final(
@@ -238,7 +234,7 @@ const statuses: HttpCase[] = [
   ),
   ...passing.flatMap(([code, ...all]) =>
     all.map((status): HttpCase => ({
-      name: `Q226 ${status} is tried twice more, then told`,
+      name: `Q226 ${status} is retried twice and then reported`,
       answers: [refused(status, { "request-id": "r7" }, "Not now.")],
       attempts: 3,
       waits: [250, 500],
@@ -247,7 +243,7 @@ const statuses: HttpCase[] = [
     })),
   ),
   {
-    name: "Q226 the number of tries can be raised: a wait is twice the one before, and never above 8 s",
+    name: "Q226 maxRetries can be raised: each wait doubles, up to 8 s",
     answers: [refused(500)],
     options: { maxRetries: 7 },
     attempts: 8,
@@ -256,7 +252,7 @@ const statuses: HttpCase[] = [
     error: { code: "server_error", status: 500, retryable: true },
   },
   {
-    name: "Q226 no further tries when none are wanted",
+    name: "Q226 no retries with maxRetries: 0",
     answers: [refused(500), hello],
     options: { maxRetries: 0 },
     attempts: 1,
@@ -264,7 +260,7 @@ const statuses: HttpCase[] = [
     error: { code: "server_error", status: 500, retryable: true },
   },
   {
-    name: "Q227 an overloaded server is given more time",
+    name: "Q227 an overloaded server gets longer waits",
     wire: "anthropic-messages",
     answers: [
       http(
@@ -279,7 +275,7 @@ const statuses: HttpCase[] = [
     error: { code: "overloaded", status: 529, retryable: true },
   },
   {
-    name: "Q227 also when it says so inside of a 200",
+    name: "Q227 an overloaded server that says so in a 200 gets longer waits",
     wire: "anthropic-messages",
     answers: [
       http(
@@ -303,14 +299,14 @@ const refusals: HttpCase[] = [
     message: /127\.0\.0\.1:\d+\/v1\/chat\/completions.*422.*"the-model"/,
   }),
   final(
-    "Q242 so it does on a wire whose body names no model",
+    "Q242 a 400 without a body names the model on a wire whose body has none",
     http(400),
     { code: "invalid_request", status: 400, retryable: false, message: /HTTP 400.*"the-model"/ },
     { wire: "google-generate" },
   ),
   ...[400, 413].map((status) =>
     final(
-      `Q242 an empty ${status} of Cerebras is a conversation that is too long`,
+      `Q242 an empty ${status} of Cerebras is a context overflow`,
       http(status),
       { code: "context_overflow", status, retryable: false, message: /"the-model"/ },
       { path: "/gateway/cerebras/v1" },
@@ -381,7 +377,7 @@ const conversations: HttpCase[] = [
     },
   ),
   final(
-    "Q243 overflow inside of a 200",
+    "Q243 overflow in a 200",
     http(
       200,
       asEvents,
@@ -390,7 +386,7 @@ const conversations: HttpCase[] = [
     { ...overflow, status: 400 },
   ),
   ...throttling.map((text): HttpCase => ({
-    name: `Q243 throttling is no overflow: ${text}`,
+    name: `Q243 throttling is not an overflow: ${text}`,
     answers: [refused(429, {}, text)],
     attempts: 3,
     waits: [250, 500],

@@ -81,7 +81,7 @@ const player = (recorder: Recorder, more: object = {}): Recorder =>
   createRecorder({ mode: "playback", recording: saved(recorder), ...more });
 
 describe("a recorder", () => {
-  it("plays back a streamed answer without the server, cut where it was cut", async () => {
+  it("replays a streamed answer without the server, with the same chunks", async () => {
     const snowman = text.encode("data: ☃\n\n");
     const reads = new EventEmitter();
     const server = await loopback(
@@ -100,7 +100,7 @@ describe("a recorder", () => {
     ]);
   });
 
-  it("plays back an error status with its headers, and a response without a body", async () => {
+  it("replays an error status with its headers, and a response without a body", async () => {
     const empty: Handler = (response) => response.writeHead(204).end();
     await using server = await loopback(
       failing(429, { error: "slow down" }, { "retry-after": "7" }),
@@ -120,7 +120,7 @@ describe("a recorder", () => {
     assert.equal((await fetch(server.baseUrl)).body, null);
   });
 
-  it("breaks a stream where it broke, with the same error", async () => {
+  it("replays a broken stream up to the same point, with the same error", async () => {
     const broken: Handler = (response) => {
       response.writeHead(200).write("half an ans");
       setTimeout(() => response.destroy(), 20);
@@ -139,7 +139,7 @@ describe("a recorder", () => {
     assert.equal(live.chunks.length, 1);
   });
 
-  it("refuses a connection that was refused", async () => {
+  it("replays a refused connection", async () => {
     const server = await loopback();
     await server[Symbol.asyncDispose]();
     const recorder = createRecorder({ mode: "record" });
@@ -154,7 +154,7 @@ describe("a recorder", () => {
     });
   });
 
-  it("keeps an abort as the failure it was", async () => {
+  it("replays an abort as the same failure", async () => {
     const recorder = createRecorder({ mode: "record" });
     await using server = await loopback((response) => response.writeHead(200).write("begun"));
     const controller = new AbortController();
@@ -167,7 +167,7 @@ describe("a recorder", () => {
     assert.deepEqual([chunks.length, (error as Error).name], [1, "AbortError"]);
   });
 
-  it("is valid, and marked incomplete, when its reader leaves or has not come to the end", async () => {
+  it("is valid and marked incomplete when its reader left early or is still reading", async () => {
     await using server = await loopback((response) => response.writeHead(200).write("one"));
     const recorder = createRecorder({ mode: "record" });
     const response = await recorder.fetch(server.baseUrl);
@@ -189,7 +189,7 @@ describe("a recorder", () => {
     assert.match((error as Error).message, /^The recording of GET http:.* ends here/);
   });
 
-  it("takes every form of request, and hands a plain one on as it came", async () => {
+  it("records every form of request, and passes a plain one on unchanged", async () => {
     const seen: unknown[] = [];
     const fetch: typeof globalThis.fetch = async (input, init) => {
       seen.push(typeof input, init?.body ?? null);
@@ -212,7 +212,7 @@ describe("a recorder", () => {
 });
 
 describe("a model call through a recorder", () => {
-  it("gives the same events again: ids and the jitter of waits are passed in", async () => {
+  it("gives the same events again, because ids and retry jitter are injected", async () => {
     const call = { index: 0, function: { name: "f", arguments: "{}" } };
     const answer = streamed(
       { choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] },
@@ -251,7 +251,7 @@ describe("a model call through a recorder", () => {
   });
 });
 
-describe("the choice of an exchange", () => {
+describe("the choice of a recorded exchange", () => {
   const recordedWith = async (bodies: readonly object[]): Promise<Recorder> => {
     let count = 0;
     const recorder = createRecorder({
@@ -262,7 +262,7 @@ describe("the choice of an exchange", () => {
     return recorder;
   };
 
-  it("gives equal requests their answers in order, each once", async () => {
+  it("answers equal requests in order, each once", async () => {
     const { fetch } = player(await recordedWith([{ a: 1 }, { b: 2 }, { a: 1 }]));
     const ask = async (body: object): Promise<string> =>
       (await fetch("http://h/v1", post(body))).text();
@@ -277,7 +277,7 @@ describe("the choice of an exchange", () => {
     });
   });
 
-  it("misses loudly, in one line: the nearest request, and where it differs first", async () => {
+  it("reports a miss in one line, with the nearest request and its first difference", async () => {
     const messages = (last: string): object => ({
       model: "m",
       messages: [{ content: "hi" }, { content: last }],
@@ -308,7 +308,7 @@ describe("the choice of an exchange", () => {
     );
   });
 
-  it("normalises only what the caller says", async () => {
+  it("ignores differences only by the caller's normalize()", async () => {
     const recorder = await recordedWith([{ id: 1, q: "x" }]);
     await assert.rejects(
       player(recorder).fetch("http://h/v1", post({ id: 2, q: "x" })),
@@ -320,7 +320,7 @@ describe("the choice of an exchange", () => {
     assert.equal(await (await fetch("http://h/v1", post({ id: 2, q: "x" }))).text(), "answer 1");
   });
 
-  it("lets anything stand where a secret was, so that who plays it back need not have it", async () => {
+  it("matches any value in place of a redacted secret, so that replay needs no secret", async () => {
     const recorder = createRecorder({
       mode: "record",
       redact: ["hunter22"],
@@ -338,7 +338,7 @@ describe("the choice of an exchange", () => {
     );
   });
 
-  it("asks, in update mode, for what is not recorded, and keeps both", async () => {
+  it("sends unrecorded requests in update mode, and stores both", async () => {
     const recording = saved(await recordedWith([{ a: 1 }]));
     const recorder = createRecorder({
       mode: "update",
@@ -358,7 +358,7 @@ describe("the choice of an exchange", () => {
     assert.deepEqual(await Promise.all(played), ["answer 1", "new", "new"]);
   });
 
-  it("refuses what is no recording of its version", () => {
+  it("refuses a recording of another version", () => {
     for (const [recording, said] of [
       [{ version: 2, exchanges: [] }, /version 2; this one reads version 1/],
       [{}, /has no version/],
@@ -381,7 +381,7 @@ describe("the choice of an exchange", () => {
 });
 
 describe("redaction", () => {
-  it("keeps the names of headers and parameters that carry keys, and not their values", () => {
+  it("keeps the names of secret headers and parameters, and redacts their values", () => {
     const redactor = createRedactor();
     const names = [
       "authorization",
@@ -408,7 +408,7 @@ describe("redaction", () => {
     );
   });
 
-  it("knows what looks like a key, and leaves words alone", () => {
+  it("recognises keys by their shape, and keeps ordinary words", () => {
     const { text: redact } = createRedactor();
     const key = "sk-proj-abcDEF0123456789";
     assert.equal(
@@ -419,7 +419,7 @@ describe("redaction", () => {
       assert.equal(redact(words), words);
   });
 
-  it("takes a text of less than eight characters for no secret: it may be a word", () => {
+  it("ignores a given secret of less than eight characters, because it may be a word", () => {
     const { text: redact, url } = createRedactor(["", "ollama", " short ", "hunter22"]);
     assert.equal(redact("ollama is short of hunter22"), "ollama is short of [redacted]");
     assert.equal(
@@ -428,7 +428,7 @@ describe("redaction", () => {
     );
   });
 
-  it("leaves no given secret anywhere in the recording, however it is cut", async () => {
+  it("removes a given secret from the whole recording, for any chunks", async () => {
     const secret = fc.oneof(
       fc.string({ minLength: 8, maxLength: 30 }),
       fc.string({ minLength: 8, maxLength: 30, unit: "binary" }),

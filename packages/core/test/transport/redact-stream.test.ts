@@ -115,8 +115,8 @@ function* cut(random: Random, text: string): Generator<string> {
   }
 }
 
-describe("a text that comes in pieces", () => {
-  it(`gives no secret and all else, however it is cut (${RUNS} texts)`, () => {
+describe("a stream redactor", () => {
+  it(`redacts secrets and emits everything else, for any chunks (${RUNS} texts)`, () => {
     let secrets: readonly string[] = [];
     let redactor = createRedactor(secrets);
     for (let run = 0; run < RUNS; run++) {
@@ -140,7 +140,7 @@ describe("a text that comes in pieces", () => {
     }
   });
 
-  it("gives no whole secret that lies in two parts of the text", () => {
+  it("emits no whole secret that is split over two parts of the text", () => {
     for (let run = 0; run < RUNS / 10; run++) {
       const random = createRandom(-1 - run);
       const secrets = secretsFor(random);
@@ -155,14 +155,14 @@ describe("a text that comes in pieces", () => {
     }
   });
 
-  it("hides the end of a secret of which a part was given before", () => {
+  it("redacts the rest of a secret whose beginning was already emitted", () => {
     const stream = createRedactor(["hunter2-and-more"]).stream();
     assert.equal(stream.push("It is hunter2-"), "It is ");
     assert.equal(stream.end(), "hunter2-");
     assert.equal(stream.push("and-more, I think.") + stream.end(), "[redacted], I think.");
   });
 
-  it("gives what is harmless at once, and holds no more than may become a secret", () => {
+  it("emits harmless text at once, and buffers only a possible secret", () => {
     const stream = createRedactor(["hunter2-and-more"]).stream();
     assert.equal(stream.push("the huntsman has a hunt"), "the huntsman has a ");
     assert.equal(stream.push("er2-and-less s"), "hunter2-and-less ");
@@ -171,7 +171,7 @@ describe("a text that comes in pieces", () => {
     assert.equal(stream.push(" after"), " after");
   });
 
-  it("costs as much for the last piece as for the first", () => {
+  it("costs the same for the last chunk as for the first", () => {
     const stream = createRedactor(["hunter2-and-more"]).stream();
     let held = 0;
     for (let piece = 0; piece < 100_000; piece++) held += 7 - stream.push("hunter ").length;

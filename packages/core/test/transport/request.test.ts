@@ -51,7 +51,7 @@ const hangAfter =
   };
 
 describe("a model call", () => {
-  it("streams an answer over a real socket, and sends what the wire says", async () => {
+  it("streams an answer over a real socket, and sends what the wire encodes", async () => {
     await using server = await loopback(chatText("Hello"));
     const { message } = await call(server.baseUrl, { apiKey: "k" });
     assert.equal(text(message), "Hello");
@@ -77,7 +77,7 @@ describe("a model call", () => {
     529: [{ error: { type: "overloaded_error", message: "Overloaded" } }, "overloaded", true],
   } as const;
   for (const [status, [body, code, retryable]] of Object.entries(refusals)) {
-    it(`that is refused with ${status} ends typed, with the server's words and without the key`, async () => {
+    it(`that is refused with ${status} ends with a typed error, with the server's words and without the key`, async () => {
       const { message } = await against([failing(Number(status), body, { "x-request-id": "r1" })], {
         apiKey: "secret-key",
       });
@@ -92,7 +92,7 @@ describe("a model call", () => {
     });
   }
 
-  it("keeps the key out of what a server says inside of its stream", async () => {
+  it("redacts the key in an error inside the stream", async () => {
     const { message } = await against(
       [streamed({ error: { code: 401, message: "Not your key: secret-key" } })],
       {
@@ -103,7 +103,7 @@ describe("a model call", () => {
     assert.equal(JSON.stringify(message).includes("secret-key"), false);
   });
 
-  it("tells a limit that will pass from one that will not, and a long conversation from both", async () => {
+  it("distinguishes a rate limit, a used-up quota and a context overflow", async () => {
     const quota = await against([
       failing(429, {
         error: { code: "insufficient_quota", message: "You exceeded your current quota" },
@@ -125,7 +125,7 @@ describe("a model call", () => {
     assert.equal(throttled.message.error?.code, "rate_limited");
   });
 
-  it("names a server that is not there", async () => {
+  it("names a server that cannot be reached", async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as { port: number };
@@ -144,7 +144,7 @@ describe("a model call", () => {
     assert.match(message.errorMessage ?? "", /elsewhere/);
   });
 
-  it("is asked again before any output, says so, and obeys the server's delay", async () => {
+  it("is retried before any output, with an event, after the server's delay", async () => {
     const { message, events, requests } = await against(
       [failing(503, "busy", { "retry-after-ms": "5" }), chatText("Hello")],
       { maxRetries: 2 },
@@ -157,7 +157,7 @@ describe("a model call", () => {
     assert.ok(events.slice(1).every(({ attempt }) => attempt === 2));
   });
 
-  it("is asked once where the number of tries is no number", async () => {
+  it("is tried once if maxRetries is not a number", async () => {
     const busy = failing(503, "busy", { "retry-after-ms": "1" });
     const { message, requests } = await against([busy, chatText("Hello")], {
       maxRetries: Number("two"),
@@ -166,7 +166,7 @@ describe("a model call", () => {
   });
 
   // Q231, Q092
-  it("is asked again when the stream dies before any output, or answers with nothing", async () => {
+  it("is retried if the stream breaks before any output, or the answer is empty", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": hi\n\n", () => response.destroy());
@@ -180,7 +180,7 @@ describe("a model call", () => {
     }
   });
 
-  it("is not asked again after output, and keeps what came", async () => {
+  it("is not retried after output, and keeps the partial answer", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(
@@ -195,7 +195,7 @@ describe("a model call", () => {
     );
   });
 
-  it("is asked again after output when that is asked for: what came is withdrawn, and the message is the second one", async () => {
+  it("is retried after output if the caller allows it: the output is withdrawn, and the second answer counts", async () => {
     const dies: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(
@@ -215,7 +215,7 @@ describe("a model call", () => {
   });
 
   // Q220
-  it("fails at once on a delay above the cap, and says how long", async () => {
+  it("fails at once on a delay above the cap, and reports the delay", async () => {
     const { message, requests } = await against([failing(429, "later", { "retry-after": "120" })], {
       maxRetries: 2,
     });
@@ -228,7 +228,7 @@ describe("a model call", () => {
     silence: [hangAfter(": hi\n\n"), { idleMs: 20 }],
   } as const;
   for (const [what, [handler, limits]] of Object.entries(timeouts)) {
-    it(`that meets ${what} ends in a retryable timeout, not an abort`, async () => {
+    it(`with ${what} ends in a retryable timeout, not an abort`, async () => {
       const { message } = await against([handler], { timeouts: limits });
       assert.deepEqual(
         [message.stopReason, message.error?.code, message.error?.retryable],
@@ -238,7 +238,7 @@ describe("a model call", () => {
   }
 
   // Q234
-  it("that gets keep-alives but no content ends in a timeout", async () => {
+  it("with keep-alives but no content ends in a timeout", async () => {
     const keepAlive: Handler = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const timer = setInterval(() => response.write(": still here\n\n"), 5);
@@ -248,7 +248,7 @@ describe("a model call", () => {
     assert.match(message.errorMessage ?? "", /no content for 60 ms/);
   });
 
-  it("can be aborted while it waits for headers, for content and for the next try, and lets the connection go", async () => {
+  it("can be aborted while it waits for headers, for content or for a retry, and releases the connection", async () => {
     for (const [handler, options] of [
       [hang, {}],
       [hangAfter(`data: ${JSON.stringify({ choices: [{ delta: { content: "Hel" } }] })}\n\n`), {}],
@@ -267,7 +267,7 @@ describe("a model call", () => {
     }
   });
 
-  it("ends also when a custom fetch ignores its signal", async () => {
+  it("ends even if a custom fetch ignores its signal", async () => {
     const fetch = (): Promise<Response> => new Promise(() => {});
     const { message } = await call("http://127.0.0.1:1/v1", {
       fetch,
@@ -277,7 +277,7 @@ describe("a model call", () => {
   });
 
   // Q016
-  it("stops reading at [DONE], though the server keeps the connection", async () => {
+  it("stops reading at [DONE], even if the server keeps the connection open", async () => {
     const open = hangAfter(
       `data: ${JSON.stringify({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] })}\n\n`,
       "data: [DONE]\n\n",
@@ -285,7 +285,7 @@ describe("a model call", () => {
     assert.equal(text((await against([open])).message), "Hi");
   });
 
-  it("lets hooks see the payload and the response, and fails typed when one throws", async () => {
+  it("passes the payload and the response to hooks, and fails with a typed error when one throws", async () => {
     await using server = await loopback(chatText("Hello"));
     const seen: unknown[] = [];
     await call(server.baseUrl, {
@@ -303,7 +303,7 @@ describe("a model call", () => {
     }
   });
 
-  it("says what an answer cost that was no good", async () => {
+  it("reports the cost of a failed answer", async () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000 };
     await using server = await loopback(
       streamed(
@@ -321,7 +321,7 @@ describe("a model call", () => {
     assert.deepEqual([message.error?.code, message.usage.cost?.total], ["content_filtered", 4]);
   });
 
-  it("says what it cost when the model's prices are known", async () => {
+  it("reports its cost if the model's prices are known", async () => {
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000 };
     await using server = await loopback(
       streamed({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }], usage }, "[DONE]"),

@@ -29,7 +29,8 @@ function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
 
 describe("the SSE reader", () => {
   const cases: Record<string, [string, Event[]]> = {
-    "takes LF, CRLF, CR and a mixture as line ends (Q001)": [
+    // Q001
+    "accepts LF, CRLF, CR and a mixture as line ends": [
       "data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\r\n",
       [
         ["a", ""],
@@ -38,35 +39,43 @@ describe("the SSE reader", () => {
         ["d", ""],
       ],
     ],
-    "drops one leading BOM, and keeps later ones (Q004)": [
+    // Q004
+    "drops one leading BOM, and keeps later ones": [
       "\ufeffdata: a\n\ndata: \ufeffb\n\n",
       [
         ["a", ""],
         ["\ufeffb", ""],
       ],
     ],
-    "splits lines at CR and LF only (Q005)": [
+    // Q005
+    "splits lines at CR and LF only": [
       "data: a\u2028b\u0085c\u000bd\n\n",
       [["a\u2028b\u0085c\u000bd", ""]],
     ],
-    "ignores comments (Q006)": [": OPENROUTER PROCESSING\n\ndata: a\n: x\n\n", [["a", ""]]],
-    "skips empty data (Q008)": ["data:\n\ndata: \n\ndata: a\n\n", [["a", ""]]],
-    "needs no space after the colon, and strips only one (Q009)": [
+    // Q006
+    "ignores comments": [": OPENROUTER PROCESSING\n\ndata: a\n: x\n\n", [["a", ""]]],
+    // Q008
+    "ignores empty data": ["data:\n\ndata: \n\ndata: a\n\n", [["a", ""]]],
+    // Q009
+    "needs no space after the colon, and strips only one": [
       "data:a\n\ndata:  b\n\n",
       [
         ["a", ""],
         [" b", ""],
       ],
     ],
-    "joins several data lines (Q010)": ["data: {\ndata: 1}\n\n", [["{\n1}", ""]]],
-    "knows event, id and retry, and ignores other fields (Q011)": [
+    // Q010
+    "joins several data lines": ["data: {\ndata: 1}\n\n", [["{\n1}", ""]]],
+    // Q011
+    "reads event, id and retry, and ignores other fields": [
       "event: x\nid: 7\nretry: 10\nid\nfoo: bar\ndata: a\n\nevent\ndata: b\n\n",
       [
         ["a", "x"],
         ["b", ""],
       ],
     ],
-    "delivers a last event that no blank line ends (Q013)": [
+    // Q013
+    "delivers a last event without a blank line": [
       "data: a\n\ndata: b",
       [
         ["a", ""],
@@ -78,7 +87,7 @@ describe("the SSE reader", () => {
     it(what, () => assert.deepEqual(readText(text), expected));
 
   // Q002, Q003
-  it("gives the same events however the bytes are cut", () => {
+  it("gives the same events for any chunks", () => {
     const piece = fc.constantFrom(
       "data: ",
       "data:",
@@ -109,7 +118,7 @@ describe("the SSE reader", () => {
     );
   });
 
-  it("reads bytes that are no text the same however they are cut", () => {
+  it("reads invalid UTF-8 the same for any chunks", () => {
     const byte = fc.oneof(
       fc.constantFrom(10, 13, 0xc3, 0xa4, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0x80, 0xff),
       fc.nat(255),
@@ -129,13 +138,13 @@ describe("the SSE reader", () => {
   });
 
   // Q004
-  it("drops one BOM only, also when a chunk boundary cuts it", () => {
+  it("drops only one BOM, even if it is split over two chunks", () => {
     const whole = bytes("\ufeff\ufeffdata: a\n\ndata: b\n\n");
     for (let at = 0; at <= whole.length; at++)
       assert.deepEqual(read(cut(whole, [at])), [["b", ""]], `cut at ${at}`);
   });
 
-  it("keeps what was no event, to say what the body was", () => {
+  it("stores lines that are not events, to describe the body", () => {
     const reader = new SseReader({ event: () => assert.fail("no event expected") });
     reader.push(bytes("<!doctype html>\n<title>Sign in</title>"));
     reader.end();
@@ -143,7 +152,7 @@ describe("the SSE reader", () => {
   });
 
   // Q029
-  it("refuses an event beyond its bound, with a typed error", () => {
+  it("refuses an event beyond its size limit, with a typed error", () => {
     const endless = new SseReader({ event: () => {} }, { maxEventLength: 100 });
     assert.throws(
       () => endless.push(bytes(`data: ${"x".repeat(200)}`)),

@@ -112,7 +112,7 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
       { work: { summarize: () => ({ error: new BowlineError("server_error", "No.") }) } },
     ],
     [
-      "with nobody to write summaries",
+      "without a model for summaries",
       { wrapped: false, compact: { contextWindow: 4000, model: undefined } },
     ],
   ];
@@ -185,7 +185,7 @@ describe("the wrapped stream function of a compaction", () => {
   const inText: [string, Parameters<typeof rig>[1]][] = [
     ["when the continuation would not fit", { compact: { reserveTokens: 100 } }],
     ["when the conversation must call a tool", { agent: { toolChoice: "required" } }],
-    ["by a model of its own", { compact: { model: getModel("openai", "small") } }],
+    ["by a separate model", { compact: { model: getModel("openai", "small") } }],
   ];
   for (const [name, variant] of inText) {
     it(`asks for a summary in text ${name}`, async () => {

@@ -47,7 +47,7 @@ const parts = ({ content }: AssistantMessage): string[] =>
 // Q087, Q088
 describe("thinking in tags", () => {
   const cases: Record<string, [TextDialect["thinkTags"], string, string[]]> = {
-    "is taken out of a text that begins with it": [
+    "is split from a text that begins with it": [
       "split",
       "<think>hm</think>Hi",
       ["thinking: hm", "text: Hi"],
@@ -57,33 +57,37 @@ describe("thinking in tags", () => {
       "\n<think>\nhm\n</think>\n\nHi\n",
       ["thinking: hm\n", "text: Hi\n"],
     ],
-    "is none when it is empty": ["split", "<think>\n\n</think>\n\nHi", ["text: Hi"]],
-    "stays text further on": ["split", "Hi <think>hm</think>", ["text: Hi <think>hm</think>"]],
+    "is dropped when it is empty": ["split", "<think>\n\n</think>\n\nHi", ["text: Hi"]],
+    "stays text later in the text": [
+      "split",
+      "Hi <think>hm</think>",
+      ["text: Hi <think>hm</think>"],
+    ],
     "stays text after its end": [
       "split",
       "<think>a</think>b<think>c</think>",
       ["thinking: a", "text: b<think>c</think>"],
     ],
-    "may hold what only begins like its end": [
+    "may contain text that begins like its end tag": [
       "split",
       "<think>a</thin b</think>c",
       ["thinking: a</thin b", "text: c"],
     ],
-    "is not what only begins like a tag": ["split", "<thinking> aloud", ["text: <thinking> aloud"]],
-    "may be all there is": ["split", "<think>hm", ["thinking: hm"]],
+    "does not begin with a similar tag": ["split", "<thinking> aloud", ["text: <thinking> aloud"]],
+    "may be the whole text": ["split", "<think>hm", ["thinking: hm"]],
     "is not guessed from a closing tag": ["split", "hm</think>Hi", ["text: hm</think>Hi"]],
-    "is open from the start where the template opened it": [
+    "is open from the start if the template opened it": [
       "open",
       "hm</think>Hi",
       ["thinking: hm", "text: Hi"],
     ],
-    "is so also where the model repeats the tag": [
+    "is open even if the model repeats the tag": [
       "open",
       "<think>hm</think>Hi",
       ["thinking: hm", "text: Hi"],
     ],
-    "keeps what was held back to the end": ["split", "<think>hm</thi", ["thinking: hm</thi"]],
-    "keeps half a tag as the text it is": ["split", "<thi", ["text: <thi"]],
+    "keeps text that was buffered at the end": ["split", "<think>hm</thi", ["thinking: hm</thi"]],
+    "keeps half a tag as text": ["split", "<thi", ["text: <thi"]],
   };
   for (const [what, [thinkTags, text, expected]] of Object.entries(cases)) {
     it(what, () => {
@@ -162,18 +166,18 @@ describe("calls written as text", () => {
       `I look.\n<tool_call>\n${oslo}\n</tool_call>`,
       ["text: I look.\n", called],
     ],
-    "two of them, the last without its closing tag": [
+    "twice, the last one without its closing tag": [
       "hermes",
       `<tool_call>${oslo}</tool_call>\n<tool_call>{"name":"f","arguments":"{}"}`,
       [called, "f {}"],
     ],
-    "behind Mistral's word": ["mistral", `[TOOL_CALLS][${oslo}]`, [called]],
+    "after Mistral's marker": ["mistral", `[TOOL_CALLS][${oslo}]`, [called]],
     "as bare JSON, with parameters": [
       "json",
       ' {"name": "f", "parameters": {"a": [1]}}',
       ['f {"a":[1]}'],
     ],
-    "of a tool that was not declared are text": [
+    "of an undeclared tool are text": [
       "json",
       '{"name":"rm","arguments":{}}',
       ['text: {"name":"rm","arguments":{}}'],
@@ -183,7 +187,7 @@ describe("calls written as text", () => {
       '<tool_call>{"name":"f","argum',
       ['text: <tool_call>{"name":"f","argum'],
     ],
-    "with text behind them are text": [
+    "followed by text are text": [
       "hermes",
       `<tool_call>${oslo}</tool_call> Done.`,
       [`text: <tool_call>${oslo}</tool_call> Done.`],
@@ -193,8 +197,8 @@ describe("calls written as text", () => {
       `<tool_call>${oslo}</tool_call>`,
       [`text: <tool_call>${oslo}</tool_call>`],
     ],
-    "behind text are no bare JSON": ["json", `So: ${oslo}`, [`text: So: ${oslo}`]],
-    "that are only begun are text": ["mistral", "[TOOL_", ["text: [TOOL_"]],
+    "after text are text": ["json", `So: ${oslo}`, [`text: So: ${oslo}`]],
+    "that are incomplete are text": ["mistral", "[TOOL_", ["text: [TOOL_"]],
   };
   for (const [what, [textCalls, text, expected]] of Object.entries(cases)) {
     it(what, () => {

@@ -168,34 +168,37 @@ describe("a proxy's body", () => {
   const done = { type: "done", reason: "stop", usage: {} };
   const calling = { type: "toolcall_start", contentIndex: 0, id: "c", toolName: "read" };
   const corrupt: Record<string, (object | string)[]> = {
-    "is no JSON": [start, "{oops"],
-    "is no event": [start, "[]"],
+    "is not JSON": [start, "{oops"],
+    "is not an event": [start, "[]"],
     "has no type": [start, {}],
     "is output before the start": [open],
     "is an end before the start": [done],
     "is a second start": [start, open, close, start],
-    "opens a part too far on": [start, { ...open, contentIndex: 1 }],
+    "opens a part beyond the next index": [start, { ...open, contentIndex: 1 }],
     "opens a part twice": [start, open, open],
-    "opens no part": [start, { type: "text_start" }],
+    "opens a part without an index": [start, { type: "text_start" }],
     "adds to a part that was never opened": [start, delta],
     "adds to a part of another kind": [start, open, { ...delta, type: "thinking_delta" }],
     "adds to a part that is closed": [start, open, close, delta],
-    "adds nothing": [start, open, { ...delta, delta: 5 }],
+    "adds a delta that is not a string": [start, open, { ...delta, delta: 5 }],
     "closes a part of another kind": [start, open, { type: "toolcall_end", contentIndex: 0 }],
     "ends with an open part": [start, open, delta, done],
-    "ends for no reason": [start, { ...done, reason: "tired" }],
+    "ends for an unknown reason": [start, { ...done, reason: "tired" }],
     "is a retry after output": [start, open, { type: "request_retry", delayMs: 1, error: {} }],
-    "withdraws what was never there": [
+    "withdraws output that does not exist": [
       start,
       { type: "message_retract", contentIndex: 3, error: {} },
     ],
     "is a call without a name": [start, { ...calling, toolName: 5 }],
-    "is a call with odd arguments": [
+    "is a call with invalid arguments": [
       start,
       calling,
       { type: "toolcall_end", contentIndex: 0, toolCall: { arguments: [] } },
     ],
-    "is an opaque part of no protocol": [start, { type: "opaque_end", contentIndex: 0, part: {} }],
+    "is an opaque part without a protocol": [
+      start,
+      { type: "opaque_end", contentIndex: 0, part: {} },
+    ],
   };
   for (const [what, events] of Object.entries(corrupt)) {
     it(`is refused when an event ${what}`, () => {

@@ -55,7 +55,7 @@ const usage = {
 describe("a call through a proxy", () => {
   const endings: Record<string, object> = {
     "text, thinking, calls and opaque parts": { content: everything, usage },
-    "an answer that was cut": {
+    "a cut answer": {
       content: everything.slice(2, 3),
       stopReason: "length",
       usage: { output: 1 },

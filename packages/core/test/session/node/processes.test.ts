@@ -97,23 +97,23 @@ describe("a session claim", () => {
   const cases = [
     { of: "a dead process", claim: { pid: 2 ** 22 + 1 }, isFree: true },
     {
-      of: "an earlier process of a number that is in use again",
+      of: "an earlier process whose pid is reused",
       claim: { start: "1" },
       isFree: true,
     },
     {
-      of: "a process before the system was started anew",
+      of: "a process before a reboot",
       claim: { boot: "00000000" },
       isFree: true,
     },
     { of: "a living process", claim: {}, isFree: false },
     {
-      of: "a living process that could read nothing of the system",
+      of: "a living process without access to system information",
       claim: { start: "", boot: "" },
       isFree: false,
     },
     {
-      of: "a dead process that could read nothing of the system",
+      of: "a dead process without access to system information",
       claim: { pid: 2 ** 22 + 1, start: "", boot: "" },
       isFree: true,
     },

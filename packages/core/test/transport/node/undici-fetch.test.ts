@@ -61,7 +61,7 @@ async function errorOf(work: Promise<unknown>): Promise<Fault> {
 }
 
 describe("the fetch over undici", () => {
-  it("hands what is no plain text of a URL to undici's own fetch", async () => {
+  it("passes anything but a URL string to undici's own fetch", async () => {
     const asked: unknown[] = [];
     const fetch = createUndiciFetch({
       fetch: async (input: unknown) => {
@@ -76,7 +76,7 @@ describe("the fetch over undici", () => {
     }
   });
 
-  it("posts a text and gives a standard response", async () => {
+  it("posts a text and returns a standard response", async () => {
     await using loopback = await serve(async (request, response) => {
       const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
       response.writeHead(201, "Made", { "x-a": "1", "set-cookie": ["a=1", "b=2"] });
@@ -96,7 +96,7 @@ describe("the fetch over undici", () => {
     assert.equal(text, 'POST /v1/x?y=z identity {"ä":1}');
   });
 
-  it("gives the status and the joined headers of a refusal, also of what is no plain post", async () => {
+  it("returns the status and the joined headers of a refusal, for POST and other methods", async () => {
     await using loopback = await serve((_request, response) => {
       response.writeHead(429, { "Retry-After": ["1", "2"] }).end("later");
     });
@@ -110,12 +110,12 @@ describe("the fetch over undici", () => {
     }
   });
 
-  it("refuses a dispatcher that is none, as Bun's stand-in for undici has them", () => {
+  it("refuses an invalid dispatcher, such as Bun's stand-in for undici", () => {
     const dispatcher = {} as Dispatcher;
     assert.throws(() => createUndiciFetch({ dispatcher }), code("invalid_argument"));
   });
 
-  it("hands on what is no plain post of a text, over the same dispatcher", async () => {
+  it("passes requests other than a plain text POST on, with the same dispatcher", async () => {
     await using loopback = await serve((request, response) => {
       if (request.url === "/old") response.writeHead(302, { location: "/new" }).end();
       else response.end(`${request.method} ${request.url}`);
@@ -156,7 +156,7 @@ describe("the fetch over undici", () => {
     await agent.close();
   });
 
-  it("loads no more of undici than a post takes", async () => {
+  it("loads only the parts of undici that a POST needs", async () => {
     await using loopback = await serve((_request, response) => response.end("posted"));
     const script = `
       import { createRequire } from "node:module";
@@ -177,7 +177,7 @@ describe("the fetch over undici", () => {
     assert.equal(stdout, "posted true false\n");
   });
 
-  it("gives every byte, however the body is cut and however slowly it is read", async () => {
+  it("returns every byte, for any chunks and any reading speed", async () => {
     const agent = new Agent();
     const fetch = createUndiciFetch({ dispatcher: agent });
     let pieces: readonly Uint8Array[] = [];
@@ -211,7 +211,7 @@ describe("the fetch over undici", () => {
     await agent.close();
   });
 
-  it("makes a server wait whose answer nobody reads, and then reads on", async () => {
+  it("applies backpressure while a response is not read, and then reads on", async () => {
     const length = 64 * 1024 * 1024;
     let sent = 0;
     await using loopback = await serve(async (_request, response) => {
@@ -229,7 +229,7 @@ describe("the fetch over undici", () => {
     assert.equal(read, length);
   });
 
-  it("gives what came before a connection broke, then the failure", async () => {
+  it("returns the bytes before a connection broke, and then the failure", async () => {
     await using loopback = await serve((_request, response) => {
       response.write("first ");
       setTimeout(() => response.write("second", () => response.destroy()), 20);
@@ -246,7 +246,7 @@ describe("the fetch over undici", () => {
     assert.deepEqual([message, cause?.code], ["terminated", "UND_ERR_SOCKET"]);
   });
 
-  it("is aborted at any time with the signal's reason, and lets its connection go", async () => {
+  it("aborts at any time with the signal's reason, and releases its connection", async () => {
     const closed: Promise<unknown>[] = [];
     const asked: (string | undefined)[] = [];
     await using loopback = await serve((request, response) => {
@@ -316,7 +316,7 @@ describe("the fetch over undici", () => {
     await dispatcher.close();
   });
 
-  it("leaves nothing on a signal that outlives it", async () => {
+  it("leaves no listener on a long-lived signal", async () => {
     await using loopback = await serve((_request, response) => response.end("x"));
     const { signal } = new AbortController();
     for (const address of [loopback.origin, "http://127.0.0.1:1/"])
@@ -327,7 +327,7 @@ describe("the fetch over undici", () => {
     assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
-  it("reads answers that were compressed unasked", async () => {
+  it("reads compressed responses that were not requested", async () => {
     const text = "data: {}\n\n".repeat(1000);
     await using loopback = await serve((request, response) => {
       const encoding = request.url?.slice(1) ?? "";
@@ -341,7 +341,7 @@ describe("the fetch over undici", () => {
       );
   });
 
-  it("takes statuses without a body, skips hints, and refuses what is no status", async () => {
+  it("accepts statuses without a body, skips informational ones, and refuses invalid ones", async () => {
     await using loopback = await serve((request, response) => {
       const status = Number(request.url?.slice(1));
       response.writeEarlyHints({ link: "</a>; rel=preload" });
@@ -357,7 +357,7 @@ describe("the fetch over undici", () => {
     assert.equal((await failed).message, "fetch failed");
   });
 
-  it("rejects what cannot be sent, and says why there is no connection", async () => {
+  it("rejects an invalid request, and gives the cause of a failed connection", async () => {
     const fetch = createUndiciFetch();
     const bad = await errorOf(fetch("http://127.0.0.1:1/", post({ headers: { a: "b\nc" } })));
     assert.equal(bad.cause?.code, "UND_ERR_INVALID_ARG");
@@ -365,7 +365,8 @@ describe("the fetch over undici", () => {
     assert.deepEqual([refused.message, refused.cause?.code], ["fetch failed", "ECONNREFUSED"]);
   });
 
-  it("Q236 waits for headers as long as the caller does, whatever its dispatcher would", async () => {
+  // Q236
+  it("waits for headers as long as the caller does, regardless of its dispatcher's limit", async () => {
     await using loopback = await serve((_request, response) =>
       setTimeout(() => response.end("late"), 2500),
     );
@@ -375,7 +376,8 @@ describe("the fetch over undici", () => {
     await dispatcher.close();
   });
 
-  it("Q235 gives up connecting after its own limit", async () => {
+  // Q235
+  it("stops connecting after its own limit", async () => {
     // A process that stands still accepts nothing: its backlog of one fills up, and then nobody
     // answers.
     const script =
@@ -399,7 +401,7 @@ describe("the fetch over undici", () => {
     }
   });
 
-  it("goes through a proxy when its dispatcher does", async () => {
+  it("uses the proxy of its dispatcher", async () => {
     await using loopback = await serve((_request, response) => response.end("through"));
     await using proxy = await connectProxy(loopback.origin);
     const dispatcher = new ProxyAgent({ uri: proxy.url, proxyTunnel: true });
