@@ -28,7 +28,7 @@ it("the page about limits lists each option with the default of its docstring", 
   assert.equal(rows.length, 11);
   for (const [, option = "", value = ""] of rows) {
     const docstring = new RegExp(
-      `/\\*\\*((?:(?!\\*/).)*)\\*/\\s+${option}\\?: number(?: \\| undefined)?;`,
+      `/\\*\\*((?:(?!\\*/).)*)\\*/\\s+(?://[^\n]*\\s+)?${option}\\?: number(?: \\| undefined)?;`,
       "s",
     ).exec(types)?.[1];
     const words = docstring?.replaceAll(/\s+\*\s+/g, " "); // a sentence may have several lines
