@@ -48,7 +48,7 @@ const notification = `declare module "@bowline/core" {
 export const agentPrograms: readonly Omit<BlockProgram, "blocks">[] = [
   {
     // Requirements: P9, P37, P39
-    title: "the smallest agent prints what streams in",
+    title: "the smallest agent prints the streamed text",
     answers: [says("Hel", "lo", " there.")],
     prints: "Hello there.",
     asks: ([request]) => {
@@ -93,7 +93,7 @@ console.log(asked);`,
   },
   {
     // Requirements: P26
-    title: "after an error `continue` asks again without a new message",
+    title: "after an error `continue` retries without a new message",
     before: `${agent}
 const failed = await agent.prompt("Hi");
 console.log(failed.reason, roles());
@@ -110,7 +110,7 @@ agent.state.messages.pop(); // the failed answer
   {
     title:
       // Requirements: P19, P20, P40, P41
-      "every option is taken, with the types that the block names in place of values",
+      "every option is accepted, with the block's types in place of values",
     before: `import { Agent, getModel, streamByProtocol, streamProxy, type AgentMessage, type AgentTool, type Message, type Model } from "@bowline/core";
 const isLlm = (message: AgentMessage): message is Message => true;
 const pruneOldMessages = (messages: AgentMessage[]) => messages.slice(-9);
@@ -176,7 +176,7 @@ console.log(JSON.stringify(ours), ours.pendingToolCalls.size);
   {
     title:
       // Requirements: P25, P26, P41
-      "a prompt is a text, a text with images, or a message, and `continue` needs none",
+      "a prompt is a text, a text with images, or a message, and `continue` needs no prompt",
     before: `${agent}const base64Data = "aGk=";
 `,
     edit: before(
@@ -195,7 +195,7 @@ console.log(JSON.stringify(ours), ours.pendingToolCalls.size);
   {
     title:
       // Requirements: P21, P22, P24, P27
-      "the state and the hooks can be assigned, arrays are copied, and `reset` forgets the messages",
+      "the state and the hooks can be assigned, arrays are copied, and `reset` clears the messages",
     before: `${agent}const myTool = look;
 const message: AgentMessage = { role: "user", content: "pushed", timestamp: 2 };
 const newMessages: AgentMessage[] = [{ role: "user", content: "assigned", timestamp: 1 }];
@@ -227,7 +227,7 @@ console.log(agent.sessionId);`,
   },
   {
     // Requirements: P27
-    title: "`abort` cancels what is going on, and `waitForIdle` waits for its end",
+    title: "`abort` cancels the run, and `waitForIdle` waits for its end",
     before: `${agent}const run = agent.prompt("Hi");
 await new Promise<void>((resolve) => agent.subscribe(({ type }) => type === "message_update" && resolve()));
 `,
@@ -252,7 +252,7 @@ console.log("quiet");`,
   {
     title:
       // Requirements: P20, P29, P30
-      "steering comes after the tools, a follow-up when the agent would stop, and queues can be cleared",
+      "steering arrives after the tools, a follow-up when the agent would stop, and queues can be cleared",
     before: `${agent}let open = () => {};
 const gate = new Promise<void>((resolve) => (open = resolve));
 agent.state.tools = [{ ...look, execute: async () => (await gate, { content: [] }) }];
@@ -280,7 +280,7 @@ one-at-a-time one-at-a-time false
   },
   {
     // Requirements: P2, P42, P43
-    title: "a message of one's own is declared by merging, and then valid",
+    title: "a custom message is declared by merging, and then valid",
     before: `import type { AgentMessage } from "@bowline/core";
 `,
     after: `// @ts-expect-error its text is declared
@@ -291,7 +291,7 @@ console.log(msg.role, msg.text);
   },
   {
     // Requirements: P2, P3, P43
-    title: "`convertToLlm` keeps a message of one's own from the model",
+    title: "`convertToLlm` hides a custom message from the model",
     before: `import { Agent, getModel } from "@bowline/core";
 ${notification}`,
     after: `agent.state.model = ${model};
@@ -360,7 +360,7 @@ false false
   },
   {
     // Requirements: P34
-    title: "an agent behind a proxy asks the proxy with its token",
+    title: "an agent behind a proxy calls the proxy with its token",
     after: `import { getModel, messageText } from "@bowline/core";
 agent.state.model = ${model};
 const { message } = await agent.prompt("Hi");
@@ -379,7 +379,7 @@ console.log(message && messageText(message));`,
   {
     title:
       // Requirements: P1, P5, P6, P35, P42
-      "the low-level loop prints the kinds of its events, from a prompt and from a context",
+      "the low-level loop prints its event types, from a prompt and from a context",
     before: `import { getModel, type AgentContext, type AgentLoopConfig } from "@bowline/core";
 `,
     edit: (block) =>
