@@ -1,6 +1,6 @@
 /**
- * A tool turn over real sockets, with servers that nobody here wrote (aimock, lenient) and with our
- * own strict ones.
+ * A tool turn over real sockets, with an independent lenient server (aimock) and with strict
+ * servers of this repository.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -34,7 +34,7 @@ const wires: readonly {
 
 const cities: Readonly<Record<string, string>> = { Oslo: "4 °C, snow", Rome: "19 °C, sun" };
 
-/** A tool with a real answer. */
+/** A tool with a fixed result. */
 const weather: AgentTool = defineTool({
   name: "weather",
   description: "The weather in a city",
@@ -140,7 +140,7 @@ for (const { api, provider, model } of wires) {
             { id: "call_2", name: "weather", args: { town: "Rome" } },
           ],
         },
-        // Ollama's way: ids begin anew with each answer.
+        // As Ollama does: ids start over with each answer.
         { calls: [{ id: "call_0", name: "weather", args: { city: "Rome" } }] },
         { text: "Sun in Rome." },
       );
@@ -233,7 +233,7 @@ for (const { api, provider, model } of wires) {
   });
 }
 
-/** A server whose stream breaks off behind a complete call. */
+/** A server whose stream breaks off after a complete call. */
 async function brokenAfterCall(api: StrictApi): Promise<Loopback> {
   const events = eventsOf(
     api,

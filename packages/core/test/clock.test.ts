@@ -1,4 +1,4 @@
-/** Time: what setting the clock of the system does not change. */
+/** Time measurements that setting the system clock does not change. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { monotonicNow, systemClock, type Clock } from "../src/clock.ts";
@@ -7,7 +7,7 @@ import { call, rig, tool } from "./support.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A clock whose time of day may be set while time passes. */
+/** A clock whose time of day can be set while time passes. */
 class SetClock implements Clock {
   /** The time of day at the start. */
   #day = 1_000_000;

@@ -19,7 +19,7 @@ const entries = Object.entries(exports).flatMap(([key, target]) =>
     : [`@bowline/core${key.slice(1)}`],
 );
 
-/** Runs in a process of its own, since it replaces globals. */
+/** Runs in a separate process, because it replaces globals. */
 const script = `
   const refuse = (owner, name) => {
     owner[name] = function () { throw new Error(name + " was called by an import"); };

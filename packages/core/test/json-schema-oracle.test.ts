@@ -1,6 +1,6 @@
 /**
- * That the checker agrees with others: with another validator on random schemas, and with the
- * official JSON Schema Test Suite. The suite is on npm only up to draft 6; to run it, check
+ * The checker agrees with another validator on random schemas, and with the official JSON Schema
+ * Test Suite. The suite is on npm only up to draft 6. To run it, check
  * https://github.com/json-schema-org/JSON-Schema-Test-Suite out and name the folder:
  * JSON_SCHEMA_TEST_SUITE=<folder> npm test -- oracle
  */
@@ -20,7 +20,7 @@ const roots = fc.tuple(schemas, schemas).map(([schema, x]): JsonSchema => ({
   $defs: { x },
 }));
 
-/** The strict half: a value that fits is not mended, so it comes back as the same object. */
+/** Strict validation: a value that fits is not repaired, so the same object is returned. */
 const fits = (schema: JsonSchema | boolean, value: unknown): boolean => {
   const result = checkJson(schema, value);
   return result.issues === undefined && Object.is(result.value, value);
@@ -77,7 +77,7 @@ describe("on random schemas and values", () => {
   });
 });
 
-/** What is refused instead of checked. Whole files first, then groups. */
+/** Tests of features that are refused instead of checked: whole files first, then groups. */
 const refusedFiles: Readonly<Record<string, string>> = {
   "dynamicRef.json": "$dynamicRef, and $ref by relative address",
   "refRemote.json": "$ref to other documents",
@@ -85,7 +85,7 @@ const refusedFiles: Readonly<Record<string, string>> = {
   "unevaluatedProperties.json": "the keyword",
 };
 const refusedGroups: Readonly<Record<string, readonly string[]>> = {
-  // $ref by an address that has to be resolved against another
+  // $ref by an address that must be resolved against another
   "anchor.json": [
     "Location-independent identifier with absolute URI",
     "Location-independent identifier with base URI change in subschema",
@@ -105,7 +105,7 @@ const refusedGroups: Readonly<Record<string, readonly string[]>> = {
   "defs.json": ["validate definition against metaschema"],
   "not.json": ["collect annotations inside a 'not', even if collection is disabled"], // unevaluatedProperties
 };
-/** What is checked otherwise: metaschemas are not read, so none can switch keywords off. */
+/** Tests with different results here: metaschemas are not read, so they cannot disable keywords. */
 const skipped: Readonly<Record<string, readonly string[]>> = {
   "vocabulary.json": ["schema that uses custom metaschema with with no validation vocabulary"],
 };

@@ -1,6 +1,6 @@
 /**
- * What the checker accepts, says and mends. That it agrees with others is in
- * json-schema-oracle.test.ts.
+ * What the checker accepts, reports and repairs. json-schema-oracle.test.ts compares it with other
+ * validators.
  */
 /* oxlint-disable unicorn/no-thenable -- "then" is a keyword of JSON Schema */
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { checkJson } from "../src/json-schema.ts";
 import { assertCheckable } from "../src/schema-links.ts";
 import type { JsonSchema } from "../src/schema.ts";
 
-/** Whether a value fits without mending: it then comes back as the same object. */
+/** Whether a value fits without repair: the same object is then returned. */
 const fits = (schema: JsonSchema | boolean, value: unknown): boolean => {
   const result = checkJson(schema, value);
   return result.issues === undefined && Object.is(result.value, value);

@@ -1,7 +1,4 @@
-/**
- * Random JSON Schemas and values that are close to each other, so that about half of the values
- * fit.
- */
+/** Random JSON Schemas and values that are similar enough for about half of the values to fit. */
 import fc from "fast-check";
 import type { JsonSchema } from "../src/schema.ts";
 
@@ -13,7 +10,7 @@ const types = fc.constantFrom("array", "boolean", "integer", "null", "number", "
 const limits = fc.integer({ min: 0, max: 3 });
 const patterns = fc.constantFrom("^a", "[0-9]", "^.$", "b");
 
-/** Values of the alphabet that {@link schemas} speak of. */
+/** Values from the same alphabet as {@link schemas}. */
 export const values: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -24,8 +21,8 @@ export const values: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie)
 })).value;
 
 /**
- * Schemas of every keyword that is checked. A `$ref` leads to the root's `$defs`, and only from
- * where it takes a step down.
+ * Schemas with every supported keyword. A `$ref` points to the root's `$defs`, and only from a
+ * place one level further down.
  */
 export const schemas: fc.Arbitrary<JsonSchema | boolean> = fc.letrec<{
   schema: JsonSchema | boolean;
@@ -71,14 +68,14 @@ export const schemas: fc.Arbitrary<JsonSchema | boolean> = fc.letrec<{
   };
 }).schema;
 
-/** Values whose numbers survive being written as text. */
+/** Values whose numbers survive a round trip through text. */
 export const plainValues: fc.Arbitrary<unknown> = fc
   .jsonValue({ maxDepth: 4 })
   .map((value) =>
     rebuild(value, (part) => (typeof part === "number" ? Math.trunc(part % 1e6) / 8 || 0 : part)),
   );
 
-/** The narrowest schema by type: what fits it has the form of `value`. */
+/** The narrowest schema by type: it accepts only values of the form of `value`. */
 export function schemaOf(value: unknown): JsonSchema {
   if (Array.isArray(value))
     return {
@@ -96,7 +93,7 @@ export function schemaOf(value: unknown): JsonSchema {
 }
 
 /**
- * A value as a careless model writes it: every `step`th part that is no text and not null becomes
+ * A value as a careless model writes it: every `step`th part other than strings and null becomes
  * its JSON text.
  */
 export function mangle(value: unknown, step: number): unknown {
@@ -108,7 +105,7 @@ export function mangle(value: unknown, step: number): unknown {
   });
 }
 
-/** A copy, with each part changed from the leaves up. */
+/** A copy with each part changed, from the leaves up. */
 function rebuild(value: unknown, change: (part: unknown) => unknown): unknown {
   if (Array.isArray(value)) return change(value.map((part) => rebuild(part, change)));
   if (typeof value !== "object" || value === null) return change(value);

@@ -1,4 +1,4 @@
-/** JSON values: the digits of numbers. */
+/** The digits of numbers in JSON values. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";

@@ -1,6 +1,6 @@
 /**
- * The entries over optional peer dependencies where core resolves none, as when it is installed
- * globally beside the command: programs that run a copy of the source outside the repository.
+ * Entries with optional peer dependencies that core cannot resolve, as when core is installed
+ * globally beside the command. The programs run a copy of the source outside the repository.
  */
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { startProgram } from "../../../test/support/start-program.ts";
 const core = join(import.meta.dirname, "..");
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-peers-")));
 
-/** Runs an ES module that has `entry(path)` of the copy and prints JSON. */
+/** Runs an ES module that can call `entry(path)` on the copy and prints JSON. */
 async function run(code: string, ...args: readonly string[]): Promise<unknown> {
   const entry = `const entry = (path) => import(${JSON.stringify(pathToFileURL(`${folder}/src/`).href)} + path);`;
   const flags = ["--input-type=module", "-e", `${entry}\n${code}`];

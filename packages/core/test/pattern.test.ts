@@ -1,4 +1,4 @@
-/** Patterns: what the engine's own expressions say, in a time that grows with the text. */
+/** Patterns match what the engine's RegExp matches, in time linear in the text. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -71,7 +71,7 @@ const isValid = (source: string): boolean => {
   try {
     return new RegExp(source, "u") instanceof RegExp;
   } catch {
-    return false; // a name twice
+    return false; // a duplicate name
   }
 };
 

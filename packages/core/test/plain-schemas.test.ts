@@ -1,4 +1,4 @@
-/** Plain JSON Schemas as programs write them: edited, in the words of older dialects, as trees. */
+/** Plain JSON Schemas as programs write them: edited later, in older dialects, as trees. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isBowlineError } from "../src/errors.ts";

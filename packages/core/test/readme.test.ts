@@ -1,7 +1,4 @@
-/**
- * The example of both READMEs is examples/01-tool.ts, and does what it should against a real
- * loopback server.
- */
+/** Both READMEs quote examples/01-tool.ts, which runs here against a real loopback server. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";

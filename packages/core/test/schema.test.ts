@@ -1,6 +1,6 @@
 /**
- * Schemas of every library, as a tool carries them: JSON Schema for the wire, arguments checked and
- * mended on the way in.
+ * Schemas of every library in a tool: JSON Schema on the wire, arguments checked and repaired on
+ * the way in.
  */
 import { type } from "arktype";
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ const numberAndTags: JsonSchema = {
   required: ["n"],
 };
 
-/** The same tool five times. */
+/** The same tool in five schema libraries. */
 const forms: Record<string, { parameters: unknown; jsonSchema?: JsonSchema }> = {
   "a TypeBox schema": {
     parameters: Type.Object({
@@ -237,7 +237,7 @@ describe("a Standard Schema", () => {
   });
 });
 
-/** Objects in objects. */
+/** Nested objects. */
 function nested(levels: number): JsonSchema {
   let schema: JsonSchema = { type: "object" };
   for (let level = 0; level < levels; level++)

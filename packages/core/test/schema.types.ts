@@ -1,4 +1,4 @@
-/** That the arguments of a tool are typed by its schema. Only the compiler reads this file. */
+/** The arguments of a tool are typed by its schema. Only the compiler reads this file. */
 import { type } from "arktype";
 import { Type, type TSchema } from "typebox";
 import * as v from "valibot";
@@ -9,7 +9,7 @@ import { Agent, type AgentTool, defineTool, type ToolRun } from "../src/agent/in
 import type { InferSchema } from "../src/infer-schema.ts";
 import { toJsonSchema, type StandardSchema, type withJsonSchema } from "../src/schema.ts";
 
-/** `true` satisfies it only if both types are the same, once intersections are written out. */
+/** Accepts `true` only if both types are the same, after intersections are expanded. */
 // oxlint-disable typescript/no-unnecessary-type-parameters -- the parameter makes the comparison exact
 type Same<A, B> =
   (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
@@ -55,7 +55,7 @@ export const fromTypebox = defineTool({
   },
 });
 
-// JSON Schema, as a literal in its place and as a constant
+// JSON Schema, as an inline literal and as a constant
 export const fromLiteral = defineTool({
   ...base,
   parameters: {
@@ -103,7 +103,7 @@ void (true satisfies Same<
   }
 >);
 
-// Standard Schemas: what they make of the arguments
+// Standard Schemas: the type of their output
 export const fromZod = defineTool({
   ...base,
   parameters: z.object({
@@ -138,14 +138,14 @@ void (true satisfies Same<
   { n: number }
 >);
 
-// Tools with different arguments stand in one list, and keep their own types outside it.
+// Tools with different arguments fit in one list, and keep their own types outside it.
 export const tools: AgentTool[] = [fromTypebox, fromLiteral, fromZod, fromArktype, fromValibot];
 void (true satisfies Same<
   Parameters<typeof fromZod.execute>[1],
   { n: number; on: boolean; at: number }
 >);
 
-// An agent takes tools that its context is enough for.
+// An agent accepts tools whose context its own context satisfies.
 interface Harbour {
   readonly berths: readonly string[];
   readonly user: string;
@@ -172,8 +172,7 @@ export const harbour: Agent<Harbour> = new Agent<Harbour>({
 // @ts-expect-error it has no queue
 export const noQueue: Agent<Harbour> = new Agent<Harbour>({ initialState: { tools: [queue] } });
 
-// What is no definition
-// @ts-expect-error a tool says what it does
+// Invalid definitions
 defineTool({ ...base, parameters: typebox });
 // @ts-expect-error JSON has no such numbers
 defineTool({ ...base, parameters: typebox, execute: () => 5n });
@@ -182,7 +181,7 @@ defineTool({ ...base, parameters: v.object({}), jsonSchema: "object", execute: (
 // @ts-expect-error the owner is named
 toJsonSchema(typebox);
 
-// A schema that gives no JSON Schema does not compile alone, but with one beside it.
+// A schema without JSON Schema does not compile alone, only with one beside it.
 export const valibotAlone = (): unknown =>
   // @ts-expect-error jsonSchema is missing
   defineTool({ ...base, parameters: v.object({ a: v.string() }), execute: ({ a }) => a });
@@ -195,7 +194,7 @@ export const zodMini = (): unknown =>
   // @ts-expect-error jsonSchema is missing
   defineTool({ ...base, parameters: mini.object({ a: mini.string() }), execute: ({ a }) => a });
 
-// A function around it has a schema whose type is not known yet.
+// A generic wrapper has a schema whose type is not known yet.
 export const ofTypebox = <T extends TSchema>(
   parameters: T,
   execute: (args: InferSchema<T>) => string,

@@ -1,4 +1,4 @@
-/** What several tests of core need. */
+/** Helpers for several tests of core. */
 import { Agent, defineTool, type AgentEvent, type AgentTool } from "../src/agent/index.ts";
 import type { AssistantContent, UserMessage } from "../src/llm/message.ts";
 import type { AgentOptions } from "../src/agent/index.ts";
@@ -16,7 +16,7 @@ export interface Rig {
   readonly events: AgentEvent[];
 }
 
-/** An agent with a scripted model, whose events are noted. */
+/** An agent with a scripted model, whose events are recorded. */
 export function rig(
   steps: readonly ScriptedStep[],
   tools: AgentTool[] = [],
@@ -33,7 +33,7 @@ export function rig(
   return { agent, script, events };
 }
 
-/** One event as a short word, for golden sequences: the kind, and what tells it from its like. */
+/** One event as a short word for expected sequences: its type and what distinguishes it. */
 export function short(event: AgentEvent): string {
   switch (event.type) {
     case "message_start":
@@ -62,7 +62,7 @@ export function short(event: AgentEvent): string {
   }
 }
 
-/** A tool that runs `work` and answers with its text. */
+/** A tool that runs `work` and returns its text. */
 export function tool(
   name: string,
   work: (signal: AbortSignal) => string | Promise<string>,
@@ -77,12 +77,12 @@ export function tool(
   return { ...made, ...extra };
 }
 
-/** How many random transcripts a property of requests is tried with: more by `npm run requests`. */
+/** The number of random transcripts per property of requests; `npm run requests` uses more. */
 export function requestRuns(usual: number): number {
   return Number(process.env.BOWLINE_REQUEST_RUNS ?? usual);
 }
 
-/** The wires that `streamByProtocol` speaks, each by the name that models carry in `api`. */
+/** The wires of `streamByProtocol`, by the name that models have in `api`. */
 export const apis: readonly string[] = [
   "openai-chat",
   "anthropic-messages",
@@ -90,12 +90,12 @@ export const apis: readonly string[] = [
   "google-generate",
 ];
 
-/** The body of a request as its server reads it. */
+/** The body of a request as its server parses it. */
 export function asRead(body: unknown): Record<string, unknown> {
   return JSON.parse(toWireJson(body)) as Record<string, unknown>;
 }
 
-/** A user's message. */
+/** A user message. */
 export const hello: UserMessage = { role: "user", content: "Hello", timestamp: 1 };
 
 /** An answer of the scripted model that calls one tool without arguments. */

@@ -1,5 +1,5 @@
 /**
- * The public surface, as a list. A change here is a change for users: it belongs in the changelog.
+ * The public surface as a list. A change here is a change for users and belongs in the changelog.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * An option that is `undefined` is not given: the types take it, also under
- * `exactOptionalPropertyTypes`, and it leaves every default as it is.
+ * An option that is `undefined` counts as not given: the types accept it, also under
+ * `exactOptionalPropertyTypes`, and every default stays the same.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -41,7 +41,7 @@ import { finalMessage } from "../../../test/support/final-message.ts";
 import { failing, loopback } from "../../../test/support/loopback.ts";
 import { call, hello, short, tool } from "./support.ts";
 
-/** Every option of `T`, each `undefined`: the compiler asks for one that is missing here. */
+/** Every option of `T` as `undefined`: the compiler requires each option to be listed here. */
 type Unset<T> = {
   [K in keyof T as Partial<Pick<T, K>> extends Pick<T, K> ? K : never]-?: undefined;
 };
@@ -166,7 +166,7 @@ const budgets: Unset<ThinkingBudgets> = {
   max: undefined,
 };
 
-/** What an agent with these options makes of the same script. */
+/** The result of an agent with these options for the same script. */
 async function outcome(options: AgentOptions): Promise<unknown> {
   const steps: ScriptedStep[] = [call("a"), "Done."];
   const scripted: Unset<ScriptedModelOptions> = { delayMs: undefined, deltaLength: undefined };

@@ -1,4 +1,4 @@
-/** What is told of an abort, and how hooks and listeners may end a run. */
+/** What an abort reports, and how hooks and listeners may end a run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "../../src/errors.ts";

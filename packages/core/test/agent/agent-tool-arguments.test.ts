@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import { createAgentTool, type ToolRun } from "../../src/agent/index.ts";
-import { Agent } from "../../src/index.ts"; // of the main entry, which knows runs for an output
+import { Agent } from "../../src/index.ts"; // of the main entry, which supports runs for an output
 import {
   createScriptedModel,
   scriptedToolCall,

@@ -53,7 +53,7 @@ describe("an agent as a tool", () => {
     const { agent } = rig([ask("research", "a"), ask("research", "b"), "Done."], [research]);
     const { reason, turns } = await agent.prompt("Hi");
     assert.deepEqual([reason, turns], ["done", 3]);
-    assert.equal(script.calls.length, 60 + 1); // 50 of the first helper, and what was left
+    assert.equal(script.calls.length, 60 + 1); // 50 by the first helper, and the remaining ones by the second
   });
 
   it("takes the turn limit of its caller's budget", async () => {

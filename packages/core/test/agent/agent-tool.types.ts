@@ -1,4 +1,4 @@
-/** That an agent tool is typed by its schema. Only the compiler reads this file. */
+/** An agent tool is typed by its schema. Only the compiler reads this file. */
 import { Type } from "typebox";
 import { z } from "zod";
 import { createAgentTool, type Agent, type AgentTool } from "../../src/agent/index.ts";

@@ -393,7 +393,7 @@ describe("budgets", () => {
     ] as const) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], { budget });
       const run = await agent.prompt("Hi");
-      assert.deepEqual([run.reason, run.usage], [reason, {}]); // what is not known stays so
+      assert.deepEqual([run.reason, run.usage], [reason, {}]); // unknown usage stays unknown
     }
   });
 

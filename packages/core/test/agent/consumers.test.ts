@@ -1,6 +1,6 @@
 /**
- * How programs that others wrote for seed 002's library use it, and that they may go on to. One
- * pattern a test.
+ * How programs written for seed 002's library use it, which must also work here. One pattern per
+ * test.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -37,8 +37,8 @@ const usage = {
 };
 
 /**
- * An answer as programs write it by hand: all that their library asks for, and nothing that only
- * ours knows.
+ * An answer as programs write it by hand: with every field that their library requires, and none
+ * that only this library has.
  */
 function answer(text: string, more: Partial<AssistantMessage> = {}): AssistantMessage {
   const content = [{ type: "text" as const, text }];
@@ -55,9 +55,7 @@ function answer(text: string, more: Partial<AssistantMessage> = {}): AssistantMe
   };
 }
 
-/**
- * A stream class of a program's own: events are pushed into it, each with the whole message so far.
- */
+/** A custom stream class: events are pushed into it, each with the whole message so far. */
 class PushedStream implements AsyncIterable<AssistantMessageEvent> {
   readonly #events: unknown[] = [];
   #wake = (): void => {};
@@ -76,7 +74,7 @@ class PushedStream implements AsyncIterable<AssistantMessageEvent> {
   }
 }
 
-/** Gives these answers one after the other, as one event each. */
+/** Returns these answers one after the other, as one event each. */
 function answering(...answers: AssistantMessage[]): StreamFn {
   return async () => {
     const message = answers.shift() ?? answer("(no more)");

@@ -1,6 +1,6 @@
 /**
- * Messages of an application's own: declared by merging, carried like any other, shown to a model
- * only as it says.
+ * Custom messages: declared by merging, handled like any other, and sent to a model only if the
+ * application converts them.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,8 +11,8 @@ import { createPrograms } from "../../../../test/support/seeds/programs.ts";
 import { call, hello, rig, short, tool } from "../support.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
-// A merged type would hold for every test of this repository; the last test has programs of their
-// own for it.
+// A merged type would apply to every test of this repository, so the last test compiles separate
+// programs.
 const notice = { role: "notice", text: "Connected." } as unknown as AgentMessage;
 const isNotice = (message: unknown): boolean => message === notice;
 

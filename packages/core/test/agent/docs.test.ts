@@ -1,6 +1,6 @@
 /**
- * The pages about agents show the examples they speak of, and docs/limits.md says the defaults that
- * the types say.
+ * The pages about agents quote their examples, and docs/limits.md gives the defaults of the
+ * docstrings.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

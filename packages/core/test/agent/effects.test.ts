@@ -1,6 +1,6 @@
 /**
- * The effects port, and ports and tools that are instances of a class: their methods are not their
- * own, and need their object.
+ * The effects port. Ports and tools that are instances of a class have inherited methods, which
+ * need their object as `this`.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -51,7 +51,7 @@ describe("concurrent waits under one name", () => {
   });
 });
 
-/** Notes in a private field what it was asked. */
+/** Records in a private field which methods were called. */
 class Ports implements Pick<Effects, "step" | "recorded" | "waitFor"> {
   readonly #asked: string[] = [];
 
@@ -123,7 +123,7 @@ describe("an instance of a class", () => {
       const options = { effects, clock: new SlowClock(), beforeToolCall: requireApproval() };
       const { agent } = rig([call("a"), "Done."], [new Counter()], options);
       agent.subscribe((event) => {
-        // Nothing waits here: the port has its own answer.
+        // The agent has no pending wait: the port answers by itself.
         if (event.type === "approval_request")
           assert.ok(!agent.answer(event.approvalId, { decision: "deny" }));
       });

@@ -1,6 +1,5 @@
 /**
- * A stream that never pauses and ignores its signal: an abort settles at its one grace all the
- * same.
+ * A stream that never pauses and ignores its signal: an abort still settles after one grace period.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,11 +10,11 @@ import { reduceEvents, type AssistantMessageEvent } from "../../src/llm/event.ts
 import { createScriptedModel } from "../../src/testing/index.ts";
 
 const GRACE_MS = 1000;
-/** What a run may keep the process for before others have their turn, twice. */
+/** Twice the time for which a run may block the event loop. */
 const SLOT_MS = 60;
 const origin = { api: "scripted", provider: "scripted", model: "scripted", timestamp: 1 };
 
-/** Each look at it takes a millisecond; what is due fires when the process is given away. */
+/** Each call of now() takes a millisecond. Due timers fire in yield(). */
 class BusyClock implements Clock {
   #now = 0;
   #timers: { at: number; fire: () => void }[] = [];

@@ -1,6 +1,6 @@
 /**
- * The order of a run's events, as users of the Agent see it. Golden: a change here is a change of
- * the contract.
+ * The order of a run's events, as users of the Agent see it. A change here is a change of the
+ * contract.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

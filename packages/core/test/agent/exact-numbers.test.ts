@@ -1,4 +1,4 @@
-/** Numbers with more digits than JavaScript keeps, on their way from a model to a tool. */
+/** Numbers with more digits than JavaScript can represent, on their way from a model to a tool. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantContent } from "../../src/llm/message.ts";
@@ -7,7 +7,10 @@ import { rig, tool } from "../support.ts";
 
 const id = "1234567890123456789";
 
-/** What a tool with this schema for `id` got, and what the model was told. */
+/**
+ * The arguments that a tool with this schema for `id` received, and the result that the model
+ * received.
+ */
 async function called(
   schema: object,
   argumentsText: string,

@@ -1,4 +1,4 @@
-/** What tools, aborts and other people's code do to a run. */
+/** What tools, aborts and callbacks that throw do to a run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, agentLoop, type AgentEvent, type AgentMessage } from "../../src/agent/index.ts";
@@ -18,7 +18,7 @@ describe("tools", () => {
       {
         beforeToolCall: ({ toolCall }) =>
           toolCall.name === "a" ? { block: true, reason: "not today" } : undefined,
-        // A field that is there and says nothing replaces nothing.
+        // An undefined field replaces nothing.
         afterToolCall: ({ result }) => ({
           ...({ content: undefined } as object),
           details: { ...result.details, audited: true },

@@ -1,4 +1,4 @@
-/** What hooks get is a copy: the transcript changes only where the program changes it. */
+/** Hooks receive copies: the transcript changes only where the program changes it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createCompaction } from "../../src/agent/index.ts";

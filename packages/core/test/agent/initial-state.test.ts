@@ -1,4 +1,4 @@
-/** What an agent begins with: flat among its options, or in `initialState`. */
+/** The initial state of an agent: flat among its options, or in `initialState`. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {

@@ -1,6 +1,6 @@
 /**
- * What listeners hear, however long they take: every event, once, in order; and what is stored is
- * what they heard.
+ * Listeners of any speed receive every event once, in order, and what is stored equals what they
+ * received.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -25,7 +25,7 @@ const wait = (clock: ManualClock, ms: number): Promise<void> =>
 const origin = { api: "scripted", provider: "scripted", model: "scripted", timestamp: 1 };
 const settings: AgentOptions = { abortGraceMs: 250, hookTimeoutMs: 1000 };
 
-/** Says a text and the half of a call at once, and ignores its signal. */
+/** Emits a text and half a call at once, and ignores its signal. */
 const talksOn: StreamFn = () =>
   new EventStream(async (push) => {
     const writer = new MessageWriter(origin);

@@ -1,6 +1,5 @@
 /**
- * What a caller did wrong is told as such: `invalid_argument`, with what to do instead, and the
- * agent can be used after it.
+ * Invalid use is reported as `invalid_argument` with a way to fix it, and the agent stays usable.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -37,10 +37,10 @@ const payWith = (
 const isDear = ({ euros }: { euros: number }): boolean | string =>
   euros > 50 && "It costs more than 50 EUR.";
 
-/** Asks about nothing but what tools want to be asked about. */
+/** Asks only for approvals that tools require. */
 const asked = requireApproval({ needed: () => false });
 
-/** An agent whose questions are answered at once, and noted. */
+/** An agent whose approval requests are answered at once and recorded. */
 function answering(
   answer: unknown,
   steps: readonly ScriptedStep[],

@@ -1,4 +1,4 @@
-/** That `needsApproval` is typed by the tool's schema. Only the compiler reads this file. */
+/** `needsApproval` is typed by the tool's schema. Only the compiler reads this file. */
 import { z } from "zod";
 import { Agent, defineTool, type AgentTool } from "../../src/agent/index.ts";
 

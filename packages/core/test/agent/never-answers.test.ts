@@ -1,5 +1,5 @@
 /**
- * Whatever was handed to a run and never answers, an abort settles the run within the grace, with a
+ * If any callback of a run never settles, an abort ends the run within the grace period, with a
  * valid transcript.
  */
 import assert from "node:assert/strict";
@@ -39,10 +39,10 @@ import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 
 const GRACE_MS = 200;
 
-/** Notes that it was asked, and never answers. */
+/** Records the call and never settles. */
 type Hang = () => Promise<never>;
 
-/** How a case differs from an agent that calls `a` and says that it is done. */
+/** The differences from an agent that calls `a` and then answers. */
 interface Case {
   readonly options?: AgentOptions;
   readonly steps?: readonly ScriptedStep[];
@@ -50,9 +50,9 @@ interface Case {
   readonly messages?: readonly AgentMessage[];
   readonly output?: unknown;
   readonly prepare?: (agent: Agent) => unknown;
-  /** Listeners have a grace of their own. */
+  /** Listeners have a separate grace period. */
   readonly isListener?: true;
-  /** What becomes of the call. */
+  /** The expected outcome of the call. */
   readonly outcome?: ToolOutcome;
 }
 
@@ -75,7 +75,7 @@ const refused: ScriptedStep = {
   error: new BowlineError("authentication_failed", "No such key.", { status: 401 }),
 };
 
-/** A stream that answers, and lets nobody go. */
+/** A stream that emits its answer, and whose return() never settles. */
 function holding(hang: Hang, answer: ScriptedStep = "Done.", inBatches = true): StreamFn {
   const { streamFn } = createScriptedModel([answer]);
   return async (...asked) => {
@@ -110,7 +110,7 @@ function compacted(options: Parameters<typeof createCompaction>[0] = {}): Case {
   return { messages: task(12, 1200), options: { transformContext } };
 }
 
-/** A disk that dies with the `nth` entry. */
+/** A store whose appends hang from the `nth` entry on. */
 function dying(hang: Hang, nth: number): Store {
   const store = createMemoryStore();
   let count = 0;
@@ -256,7 +256,7 @@ const listeners: Record<string, MakeCase> = Object.fromEntries(
   ]),
 );
 
-/** A run with one tool writes as many. */
+/** The number of entries of a run with one tool. */
 const ENTRIES = 8;
 const disks: Record<string, MakeCase> = Object.fromEntries(
   Array.from({ length: ENTRIES }, (_, nth) => [
@@ -268,7 +268,7 @@ const disks: Record<string, MakeCase> = Object.fromEntries(
   ]),
 );
 
-/** Calls without a result, and results without a call. */
+/** The ids of calls without a result, and of results without a call. */
 function unpaired(messages: readonly AgentMessage[]): string[] {
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? toolCallsOf(message) : [],

@@ -71,7 +71,7 @@ describe("a run for an output, where the server supports schemas", () => {
   });
 
   it("rejects in linear time a code block that holds only newlines", async () => {
-    // Work that grew with the square would take minutes; the limit only has to tell the two apart.
+    // Quadratic work would take minutes; the limit only has to distinguish the two.
     const { agent } = setUp("json_schema", [
       { content: [{ type: "text", text: `\`\`\`${"\n".repeat(300_000)}.` }] },
       good,
@@ -193,7 +193,7 @@ describe("a run for an output, on other servers", () => {
     });
     const { output } = await agent.prompt("Number?", { output: json });
     assert.deepEqual([output, asked], [{ n: 1 }, ["a"]]);
-    // A tool of that name in a run without an output is like any other.
+    // A tool of that name in a run without an output is an ordinary tool.
     const own = setUp(
       undefined,
       [call("final_answer"), "Done."],

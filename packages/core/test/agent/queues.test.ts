@@ -1,6 +1,4 @@
-/**
- * Queued messages are never lost: what is taken for a run that does not come to hear it goes back.
- */
+/** Queued messages are never lost: a message taken for a run that does not use it is returned. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
@@ -31,7 +29,7 @@ interface Loop {
   readonly over: Promise<void>;
 }
 
-/** A run of the loop over two answers, which is read to its end. */
+/** A run of the loop over two answers, read to its end. */
 function loop(config: Partial<AgentLoopConfig>): Loop {
   const { model, streamFn } = createScriptedModel(["One.", "Two."]);
   const clock = new ManualClock();

@@ -1,4 +1,4 @@
-/** A run that its process did not finish goes on from its transcript. */
+/** A run that its process did not finish continues from its transcript. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type {
@@ -17,10 +17,7 @@ const two: ScriptedStep = {
   content: [scriptedToolCall("a", {}, "1"), scriptedToolCall("b", {}, "2")],
 };
 
-/**
- * What an agent that calls `a` and `b` had in its transcript when it stopped after `count`
- * messages.
- */
+/** The transcript of an agent that calls `a` and `b`, after its first `count` messages. */
 async function begun(count: number): Promise<AgentMessage[]> {
   const { agent } = rig([two, "Done."], [tool("a", () => "A"), tool("b", () => "B")]);
   await agent.prompt("Go");

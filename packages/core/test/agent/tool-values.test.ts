@@ -1,4 +1,6 @@
-/** What a tool's function may give: plain values, progress, and what cannot be a result. */
+/**
+ * What a tool's function may return: plain values, progress, and values that cannot be a result.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, type AgentTool, type ToolReturn } from "../../src/agent/index.ts";
@@ -15,7 +17,7 @@ const giving = (execute: () => ToolReturn): AgentTool =>
     execute,
   }) as AgentTool;
 
-/** The tool's result, of a tool that was defined and of the same function as a plain tool. */
+/** The result of a tool made by defineTool, and of the same function as a plain tool. */
 async function resultsOf(
   execute: () => ToolReturn,
 ): Promise<(Rig & { text: string; isError: boolean })[]> {

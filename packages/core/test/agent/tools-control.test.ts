@@ -1,6 +1,5 @@
 /**
- * What a caller may do to the calls of a turn: change their arguments, cap them, put a message
- * before them.
+ * How a caller controls the calls of a turn: change their arguments, limit them, steer before them.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -56,7 +55,7 @@ describe("beforeToolCall", () => {
       name: "add",
       description: "Adds.",
       parameters: z.object({ n: z.number().transform((n) => BigInt(n)) }),
-      // A schema that makes something JSON does not know has no JSON Schema of its own.
+      // A schema with an output that JSON cannot represent has no JSON Schema of its own.
       jsonSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
       execute: ({ n }) => `${typeof n} ${n}`,
     });

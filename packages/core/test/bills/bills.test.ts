@@ -1,4 +1,4 @@
-/** What model servers billed is what runs, budgets and sessions tell, whatever became of a call. */
+/** Runs, budgets and sessions report what model servers billed, however each call ended. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -44,7 +44,7 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   answers: fc.array(answer, { maxLength: 20 }),
 });
 
-/** An answer that was cut, then a request that was too long, and an abort while it is summarised. */
+/** A cut answer, then a request that is too long, and an abort during its summary. */
 const abortedSummary: Plan = {
   wire: "chat",
   hasFailover: false,

@@ -1,9 +1,9 @@
-/** A model server in this process, which answers by a plan and keeps the books of what it billed. */
+/** A model server in this process that answers by a plan and records what it billed. */
 import { costOf, type Prices } from "../../src/llm/usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** What becomes of one request. */
+/** How one request is answered. */
 export interface AnswerPlan {
   readonly kind:
     | "text"
@@ -20,11 +20,11 @@ export interface AnswerPlan {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Whether the usage has a total: one of the wires has a field for it. */
+  /** Whether the usage has a total, for the wire that has a field for it. */
   readonly hasTotal: boolean;
 }
 
-/** What was billed: all told, and how often. */
+/** The sum of what was billed, and the number of calls. */
 export interface Bill {
   calls: number;
   tokens: number;
@@ -37,11 +37,11 @@ export interface MockServer {
 }
 
 export interface MockServerOptions {
-  /** One for each request; then texts. */
+  /** One for each request; later requests get a text. */
   readonly answers: readonly AnswerPlan[];
   /** The prices of each host. */
   readonly prices: Readonly<Record<string, Prices>>;
-  /** The client of a request that hangs goes away. */
+  /** Makes the client of a hanging request disconnect. */
   readonly onHang: () => void;
 }
 
@@ -65,7 +65,7 @@ export function createMockServer({ answers, prices, onHang }: MockServerOptions)
     const body = new ReadableStream<Uint8Array>(
       {
         pull(controller) {
-          if (at === 1) charge(plan, host); // the client has the usage of the first event
+          if (at === 1) charge(plan, host); // the client has the usage from the first event
           const event = events[at++];
           if (event !== undefined) controller.enqueue(new TextEncoder().encode(event));
           else if (plan.kind === "hangs") onHang();
@@ -82,7 +82,7 @@ export function createMockServer({ answers, prices, onHang }: MockServerOptions)
   return { fetch: answer, bill };
 }
 
-/** A call of a tool that was not declared would be answered as such: a text says as much. */
+/** Replaces a call of an undeclared tool, which would only be answered as unknown, by a text. */
 function fitted(plan: AnswerPlan, { tools = [] }: Json): AnswerPlan {
   const declared = JSON.stringify(tools).includes(`"${toolOf[plan.kind] ?? ""}"`);
   return plan.kind in toolOf && !declared ? { ...plan, kind: "text" } : plan;
@@ -98,7 +98,7 @@ const argsOf: Partial<Record<AnswerPlan["kind"], Json>> = {
   output: { value: 1 },
 };
 
-/** The first event of each has the whole usage, so that it is known also of an answer that is cut. */
+/** The first event has the whole usage, so that the usage of a cut answer is known, too. */
 function chatEvents({ kind, input, output, cached, hasTotal }: AnswerPlan): string[] {
   const usage = {
     prompt_tokens: input + cached,

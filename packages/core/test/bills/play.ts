@@ -1,4 +1,4 @@
-/** Plays a plan: an agent and what it may be given, until all of its prompts are answered. */
+/** Runs a plan: an agent with its options, until all of its prompts are answered. */
 import { createFailover } from "../../src/providers/failover.ts";
 import {
   Agent,
@@ -37,18 +37,18 @@ export interface Plan {
   readonly forOutput: boolean;
   readonly prompts: number;
   readonly session: "none" | "kept" | "failing";
-  /** The entry of the session that cannot be written. */
+  /** The number of the session entry that cannot be written. */
   readonly failsAt: number;
   readonly answers: readonly AnswerPlan[];
 }
 
-/** What was told in each way there is. */
+/** The cost as each source reports it. */
 export interface Told {
   readonly bill: Bill;
   /** The sum over the results of runs. */
   readonly usage: Usage;
   readonly budget: SharedBudget | undefined;
-  /** The sum over the runs' records in the session, where nothing failed. */
+  /** The sum over the runs' records in the session, if nothing failed. */
   readonly session: Usage | undefined;
 }
 
@@ -183,7 +183,7 @@ function createAgent(
   });
 }
 
-/** A store whose entry of this number cannot be written, once. */
+/** A store in which appending this entry fails once. */
 function failing(store: Store, failsAt: number): Store {
   let written = 0;
   return {

@@ -1,4 +1,4 @@
-/** Copies of the library that are broken on purpose, to see that the kill test finds it. */
+/** Deliberately broken copies of the library, to verify that the kill test detects the breakage. */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ interface Breakage {
   readonly file: string;
   readonly from: string;
   readonly to: string;
-  /** What the kill test says of it. */
+  /** The problem that the kill test must report. */
   readonly found: RegExp;
 }
 
@@ -45,8 +45,8 @@ export const breakages = {
 } as const satisfies Readonly<Record<string, Breakage>>;
 
 /**
- * The child of a broken copy, in a folder that goes away. Rejects when the text to break is no
- * longer there.
+ * The child script of a broken copy, in a temporary folder. Rejects when the source text to replace
+ * no longer exists.
  */
 export async function breakCopy({
   file,

@@ -1,9 +1,9 @@
 /**
- * A process that is killed while its agent works: `child.ts <folder> <session> <base URL>`. Begins
- * the task, or goes on with it, and says in lines of JSON which entries were acknowledged and, at
- * last, how it ended. Tools have their effects in a ledger beside the session: a line an execution,
- * on the disk before the tool goes on. While they run, some steer the run: it is said of a message
- * when it is in the log.
+ * A process that is killed while its agent works: `child.ts <folder> <session> <base URL>`. Starts
+ * or resumes the task. Writes in lines of JSON which entries were acknowledged and, at the end, how
+ * it ended. Tools write their effects to a ledger beside the session: one line per execution, on
+ * the disk before the tool continues. Some tools steer the run while they run; the process reports
+ * each steering message that is in the log.
  */
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
@@ -30,7 +30,7 @@ import { createJsonlStore } from "../../src/session/node/index.ts";
 const [folder, id = "", baseUrl = ""] = process.argv.slice(2);
 if (folder !== undefined) say(await work(folder)); // without a folder it is only compiled
 
-/** At once, also when this process is killed the next moment. */
+/** Writes synchronously, so that the line survives a kill. */
 function say(value: unknown): void {
   writeSync(1, `${JSON.stringify(value)}\n`);
 }

@@ -1,7 +1,7 @@
 /**
- * Kills agents at random moments and lets others go on, until each task is done. After every kill:
- * what was acknowledged is there, what was there is unchanged, no effect is without its intent, and
- * no tool ran again that must not.
+ * Kills agents at random moments and resumes them until each task is done. Checks after every kill
+ * that acknowledged entries exist, that earlier entries are unchanged, that every effect has its
+ * intent, and that no unrepeatable tool ran again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,40 +18,37 @@ import { startModelServer, TURNS } from "./model-server.ts";
 
 export interface KillOptions {
   readonly kills: number;
-  /**
-   * How many children at once. Default 6: they wait for the disk and for the model more than they
-   * work.
-   */
+  /** The number of concurrent children. Default 6: they mostly wait for the disk and the model. */
   readonly lanes?: number;
-  /** Default: the one beside this file. */
+  /** Default: child.ts in this folder. */
   readonly child?: string;
   readonly onProgress?: (report: KillReport) => void;
 }
 
 export interface KillReport {
   kills: number;
-  /** Tasks that were brought to their end. */
+  /** Finished tasks. */
   tasks: number;
-  /** Executions of tools, and of those such as were run again because they may be. */
+  /** Executions of tools, and how many of them were repeated safely. */
   executions: number;
   again: number;
-  /** Calls that were reported to the model as unknown. */
+  /** Calls reported to the model as unknown. */
   unknown: number;
-  /** Messages that steered a run, and of those such as another process found waiting. */
+  /** Messages that steered a run, and how many of them another process found in the log. */
   steered: number;
   foundWaiting: number;
-  /** Files whose end was torn. */
+  /** Files with a torn end. */
   torn: number;
   requests: number;
   summaries: number;
-  /** Everything that was wrong; the first ends it all. */
+  /** All problems; the first one stops the test. */
   problems: string[];
 }
 
-/** A task takes a second on a machine that is idle. */
+/** A task takes a second on an idle machine. */
 const LONGEST_LIFE_MS = 60_000;
 
-/** Compiled once: a child that is killed leaves no cache. */
+/** Compiled once, because a killed child writes no compile cache. */
 const cache = join(import.meta.dirname, "../../../../node_modules/.cache/crash-child");
 const env = { ...process.env, NODE_COMPILE_CACHE: cache };
 
@@ -108,7 +105,7 @@ export async function killRuns({
     }
   }
 
-  /** One process, from its start until it is killed or done. */
+  /** Runs one process from its start until it is killed or done. */
   async function live(
     id: string,
     isKilled: boolean,
@@ -120,7 +117,7 @@ export async function killRuns({
     });
     let said = "";
     let complaint = "";
-    const lines = (): string[] => said.split("\n").slice(0, -1); // a line that was cut by the kill was not said
+    const lines = (): string[] => said.split("\n").slice(0, -1); // the last line may be cut by the kill
     life.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
     life.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
     const closed = once(life, "close");
@@ -129,7 +126,7 @@ export async function killRuns({
       life.kill("SIGKILL");
     }, LONGEST_LIFE_MS);
     if (isKilled) {
-      // Mostly while it works, however fast the machine is; now and then while it starts.
+      // Mostly while it works, on machines of any speed, and sometimes while it starts.
       const least = Math.random() < 0.9 ? Math.random() * 16 : 0;
       while (lines().length < least && life.exitCode === null && life.signalCode === null)
         await Promise.race([once(life.stdout, "data"), closed]);
@@ -152,16 +149,16 @@ export async function killRuns({
   }
 }
 
-/** What is known of one task, from kill to kill. */
+/** The known state of one task between kills. */
 class Task {
   readonly acknowledged = new Set<string>();
-  /** Messages that were said to be in the log. */
+  /** Messages reported as written to the log. */
   readonly queued = new Set<string>();
   readonly #folder: string;
   readonly #id: string;
   readonly #report: KillReport;
   #entries: Entry[] = [];
-  /** How often each call had run when last looked at. */
+  /** How often each call had run at the last check. */
   #ran = new Map<string, number>();
 
   constructor(folder: string, id: string, report: KillReport) {
@@ -235,7 +232,7 @@ class Task {
     return ran;
   }
 
-  /** The whole task, when it is done. */
+  /** Checks the finished task. */
   async checkEnd(ended: string): Promise<void> {
     this.#must(ended === '{"ended":"done"}', `it ended otherwise: ${ended}`);
     const session = await openSession(createJsonlStore(this.#folder), this.#id, { readOnly: true });

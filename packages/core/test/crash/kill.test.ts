@@ -1,6 +1,6 @@
 /**
- * Agents that are killed with SIGKILL at random moments, and go on. `npm run crash` does it 5,000
- * times, and breaks more.
+ * Agents that are killed with SIGKILL at random moments and resumed. `npm run crash` does it 5,000
+ * times, with more breakages.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * The model that the killed children ask: Chat Completions on loopback, as strict as the strictest,
- * with pauses.
+ * The model server of the killed children: Chat Completions on loopback, with strict checks and
+ * pauses.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkChatRequest } from "../../src/testing/index.ts";
@@ -11,7 +11,7 @@ export const TURNS = 8;
 
 export interface ModelServer extends AsyncDisposable {
   readonly baseUrl: string;
-  /** Everything that was wrong with a request. */
+  /** All problems found in requests. */
   readonly problems: readonly string[];
   readonly counts: { requests: number; summaries: number };
 }
@@ -58,7 +58,8 @@ export async function startModelServer(): Promise<ModelServer> {
 }
 
 /**
- * One to four calls, by the task and the turn, so that a call that is asked for again is the same.
+ * Returns one to four calls that depend only on the task and the turn, so that a retried request
+ * gets the same ones.
  */
 function nextTurn(messages: readonly Asked[]): ScriptedTurn {
   const {

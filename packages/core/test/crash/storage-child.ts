@@ -1,6 +1,6 @@
 /**
- * A process whose storage is bad: `storage-child.ts <fill|readOnly> <folder>`. Says in a line of
- * JSON what became of its agent.
+ * A process with bad storage: `storage-child.ts <fill|readOnly> <folder>`. Writes a line of JSON
+ * that says how its agent ended.
  */
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,10 +21,7 @@ const [task, folder = ""] = process.argv.slice(2);
 const store = createJsonlStore(folder);
 console.log(JSON.stringify(await (task === "fill" ? fill() : readOnly())));
 
-/**
- * In a folder with little room: works until it is used up, makes room, and goes on with a new
- * agent.
- */
+/** In a small folder: works until it is full, makes room, and continues with a new agent. */
 async function fill(): Promise<unknown> {
   const ballast = join(folder, "ballast");
   writeFileSync(ballast, Buffer.alloc(64 * 1024));
@@ -47,7 +44,7 @@ async function fill(): Promise<unknown> {
   const askedBefore = asked;
   const before = ran.length;
   truncateSync(ballast, 0);
-  asked = 22; // the rest is short enough for the room that there is now
+  asked = 22; // the rest fits into the room that was made
   const second = rig(steps, [big]);
   const { result, session: again } = await resumeSession(store, "s", second.agent);
   await again.close();
@@ -68,7 +65,7 @@ async function fill(): Promise<unknown> {
   };
 }
 
-/** In a folder that may only be read. */
+/** In a read-only folder. */
 async function readOnly(): Promise<unknown> {
   const { agent, script } = rig(["never"]);
   const refused = await resumeSession(store, "s", agent).then(

@@ -1,4 +1,4 @@
-/** Agents on a real disk that is full, and in a real folder that may only be read. */
+/** Agents on a real disk that is full, and in a real read-only folder. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod } from "node:fs/promises";
@@ -35,7 +35,7 @@ describe("an agent with a full disk", () => {
     const { kept = 0, before = 0, askedBefore = 0, messages = 0 } = said as Record<string, number>;
     assert.ok(before >= 5, `${before} calls fitted`);
     assert.ok(askedBefore <= before + 1);
-    // Of each call that was made there is a result, or it is said that nobody knows; never both.
+    // Each call has either a result or an unknown outcome, never both.
     assert.ok(kept >= 2 * before - 1, `${kept} messages of ${before} calls`);
     assert.ok(Number(unknown) <= 1);
     assert.ok(messages > kept);
@@ -53,7 +53,7 @@ describe("an agent with a read-only folder", () => {
     await session.close();
     await chmod(join(folder.path, "s.jsonl"), 0o444);
     await chmod(folder.path, 0o555);
-    // To root everything is allowed, so it asks somebody who may less.
+    // Root ignores permissions, so the child runs as an unprivileged user.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const [program, ...args] = child;
     try {

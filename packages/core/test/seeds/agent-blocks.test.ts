@@ -1,4 +1,4 @@
-/** Every TypeScript block of seed 002, as a user's program. */
+/** Every TypeScript block of seed 002, run as a user's program. */
 import assert from "node:assert/strict";
 import { agentPrograms } from "./agent-programs.ts";
 import { testBlocks } from "../../../../test/support/seeds/block-suite.ts";

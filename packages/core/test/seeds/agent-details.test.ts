@@ -1,4 +1,4 @@
-/** Details of seed 002: its defaults, its second sentences, and what it says of single fields. */
+/** Details of seed 002: its defaults, side remarks, and statements about single fields. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage } from "../../src/agent/index.ts";
@@ -50,7 +50,7 @@ describe("a callback that never settles", () => {
       await clock.advance(59_999);
       assert.equal(agent.state.isStreaming, true);
       await clock.advance(1);
-      assert.equal(agent.state.isStreaming, false); // asked first: a run that hangs would hang the test
+      assert.equal(agent.state.isStreaming, false); // checked first, because a hanging run would hang the test
       assert.equal((await run).error?.code, code);
     }
   });

@@ -1,4 +1,4 @@
-/** Faults that agents of seed 002's shape have been known for, and this one must not have. */
+/** Known faults of agents like seed 002's, which this library must not have. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agentLoop, type AgentMessage, type AgentTool } from "../../src/agent/index.ts";
@@ -123,8 +123,8 @@ describe("a tool result", () => {
 
 describe("a large number of events", () => {
   /**
-   * Work that grew with what came before has been seen to take 4 and 13 seconds; the limit only has
-   * to tell the two apart. The processor's time, since a machine may be busy with others.
+   * Work that depended on earlier events has been seen to take 4 and 13 seconds; the limit only has
+   * to distinguish the two. Measures processor time, because a machine may be busy.
    */
   async function soon<T>(work: Promise<T>): Promise<T> {
     const from = process.cpuUsage();

@@ -1,7 +1,7 @@
 /**
- * What makes a program of each TypeScript block of seed 002: the names that it leaves out before
- * it, what shows its effect after it. Its own text is read from the seed and, but for the import
- * specifier, unchanged unless `edit` says why.
+ * How each TypeScript block of seed 002 becomes a program: the code before it defines missing
+ * names, the code after it shows its effect. The block's text is read from the seed. It is
+ * unchanged except for the import specifier, unless `edit` explains why.
  */
 import assert from "node:assert/strict";
 import { chatText, failing } from "../../../../test/support/loopback.ts";
@@ -16,7 +16,7 @@ import type { BlockProgram } from "../../../../test/support/seeds/block-suite.ts
 
 const model = `getModel("anthropic", "claude-sonnet-4-20250514")`;
 
-/** The agent that many blocks speak of, and a tool. */
+/** The agent that many blocks use, and a tool. */
 const agent = `import { Agent, getModel, type AgentMessage, type AgentTool } from "@bowline/core";
 const look: AgentTool = {
   name: "look",
@@ -29,7 +29,7 @@ const agent = new Agent({ initialState: { model: ${model}, tools: [look] } });
 const roles = () => agent.state.messages.map((message) => message.role).join(" ");
 `;
 
-/** Puts a statement before the line that begins so. */
+/** Inserts a statement before the line that begins with `line`. */
 const before =
   (line: string, statement: string) =>
   (block: string): string => {
@@ -118,7 +118,7 @@ const refreshToken = async () => "fresh";
 `,
     edit: (block) =>
       block
-        .replace(/initialState: \{(.*?)\n {2}\},/s, "initialState: {} as {$1\n  },") // types stand where values belong
+        .replace(/initialState: \{(.*?)\n {2}\},/s, "initialState: {} as {$1\n  },") // types in place of values
         .replace("filter(...)", "filter(isLlm)"),
     unedited: /error TS1\d\d\d/,
     after: `const tool = (name: string): AgentTool => ({

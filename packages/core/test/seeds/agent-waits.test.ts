@@ -1,6 +1,5 @@
 /**
- * Nothing that is not ours can hang a run: hooks, listeners and queues that never answer, and
- * misuse.
+ * Foreign code cannot hang a run: hooks, listeners and queues that never settle, and invalid use.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +11,7 @@ import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
-/** Long: a machine may be busy with others. */
+/** Long, because a machine may be busy. */
 const within = <T>(run: Promise<T>): Promise<T> =>
   Promise.race([
     run,

@@ -1,4 +1,4 @@
-/** Where the seeds disagree: what the core holds to, whatever face or wire stands before it. */
+/** Where the seeds disagree: the rules of the core, for every face and wire. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage, AgentTool } from "../../src/agent/index.ts";
@@ -32,7 +32,7 @@ const asked = ["read", "fail", "refuse"].map((name, index) => ({
   input: { path: `p${index}` },
 }));
 
-/** Text beside three calls, as chat servers stream it; without the text on request. */
+/** Text beside three calls, as chat servers stream it; the text can be left out. */
 function chatCalls(text?: string): Handler {
   const tool_calls = asked.map(({ name, input }, index) => ({
     index,
@@ -48,7 +48,7 @@ function chatCalls(text?: string): Handler {
   );
 }
 
-/** Runs against a server and gives what was kept and what the second request held. */
+/** Runs against a server; returns the stored messages and the second request. */
 async function exchange(
   provider: string,
   ...answers: readonly Handler[]

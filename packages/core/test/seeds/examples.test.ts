@@ -1,6 +1,6 @@
 /**
- * Every example that shows what it prints, and every block of the pages about agents, compiles as a
- * user's program and prints just that.
+ * Every example with expected output, and every block of the pages about agents, compiles as a
+ * user's program and prints that output.
  */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
@@ -13,10 +13,10 @@ const root = join(import.meta.dirname, "../../../..");
 const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
 const sources = new Map<string, string>();
 
-// The first asks a real wire: readme.test.ts has a server for it. One is `.mts` and so apart from
-// the other TypeScript of the repository, which is one program: what it declares by merging would
-// hold for all of it. Some need bowline too: packages/bowline/test/tools/package.test.ts and
-// gateway/docs.test.ts have them.
+// readme.test.ts has a server for the first example, which uses a real wire. One example is `.mts`,
+// to keep its declaration merging out of the repository's other TypeScript, which is one program.
+// packages/bowline/test/tools/package.test.ts and gateway/docs.test.ts run the examples that need
+// bowline.
 for (const file of globSync("*.{ts,mts}", { cwd: join(root, "examples") }).toSorted()) {
   const source = await read(`examples/${file}`);
   if (!file.startsWith("01-") && !source.includes(' from "bowline/'))

@@ -1,5 +1,5 @@
 /**
- * Wherever the process ends, another goes on: a whole run is cut behind each of its entries, and
+ * Another process can continue wherever one ends: a whole run is cut after each of its entries and
  * resumed.
  */
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ import { temporaryFolder } from "./support.ts";
 import { rig, tool } from "../support.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
-/** The run that nothing interrupts: its entries, what was sent, what it said. */
+/** The uninterrupted run: its entries, requests, messages and usage. */
 let whole: { entries: Entry[]; requests: string[][]; messages: string[]; usage: Usage };
 
 before(async () => {
@@ -49,18 +49,16 @@ const usageOf = (entries: readonly Entry[]): Usage =>
 interface Resumed {
   readonly life: Life;
   readonly entries: Entry[];
-  /** What was known of the run before. */
+  /** The state of the run before. */
   readonly run: RunState | undefined;
 }
 
-/**
- * Opens a session of these entries in a new process, as it were, and brings its task to the end.
- */
+/** Opens a session with these entries, as a new process would, and finishes its task. */
 async function goOn(store: Store, id: string, entries: readonly Entry[]): Promise<Resumed> {
   await sessionOf(store, id, entries);
   const reader = await openSession(store, id, { readOnly: true });
   const { run } = await reader.state();
-  // What was answered once is not answered otherwise now.
+  // A recorded answer is not given again, so a different one must have no effect.
   const life = newLife(() => (run !== undefined && run.answers.size > 0 ? "deny" : "allow"));
   const { session, result } = await resumeSession(store, id, life.agent);
   const isResumable = run !== undefined && run.hasBegun && run.reason === undefined;
@@ -74,7 +72,7 @@ async function goOn(store: Store, id: string, entries: readonly Entry[]): Promis
   return { life, run, entries: await entriesIn(store, id) };
 }
 
-/** What must hold after each resumption, wherever it was cut. */
+/** Checks what must hold after each resumption, for any cut. */
 function check({ life, run, entries }: Resumed, cut: readonly Entry[]): void {
   assert.deepEqual(entries.slice(0, cut.length), cut, "history is kept");
   const calls = [...(run?.calls.values() ?? [])];
@@ -107,7 +105,7 @@ function check({ life, run, entries }: Resumed, cut: readonly Entry[]): void {
   const isTold = shown.some((message) => /The process ended while/.test(message));
   if (!isTold) {
     assert.deepEqual(shown, whole.messages);
-    // A summary that was paid for and not kept is written again.
+    // A summary whose compaction was not recorded is written again.
     const summaries = entries.filter((entry) => entry.type === "usage").map(({ usage }) => usage);
     assert.deepEqual(ends.at(-1)?.usage, summaries.slice(1).reduce(addUsage, whole.usage));
     const requests = life.requests.map(texts);
@@ -175,7 +173,7 @@ describe("a run whose log is cut after any of its entries", () => {
           const kept = entries.slice(0, length);
           const resumed = await goOn(store, `life ${number++}`, kept);
           check(resumed, kept);
-          // What had no intent in the log was not begun.
+          // A call without an intent in the log had not begun.
           const begun = new Set(
             kept.flatMap((entry) => (entry.type === "tool_intent" ? [entry.idempotencyKey] : [])),
           );

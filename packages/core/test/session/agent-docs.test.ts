@@ -1,5 +1,5 @@
 /**
- * docs/sessions.md shows two examples, which print what they say, and a file as the store writes
+ * docs/sessions.md quotes two examples, which print what it says, and a file as the store writes
  * it.
  */
 import assert from "node:assert/strict";

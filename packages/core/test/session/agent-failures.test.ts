@@ -1,7 +1,4 @@
-/**
- * What cannot be written, disks that are full, folders that may only be read, clocks that are set
- * back.
- */
+/** Values that cannot be written, full disks, read-only folders, and clocks that are set back. */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -155,11 +152,11 @@ describe("a store that fails", () => {
         const run = await life.agent.prompt(PROMPT);
         assert.deepEqual([run.reason, run.error?.code], ["error", "storage_failed"]);
         const { ran } = life;
-        // Also when there is room again: what would come now has a gap before it.
+        // Also when there is room again, because a new entry would follow a gap.
         assert.equal((await life.agent.prompt("More")).error?.code, "storage_failed");
         assert.equal(life.ran, ran);
         const kept = await entriesIn(store, "s");
-        // With room again, what a tool beside it was about to write may come through.
+        // When there is room again, a pending append of a concurrent tool may succeed.
         assert.ok(times === 1 ? kept.length >= nth && kept.length < nth + 3 : kept.length === nth);
         await session.close();
         const next = newLife();
@@ -264,7 +261,7 @@ describe("a torn end", () => {
 describe("the context sent after reopening", () => {
   const long = "word ".repeat(400);
 
-  /** Reads pages for ever; says what it was sent. */
+  /** Reads pages without end; returns what it was sent. */
   function reader(contextWindow: number): { agent: Agent; sent: string[][] } {
     let page = 0;
     const step = (context: Context): ReturnType<typeof call> | string => {

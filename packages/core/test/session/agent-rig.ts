@@ -1,6 +1,6 @@
 /**
- * A task for tests of agents whose runs are kept: three turns, a batch of three tools, an approval,
- * a compaction, and crashes.
+ * A task for tests of recorded runs: three turns, a batch of three tools, an approval, a
+ * compaction, and crashes.
  */
 import assert from "node:assert/strict";
 import {
@@ -31,9 +31,9 @@ import { collect } from "./support.ts";
 /** One process: an agent, and what it did. */
 export interface Life {
   readonly agent: Agent;
-  /** What the model was sent, but for summaries. */
+  /** The model's requests, without those for summaries. */
   readonly requests: Message[][];
-  /** The keys of the calls that were executed. */
+  /** The keys of the executed calls. */
   readonly ran: string[];
   readonly events: AgentEvent[];
 }
@@ -41,7 +41,7 @@ export interface Life {
 export const PROMPT = "Go";
 const LONG = "word ".repeat(500);
 
-/** What the model says depends on nothing but what it is sent, so that any process can ask it. */
+/** The answer depends only on the request, so that any process can send it. */
 function answer(context: Context): ScriptedAnswer {
   const usage = { input: sumOf(context.messages), output: 10 };
   const last = context.messages.at(-1);
@@ -55,7 +55,7 @@ function answer(context: Context): ScriptedAnswer {
   return last.toolName === "d" ? { content: [{ type: "text", text: "Done." }], usage } : calls("d");
 }
 
-/** `decide` is the person who is asked about `c`, after a while. */
+/** `decide` is the person who answers the approval request for `c` after a while. */
 export function newLife(decide: () => "allow" | "deny" = () => "allow"): Life {
   const script = createScriptedModel(
     Array.from({ length: 20 }, () => answer),

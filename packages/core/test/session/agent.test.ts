@@ -1,6 +1,6 @@
 /**
- * An agent attached to a session: what is kept, what a prompt does to a run that was left open, and
- * what cannot be kept.
+ * An agent attached to a session: what is recorded, how a prompt ends an open run, and what is
+ * refused.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -53,7 +53,7 @@ const entriesOf = (session: Session): Promise<Entry[]> =>
 const shown = async (session: Session): Promise<string[]> =>
   texts((await session.contextMessages()) as AgentMessage[]);
 
-/** Entries of a run that called `a` and `b` and stopped there; more may follow. */
+/** Entries of a run that called `a` and `b` and stopped there, followed by `more`. */
 function leftOpen(...more: EntryBody[]): Entry[] {
   const answer = {
     role: "assistant",
@@ -108,7 +108,7 @@ const result = (toolCallId: string, text: string): EntryBody => ({
   isError: false,
 });
 
-/** A store with the session that was left open. */
+/** A store with the session of the open run. */
 async function storeOf(...more: EntryBody[]): Promise<Store> {
   const store = createMemoryStore();
   await sessionOf(store, "s", leftOpen(...more));

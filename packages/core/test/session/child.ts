@@ -1,6 +1,6 @@
 /**
- * Another process on the same sessions, for tests: `child.ts <task> <folder> …`. Says what
- * it did in lines of JSON.
+ * Another process on the same sessions, for tests: `child.ts <task> <folder> …`. Reports in lines
+ * of JSON.
  */
 import { existsSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { textFor } from "./support.ts";
 const [task = "", folder = "", ...rest] = process.argv.slice(2);
 const store = createJsonlStore(folder);
 
-/** At once, also when this process is killed the next moment. */
+/** Writes synchronously, so that the line survives a kill. */
 function say(value: unknown): void {
   writeSync(1, `${JSON.stringify(value)}\n`);
 }
@@ -37,7 +37,7 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
 };
 await tasks[task]?.();
 
-/** Appends for ever, some at a time, and says each `seq` once it is acknowledged. */
+/** Appends without end, several at a time, and reports each acknowledged `seq`. */
 async function write(): Promise<void> {
   const [id = ""] = rest;
   const session = await openSession(store, id);
@@ -47,7 +47,7 @@ async function write(): Promise<void> {
   }
 }
 
-/** The text tells nothing but the `seq`, which a test can make again. */
+/** The text depends only on the `seq`, so that a test can recompute it. */
 async function appendText(session: Session): Promise<void> {
   const { seq } = await session.append({ type: "label", targetId: "x", label: "" });
   say(seq);
@@ -58,7 +58,7 @@ async function appendText(session: Session): Promise<void> {
   say(message.seq);
 }
 
-/** Forks a session for ever. */
+/** Forks a session without end. */
 async function fork(): Promise<void> {
   const session = await openSession(store, rest[0] ?? "", { readOnly: true });
   say("open");
@@ -72,8 +72,8 @@ async function hold(): Promise<void> {
 }
 
 /**
- * When there is a file `go`, takes the session `times` times, each time for some entries, whoever
- * else wants it.
+ * Once a file `go` exists, opens the session `times` times and appends some entries, in competition
+ * with others.
  */
 async function take(): Promise<void> {
   const [id = "", name = "", times = "0"] = rest;
@@ -110,7 +110,7 @@ async function follow(): Promise<void> {
   say(all);
 }
 
-/** In a folder with little room: appends until it is used up, makes room, and appends again. */
+/** In a small folder: appends until it is full, makes room, and appends again. */
 async function fill(): Promise<void> {
   const ballast = join(folder, "ballast");
   writeFileSync(ballast, Buffer.alloc(64 * 1024));
@@ -133,7 +133,7 @@ async function fill(): Promise<void> {
   say({ error, created, acknowledged: [...acknowledged, later.id], read });
 }
 
-/** Tries everything in a folder that may only be read. */
+/** Tries every operation in a read-only folder. */
 async function readOnly(): Promise<void> {
   const [id = ""] = rest;
   const created = await attempt(() => createSession(store));
@@ -144,7 +144,7 @@ async function readOnly(): Promise<void> {
   say({ created, opened, deleted, listed: sessions.length, read: read.length });
 }
 
-/** A run for an output, whose second model call never ends. */
+/** A run for an output whose second model call never ends. */
 async function output(): Promise<void> {
   const session = await openSession(store, rest[0] ?? "");
   const never = new Promise<never>(() => {});

@@ -1,4 +1,4 @@
-/** What a session says in words: titles, exports, and refusals. */
+/** The texts of a session: titles, exports, and error messages. */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, it } from "node:test";

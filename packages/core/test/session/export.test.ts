@@ -1,6 +1,4 @@
-/**
- * A session as JSON, Markdown and HTML: complete, readable, and harmless whatever was said in it.
- */
+/** A session as JSON, Markdown and HTML: complete, readable, and harmless for any content. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -37,7 +35,7 @@ const assistant = (content: AssistantContent[], more: object = {}): EntryBody =>
   },
 });
 
-/** One of each thing that can be shown. */
+/** A session with one entry of each kind that is shown. */
 async function everything(): Promise<Session> {
   const session = await newSession();
   await say(session, "Mend *the* roof");

@@ -1,7 +1,4 @@
-/**
- * A session: a tree of entries, the transcript and the state that follow from it, forks, and what
- * is read for them.
- */
+/** A session: a tree of entries, its transcript and state, forks, and how much is read for them. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {

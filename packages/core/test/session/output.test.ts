@@ -1,4 +1,4 @@
-/** A run for an output that its process did not finish comes to a typed value in another. */
+/** A run for an output that its process did not finish gives a typed value in another process. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
@@ -50,7 +50,7 @@ for (const how of ["native", "tool"] as const) {
       const { agent } = setUp(how === "native", [call("a"), wrong, answers[how]]);
       const session = await newSession(store);
       await attachSession(agent, session);
-      // An earlier run's value is none of the next one's.
+      // An earlier run's value does not count for the next one.
       assert.deepEqual((await agent.prompt("Where?", { output: schema })).output, value);
       const whole = await entriesIn(store, "s");
       for (let length = 2; length < whole.length; length++) {

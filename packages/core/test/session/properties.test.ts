@@ -1,6 +1,6 @@
 /**
- * Random lives of sessions, beside a simple model of them, in both stores: appends, forks, rewinds,
- * compactions, reopening.
+ * Random operations on sessions in both stores, compared with a simple model: appends, forks,
+ * rewinds, compactions, reopening.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -16,7 +16,7 @@ import {
 import { createJsonlStore } from "../../src/session/node/index.ts";
 import { collect, temporaryFolder, user } from "./support.ts";
 
-/** What a session should be: its entries as a tree, in the order of appending. */
+/** The model of a session: its entries as a tree, in the order of appending. */
 interface Expected {
   readonly entries: {
     id: string;
@@ -102,7 +102,7 @@ async function compare(session: Session, expected: Expected): Promise<void> {
   );
 }
 
-/** Does a step to both. Gives the pair that goes on. */
+/** Applies a step to both. Returns the pair for the next step. */
 async function run(
   store: Store,
   session: Session,

@@ -1,6 +1,5 @@
 /**
- * Messages that were queued are in the log, and whatever becomes of the process each reaches the
- * model once.
+ * Queued messages are in the log, and each reaches the model once, whatever happens to the process.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -37,13 +36,13 @@ async function queuedIn(session: Session): Promise<string[]> {
   return queued.map(({ queue, message }) => `${queue} ${(message as { content: string }).content}`);
 }
 
-/** Says late that there is none. */
+/** Fails after a while. */
 async function noRoom(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
   throw new BowlineError("storage_failed", "There is no room left.");
 }
 
-/** The next process on a session that was left. */
+/** The next process that opens the session. */
 async function next(
   store: Store,
   answers: string[] = ["Next."],
@@ -90,7 +89,7 @@ describe("a message that is queued", () => {
     const { agent } = rig([]);
     const session = await newSession(store);
     await attachSession(agent, session);
-    agent.clearSteeringQueue(); // nothing waits, and nothing is written
+    agent.clearSteeringQueue(); // nothing is queued, so nothing is written
     agent.steer(user("one"));
     agent.followUp(user("two"));
     agent.clearSteeringQueue();
@@ -215,8 +214,8 @@ describe("a message that is queued", () => {
     assert.equal(agent.hasQueuedMessages(), true);
     assert.deepEqual(texts(agent.state.messages), ["user: Go", "assistant: A"]);
     assert.deepEqual(await session.contextMessages(), agent.state.messages);
-    // Nor does a run that fails at once take it, or leave a prompt behind that the log does not
-    // have.
+    // A run that fails at once does not take it either, and leaves no prompt that is missing in the
+    // log.
     assert.equal((await agent.continue()).error?.code, "storage_failed");
     assert.equal((await agent.prompt("More")).error?.code, "storage_failed");
     assert.equal(agent.hasQueuedMessages(), true);
@@ -296,7 +295,10 @@ describe("a store that fails at any entry", () => {
     });
 });
 
-/** Steered from a tool, followed up from a listener, and queued before: what a run can have. */
+/**
+ * An agent with messages steered from a tool, followed up from a listener, and queued before the
+ * run.
+ */
 function life(notes: readonly string[], options: AgentOptions = {}): Agent {
   const script = createScriptedModel(
     Array.from({ length: 12 }, () => ({ messages }: { messages: readonly AgentMessage[] }) => {

@@ -1,4 +1,4 @@
-/** Reading a session with missing entries, and approvals that the log holds in part. */
+/** Reading a session with missing entries, and approvals that are only partly in the log. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { requireApproval } from "../../src/agent/index.ts";
@@ -162,7 +162,7 @@ describe("an approval in the log of a resumed run", () => {
     const store = createMemoryStore();
     await sessionOf(store, "s", left(request, allowed));
     const { agent } = rig(["Done."], [tool("a", () => "ran")], {
-      // A question that is shown and not waited for.
+      // A request that is emitted but not awaited.
       beforeToolCall: async ({ run, toolCall, args, idempotencyKey: approvalId }) => {
         const { id: toolCallId, name: toolName } = toolCall;
         await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args });

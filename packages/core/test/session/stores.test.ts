@@ -1,4 +1,4 @@
-/** Both stores keep the contract of a store. */
+/** Both stores satisfy the contract of a store. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

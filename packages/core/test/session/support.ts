@@ -1,5 +1,6 @@
 /**
- * For tests of sessions: folders that go away, other processes, entries that are easy to compare.
+ * Helpers for tests of sessions: temporary folders, other processes, entries that are easy to
+ * compare.
  */
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
@@ -11,13 +12,13 @@ import { compileCache } from "../../../../test/support/compile-cache.ts";
 import type { AnyEntry, EntryBody, Session } from "../../src/session/index.ts";
 import type { AppendableFile } from "../../src/session/node/file.ts";
 
-/** A folder of its own, removed at the end. */
+/** A temporary folder, removed at the end. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "bowline-session-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Of very different lengths, and told by the number alone. */
+/** Texts of very different lengths that depend only on the number. */
 export function textFor(seq: number): string {
   return `${seq} ${"äx🪢".repeat((seq * 7919) % (seq % 10 === 0 ? 5000 : 50))}`;
 }
@@ -26,7 +27,7 @@ export function user(text: string, timestamp = 1): EntryBody {
   return { type: "message", message: { role: "user", content: text, timestamp } };
 }
 
-/** Appends messages with these texts, and gives their ids. */
+/** Appends messages with these texts, and returns their ids. */
 export async function say(session: Session, ...texts: string[]): Promise<string[]> {
   const entries = await Promise.all(texts.map((text) => session.append(user(text))));
   return entries.map(({ id }) => id);
@@ -45,12 +46,12 @@ export const upTo = (count: number): number[] => Array.from({ length: count }, (
 
 type Bytes = Uint8Array;
 
-/** A file in memory that can be made to fail: only the bytes count, and what is called on them. */
+/** A file in memory that can be made to fail. Records its bytes and the calls on it. */
 export class MemoryFile implements AppendableFile {
   bytes: Buffer;
-  /** How long it may get. */
+  /** Its maximum length. */
   room = Infinity;
-  /** Thrown by the next call of that name. */
+  /** Error codes, each thrown by the next call of that name. */
   readonly failures: Partial<Record<"write" | "truncate" | "datasync", string>> = {};
   readonly calls: string[] = [];
   bytesRead = 0;
@@ -100,7 +101,7 @@ export class MemoryFile implements AppendableFile {
     this.calls.push("close");
   }
 
-  /** Takes its time, as a disk does. */
+  /** Asynchronous, as on a disk. */
   async #call(name: "write" | "truncate" | "datasync"): Promise<void> {
     this.calls.push(name);
     await new Promise((resolve) => setImmediate(resolve));
@@ -112,13 +113,13 @@ export class MemoryFile implements AppendableFile {
 
 export interface Child extends AsyncDisposable {
   readonly process: ChildProcess;
-  /** What it has said so far. */
+  /** All lines so far. */
   readonly said: unknown[];
-  /** Resolves when it has said something more; undefined when it has ended. */
+  /** Resolves with the next line, or undefined at the end. */
   next(): Promise<unknown>;
-  /** Kills it, and resolves when it is gone and all it said is here. */
+  /** Kills the process; resolves when it has ended and all its lines are read. */
   kill(): Promise<void>;
-  /** All it says until it ends; rejects when it fails. */
+  /** All lines up to its end; rejects when it fails. */
   end(): Promise<unknown[]>;
 }
 
@@ -143,7 +144,7 @@ export function startChild(
   let complaint = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (complaint += text));
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  // A line that was cut by a kill is not said.
+  // Ignores a line that was cut by a kill.
   lines.on("line", (line) => void (isWhole(line) && said.push(JSON.parse(line))));
   const kill = async (): Promise<void> => {
     child.kill("SIGKILL");

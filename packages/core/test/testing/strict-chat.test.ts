@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkChatRequest } from "../../src/testing/index.ts";
 
-/** A rule: what it refuses, by a change to a good body, and a piece of what it says. */
+/** A rule: what it refuses, a change to a valid body, and a part of the message. */
 type Rule = readonly [name: string, change: (body: Body) => unknown, says: string];
-// A request as a test pulls it about.
+// A request that tests can modify freely.
 type Body = Record<string, unknown> & {
   messages: Record<string, unknown>[];
   tools: Record<string, unknown>[];
@@ -64,13 +64,13 @@ const chat = (): Body => ({
 const calls = (body: Body): Record<string, unknown>[] =>
   body.messages[2]?.tool_calls as Record<string, unknown>[];
 
-/** A schema that OpenAI takes as strict, with this for its one property. */
+/** A schema that OpenAI accepts as strict, with this as its only property. */
 const strictly = (path: Record<string, unknown>): Record<string, unknown> => ({
   ...schema,
   properties: { path },
   additionalProperties: false,
 });
-/** Has the answer held to a schema. */
+/** Adds an output schema to the request. */
 const format = (body: Body, json: Record<string, unknown>): unknown =>
   set(body, {
     response_format: { type: "json_schema", json_schema: { name: "answer", schema, ...json } },

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkMessagesRequest } from "../../src/testing/index.ts";
 
-/** A rule: what it refuses, by a change to a good body, and a piece of what it says. */
+/** A rule: what it refuses, a change to a valid body, and a part of the message. */
 type Rule = readonly [name: string, change: (body: Body) => unknown, says: string];
-// A request as a test pulls it about.
+// A request that tests can modify freely.
 type Body = Record<string, unknown> & {
   messages: Record<string, unknown>[];
   tools: Record<string, unknown>[];

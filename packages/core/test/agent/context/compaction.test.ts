@@ -1,4 +1,4 @@
-/** What holds of any transcript; and what a compaction does with a given one, by the hook alone. */
+/** What a compaction does with any transcript and with given ones, through the hook alone. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -31,7 +31,7 @@ type End = Extract<CompactionEvent, { type: "compaction_end" }>;
 interface Set {
   readonly compaction: Compaction;
   readonly ends: End[];
-  /** What the summarising model was sent. */
+  /** The requests to the summarising model. */
   readonly asked: Context[];
   readonly options: StreamOptions[];
   readonly transform: (
@@ -41,8 +41,8 @@ interface Set {
 }
 
 /**
- * A compaction with a model of its own that answers by a script, in a window of 2,000 tokens with
- * 400 for the newest.
+ * A compaction with a separate scripted model, in a window of 2,000 tokens of which 400 are for the
+ * newest messages.
  */
 function set(script: readonly ScriptedStep[], options: CompactionOptions = {}): Set {
   const { model, streamFn } = createScriptedModel(script, { deltaLength: 1000 });
@@ -220,7 +220,7 @@ describe("a compaction", () => {
       text,
       /^<conversation>\n\[user\]\nRead all of it\.\n\n\[assistant calls read\]\n\{"number":1\}\n\n\[result of read\]\n1: word/,
     );
-    // A quarter of what there is room for, and what a thinking model needs before it writes.
+    // A quarter of the available room, and the tokens that a thinking model needs before it writes.
     assert.deepEqual([options[0]?.maxTokens, options[0]?.maxRetries], [375 + 8192, 0]);
     assert.ok(estimateTokens(text) < 1500, `${estimateTokens(text)} tokens`);
   });
@@ -545,7 +545,7 @@ describe("a compaction that frees nothing", () => {
       ends.map(({ outcome }) => outcome),
       ["none", "summarized"],
     );
-    assert.equal((await transform(grown(0))).length, 2); // told once more, not stopped
+    assert.equal((await transform(grown(0))).length, 2); // notified again, not stopped
   });
 
   it("can end the run", async () => {
@@ -558,7 +558,7 @@ describe("a compaction that frees nothing", () => {
   });
 });
 
-/** Without what it adds when it frees nothing. */
+/** Removes the note that a compaction adds when it frees nothing. */
 function withoutNote(shown: readonly AgentMessage[]): AgentMessage[] {
   return shown.filter(
     (message) => !JSON.stringify(message).includes("Note: the conversation fills"),

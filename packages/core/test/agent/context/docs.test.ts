@@ -1,4 +1,4 @@
-/** docs/context.md shows examples/08-long-conversation.ts, which prints what it says. */
+/** docs/context.md quotes examples/08-long-conversation.ts, which prints what the page says. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * What the tests of context management need: transcripts of turns, a check of requests on two
- * wires, a model that summarises.
+ * Helpers for the tests of context management: transcripts of turns, a check of requests on two
+ * wires, and a model that summarises.
  */
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
@@ -29,7 +29,7 @@ const wires = [
   { protocol: anthropicMessages, model: getModel("anthropic", "m"), check: checkMessagesRequest },
 ] as const;
 
-/** Throws unless the strictest server of each wire takes these messages. */
+/** Throws unless the strictest server of each wire accepts these messages. */
 export function assertAccepted(messages: readonly AgentMessage[]): void {
   for (const { protocol, model, check } of wires) {
     const context: Context = { messages: [...messages] as Message[] };
@@ -44,7 +44,7 @@ export const user = (content: string, timestamp = 1): Message => ({
   timestamp,
 });
 
-/** A turn that calls one tool and has its result; `size` is the result's, in characters. */
+/** A turn with one call and its result. `size` is the length of the result in characters. */
 export function turn(number: number, size = 400): Message[] {
   const id = `call_${number}`;
   const call = { type: "toolCall", id, name: "read", arguments: { number } } as const;
@@ -80,8 +80,8 @@ export const task = (count: number, size?: number): Message[] => [
 ];
 
 /**
- * Any transcript, on which a run has gone on for some turns, so that the last user message may be
- * far back.
+ * A random transcript followed by some turns of a run, so that the last user message may be far
+ * back.
  */
 export const longTranscripts: fc.Arbitrary<Message[]> = fc
   .tuple(
@@ -95,7 +95,7 @@ export const longTranscripts: fc.Arbitrary<Message[]> = fc
 export const sumOf = (messages: readonly AgentMessage[]): number =>
   messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 
-/** The pairs that a cut at `index` would part, found the slow way. */
+/** The call and result pairs that a cut at `index` would separate, found by brute force. */
 export function partedBy(messages: readonly AgentMessage[], index: number): string[] {
   const parted: string[] = [];
   const used = new Set<string>();
@@ -106,7 +106,7 @@ export function partedBy(messages: readonly AgentMessage[], index: number): stri
       .findLastIndex((one) => one.role === "assistant" && calls(one, message.toolCallId) > 0);
     const before = messages[owner];
     if (before?.role !== "assistant") continue;
-    // Each call takes one result.
+    // Each call has one result.
     const slot = Array.from(
       { length: calls(before, message.toolCallId) },
       (_, nth) => `${owner} ${message.toolCallId} ${nth}`,
@@ -125,7 +125,7 @@ function calls(message: Message, id: string): number {
     : 0;
 }
 
-/** Whether a model is asked for a summary, in either way. */
+/** Whether this request asks for a summary, as text or as a continuation. */
 export function asksForSummary({ messages }: Context): boolean {
   const last = messages.at(-1);
   return (
@@ -137,22 +137,22 @@ export function asksForSummary({ messages }: Context): boolean {
 
 export interface Worker extends ScriptedModel {
   /**
-   * Tokens of all requests together, and of the largest that was answered; how many were refused,
-   * and how many for a summary.
+   * Tokens of all requests and of the largest answered one; the number of refused requests and of
+   * summaries.
    */
   readonly input: { total: number; largest: number; refused: number; summaries: number };
 }
 
 export interface WorkerOptions {
-  /** Beyond it a request is refused as too long. */
+  /** Longer requests are refused as too long. */
   readonly window?: number;
   readonly reportsUsage?: boolean;
   readonly summarize?: (context: Context, nth: number) => ScriptedAnswer | Promise<ScriptedAnswer>;
 }
 
 /**
- * A model of `turns` turns that call the tool `read`; it counts tokens as the estimate does. Its
- * model says nothing of the window.
+ * A model that calls the tool `read` for `turns` turns and counts tokens as the estimate does. Its
+ * model object does not state the window.
  */
 export function worker(turns: number, options: WorkerOptions = {}): Worker {
   const {
@@ -186,7 +186,7 @@ export function worker(turns: number, options: WorkerOptions = {}): Worker {
   return { ...createScriptedModel(steps, { deltaLength: 1000 }), input };
 }
 
-/** A stream function that answers each request as `answer` says. */
+/** A stream function that answers each request with `answer`. */
 export const answering = (answer: (nth: number) => ScriptedAnswer): StreamFn => {
   let nth = 0;
   return (model, context, options) =>

@@ -1,5 +1,5 @@
 /**
- * Long runs of a real agent in a small window: by the hook alone, and with the stream function
+ * Long runs of a real agent in a small window: through the hook alone, and with the stream function
  * wrapped.
  */
 import assert from "node:assert/strict";
@@ -40,7 +40,7 @@ import { short } from "../../support.ts";
 
 type End = Extract<CompactionEvent, { type: "compaction_end" }>;
 
-/** What a call's result holds, in tokens, about. */
+/** The approximate size of a call's result, in tokens. */
 const RESULT = 150;
 
 const read = defineTool({
@@ -72,7 +72,7 @@ function rig(
     compact?: CompactionOptions;
     agent?: AgentOptions;
     wrapped?: boolean;
-    /** Whether the window is. */
+    /** Whether the model object states the window. */
     known?: boolean;
   } = {},
 ): Rig {
@@ -146,7 +146,7 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
       compact: { estimateTokens: count },
     });
     await agent.prompt("Read all of it.");
-    // And what stands in for the older ones, a few times for each compaction.
+    // And the summaries in place of older messages, a few times for each compaction.
     assert.ok(estimated < 402 + ends.length * 20, `${estimated} estimates`);
   });
 });
@@ -318,7 +318,7 @@ describe("the wrapped stream function of a compaction", () => {
     agent.state.messages = task(20);
     const result = await agent.prompt("Go on.");
     assert.equal(result.error?.code, "context_overflow");
-    // The request, three tries of a summary, the request again.
+    // The request, three attempts at a summary, and the request again.
     assert.equal(model.input.refused, 5);
   });
 

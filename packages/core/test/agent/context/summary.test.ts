@@ -8,7 +8,7 @@ import { createScriptedModel, type ScriptedStep } from "../../../src/testing/ind
 import { within } from "../../../../../test/support/within.ts";
 import { hello } from "../../support.ts";
 
-/** Waits for nothing, and notes what it was asked to wait for. */
+/** A wait function that returns at once and records the requested delays. */
 function hasty(): { clock: Clock; waits: number[] } {
   const waits: number[] = [];
   const setTimer: Clock["setTimer"] = (ms, fire) => {

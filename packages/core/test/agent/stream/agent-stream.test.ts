@@ -1,4 +1,4 @@
-/** `agent.stream()`: several readers of one run, a slow one, an end from outside. */
+/** `agent.stream()`: several readers of one run, a slow one, and aborts. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { code } from "../../../../../test/support/error-code.ts";

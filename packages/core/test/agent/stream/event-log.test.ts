@@ -1,4 +1,4 @@
-/** The log that readers of a run share, under random orders of writing and reading. */
+/** The event log that the readers of a run share, under random orders of writing and reading. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";

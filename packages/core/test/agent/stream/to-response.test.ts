@@ -1,4 +1,4 @@
-/** `agent.stream().toResponse()`: what a page receives, and what becomes of pages that leave. */
+/** `agent.stream().toResponse()`: what a page receives, and what happens when it disconnects. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { deferred } from "../../../../../test/support/deferred.ts";

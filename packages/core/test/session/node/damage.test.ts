@@ -1,5 +1,5 @@
 /**
- * Files that were torn or changed, at every byte of their last 4 kB: no other record is lost, and
+ * Files that were torn or changed at every byte of their last 4 kB: no other record is lost, and
  * the damage is reported.
  */
 import assert from "node:assert/strict";
@@ -21,12 +21,12 @@ const LAST = 4096;
 interface Sample {
   readonly bytes: Buffer;
   readonly entries: readonly AnyEntry[];
-  /** Where each line ends, its newline included; the header's first. */
+  /** The end of each line including its newline, beginning with the header. */
   readonly ends: readonly number[];
 }
 
 /**
- * A session of which the last 4 kB hold short, long and odd records, and a whole small one with its
+ * A session whose last 4 kB contain short, long and unusual records, or a small one including its
  * header.
  */
 async function sample(folder: string, texts: readonly string[]): Promise<Sample> {
@@ -62,7 +62,9 @@ async function read(handle: MemoryFile, damage: SessionDamage[]): Promise<AnyEnt
   return (await collect(readEntries({ handle, path: "a file" }, { onDamage }))).flat();
 }
 
-/** Opens the file as its writer does, and appends one entry. What is cut off goes to `kept`. */
+/**
+ * Opens the file as its writer does, and appends one entry. Bytes that are cut off go to `kept`.
+ */
 async function mendAndAppend(
   handle: MemoryFile,
   damage: SessionDamage[],
@@ -94,7 +96,7 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
         const damage: SessionDamage[] = [];
         const kept: Buffer[] = [];
         await mendAndAppend(file, damage, kept);
-        // A record that lacks but its newline is whole.
+        // A record that lacks only its newline is complete.
         const whole = ends.slice(1).filter((end) => end - 1 <= at).length;
         const left: SessionDamage[] = [];
         const found = await read(file, left);
@@ -124,7 +126,7 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
           const damage: SessionDamage[] = [];
           if (isMended) await mendAndAppend(file, damage);
           const found = await read(file, damage);
-          // To a reader, a last line without its newline is one that is being written.
+          // For a reader, a last line without its newline is still being written.
           if (isMended || at < bytes.length - 1)
             assert.ok(damage.length > 0, `the change at ${at} was not noticed`);
           const others = found.filter(({ seq, id }) => seq !== hit && id !== "after");
@@ -193,7 +195,7 @@ describe("a damaged session", () => {
     await writeFile(path, bytes);
     const store = createJsonlStore(folder.path);
     const session = await openSession(store, "sample");
-    assert.equal(session.damage.length, 0); // what was not read was not looked at
+    assert.equal(session.damage.length, 0); // unread records are not checked
     assert.deepEqual(
       seqs(await session.path()),
       upTo(entries.length).filter((seq) => seq !== 7),

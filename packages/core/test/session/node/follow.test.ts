@@ -1,7 +1,4 @@
-/**
- * Following a file of which the system tells nothing: looked at now and then, never torn, never
- * twice.
- */
+/** Follows a file without change notifications by polling: never torn, never twice. */
 import assert from "node:assert/strict";
 import type { Stats } from "node:fs";
 import { appendFile, open, writeFile } from "node:fs/promises";
@@ -18,13 +15,13 @@ const POLL_MS = 100;
 const line = (seq: number, id = `e${seq}`): Buffer =>
   encodeEntry({ seq, id, parentId: null, timestamp: 1, type: "message" });
 
-/** A follower, and what it has got. */
+/** A follower, and the entries it received. */
 function follow(file: MemoryFile, from?: number) {
   const clock = new ManualClock();
   const stop = new AbortController();
   const seen: AnyEntry[] = [];
   const run = async (): Promise<void> => {
-    // A path that is not there cannot be watched.
+    // A path that does not exist cannot be watched.
     const options = { from, clock, pollMs: POLL_MS, signal: stop.signal };
     for await (const batch of followLog({ handle: file, path: "/nowhere/at all" }, options))
       seen.push(...batch);
@@ -54,7 +51,7 @@ describe("a follower of a file that cannot be watched", () => {
     const file = new MemoryFile();
     const { clock, stop, seen, ended } = follow(file);
     const whole = Buffer.concat(upTo(3).map((seq) => line(seq)));
-    // A step that no line's length is a multiple of, so that steps end in the middle of lines.
+    // No line's length is a multiple of this step, so that steps end inside lines.
     assert.notEqual(line(0).length % 8, 0);
     for (let length = 0; length <= whole.length; length += 8) {
       file.bytes = whole.subarray(0, length);
@@ -110,12 +107,12 @@ describe("a follower of a file that is watched", () => {
       const before = await handle.stat();
       if (looks++ > 0) return before;
       await appendFile(path, line(1));
-      await new Promise((resolve) => setTimeout(resolve, 50)); // the system has told by now
+      await new Promise((resolve) => setTimeout(resolve, 50)); // time for the change notification
       return before;
     };
     const file = { path, handle: { stat, read: handle.read.bind(handle) } };
     const seen: AnyEntry[] = [];
-    // A clock that stands still: nobody looks by himself.
+    // The clock does not move, so there is no polling.
     for await (const batch of followLog(file, { clock: new ManualClock(), pollMs: POLL_MS })) {
       if (seen.push(...batch) === 2) break;
     }

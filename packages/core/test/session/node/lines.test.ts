@@ -1,6 +1,6 @@
 /**
- * Lines of files, from either end and from any place: the same whatever their length, and no more
- * read than is needed.
+ * Lines of files, from either end and from any place: correct for any length, without reading more
+ * than needed.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,7 +10,7 @@ import { readEntries, readHeader, readTail } from "../../../src/session/node/rea
 import { encodeEntry, encodeHeader } from "../../../src/session/node/record.ts";
 import { collect, MemoryFile, seqs, upTo } from "../support.ts";
 
-// Around the sizes of the chunks that are read, 16 kB and 32 kB, and far beyond.
+// Around the chunk sizes of 16 kB and 32 kB, and far beyond.
 const lengths = fc.oneof(
   fc.nat(100),
   fc.integer({ min: 16_370, max: 16_400 }),

@@ -1,6 +1,6 @@
 /**
- * Lists of session files: right whatever became of the index or of a file, and without reading
- * again what was read.
+ * Lists of session files: correct for any state of the index and the files, without reading
+ * anything twice.
  */
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
@@ -80,7 +80,7 @@ describe("a list of session files", () => {
       Buffer.concat([bytes.subarray(0, header), Buffer.alloc(bytes.length - header, "x")]),
     );
     await writeFile(path, bytes.subarray(-1), { flag: "a" });
-    // A new store has only the index to know the first three by.
+    // A new store knows the first three only from the index.
     const { sessions } = await createJsonlStore(folder.path).list();
     assert.equal(sessions.find(({ id }) => id === "a")?.messageCount, 3);
   });

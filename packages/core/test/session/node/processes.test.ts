@@ -1,6 +1,4 @@
-/**
- * Several processes on one session, killed processes, full disks and folders that may only be read.
- */
+/** Several processes on one session, killed processes, full disks and read-only folders. */
 import assert from "node:assert/strict";
 import { chmod, readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -74,7 +72,7 @@ describe("two processes on one session", () => {
 
   it("are one writer and ten followers that miss nothing", { timeout: 30_000 }, async () => {
     await using folder = await temporaryFolder();
-    // Where the system tells of changes, nobody has to look now and then.
+    // With change notifications, no polling is needed.
     const store = createJsonlStore(folder.path, {
       pollMs: process.platform === "linux" ? 60_000 : 20,
     });
@@ -139,7 +137,7 @@ describe("a session claim", () => {
       if (platform === "darwin" && self.start === "") return t.skip("there is no ps");
       assert.equal(await isAlive(self, self, platform), true);
       assert.equal(await isAlive({ ...self, pid: 2 ** 22 + 1 }, self, platform), false);
-      // Only a system that tells when a process started knows a number that is used again.
+      // Only a system that reports start times can recognise a reused pid.
       assert.equal(
         await isAlive({ ...self, start: "SunNov1" }, self, platform),
         platform === "win32",
@@ -152,7 +150,7 @@ describe("a session claim", () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
     await (await createSession(store, { id: "s" })).close();
-    // The shell becomes a program that never asks how its child ended.
+    // The shell becomes a program that never waits for its child.
     await using parent = startChild(["hold", folder.path, "s"], {}, [
       "sh",
       "-c",
@@ -185,7 +183,7 @@ describe("a process that is killed", () => {
       await (await createSession(store, { id })).close();
       for (let round = 0; round < Math.ceil(KILLS / LANES); round++) {
         await using child = startChild(["write", folder.path, id]);
-        // While it writes, or at any time from its start on.
+        // Either while it writes, or at any time after its start.
         if (round % 2 === 0) assert.equal(await child.next(), "open");
         await new Promise((resolve) =>
           setTimeout(resolve, Math.random() * (round % 2 === 0 ? 60 : 200)),
@@ -268,7 +266,7 @@ describe("a read-only folder", () => {
     await session.close();
     await chmod(join(folder.path, "s.jsonl"), 0o444);
     await chmod(folder.path, 0o555);
-    // To root everything is allowed, so it asks somebody who may less.
+    // Root ignores permissions, so the child runs as an unprivileged user.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const child = startChild(["readOnly", folder.path, "s"], nobody);
     const said = await child

@@ -1,4 +1,4 @@
-/** The file's one writer, on a disk that is slow, fills up or fails. */
+/** The single writer of a file, on a disk that is slow, fills up or fails. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AnyEntry } from "../../../src/session/index.ts";
@@ -23,7 +23,7 @@ const entry = (seq: number, type = "message"): AnyEntry => ({
   type,
 });
 
-/** Appends one entry, in turn. */
+/** Appends one entry, with the next sequence number. */
 function append(writer: LogWriter, type?: string): Promise<void> {
   return writer.append([entry(writer.nextSeq, type)]);
 }
@@ -42,7 +42,7 @@ describe("a writer", () => {
   it("batches pending appends into one write and one sync", async () => {
     const { file, writer } = rig();
     await Promise.all(upTo(100).map(() => append(writer)));
-    assert.deepEqual(file.calls, ["write", "datasync", "write", "datasync"]); // the first, and all that came during it
+    assert.deepEqual(file.calls, ["write", "datasync", "write", "datasync"]); // the first, and then all that were queued during it
     assert.deepEqual(await read(file), upTo(100));
   });
 
