@@ -171,7 +171,7 @@ describe("tool arguments", () => {
   });
 
   it("that are truncated, or end in long white space, are rejected in linear time", () => {
-    // Work that grew with the square would take minutes; the limit only has to tell the two apart.
+    // Quadratic work would take minutes; the limit only has to distinguish the two.
     const page = '<a href=\\"x\\">y</a>'.repeat(50_000);
     const spaces = " ".repeat(500_000);
     const from = performance.now();
@@ -334,7 +334,10 @@ describe("an event stream", () => {
   });
 });
 
-/** What comes of so many calls of `next` at once, and of `return`, one after the other. */
+/**
+ * The outcomes of groups of concurrent `next` calls and of `return` calls, one group after the
+ * other.
+ */
 async function outcomes(
   iterator: AsyncIterator<unknown, void>,
   calls: readonly (number | "return")[],

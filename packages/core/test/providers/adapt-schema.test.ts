@@ -1,7 +1,4 @@
-/**
- * Schemas as servers take them: nothing is asked that the schema did not ask, and no word is left
- * that the server refuses.
- */
+/** Schemas adapted to servers: no constraint is added, and no refused keyword remains. */
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -17,7 +14,7 @@ const roots = fc.tuple(schemas, schemas).map(([schema, x]): JsonSchema => ({
   $defs: { x },
 }));
 
-/** Every schema inside one, itself included. */
+/** Every schema inside this one, including itself. */
 function parts(schema: JsonSchema): JsonSchema[] {
   const found = [schema];
   mapParts(schema, (part) => found.push(...parts(part)));
@@ -125,8 +122,8 @@ describe("a schema adapted to a server", () => {
   });
 
   it("has only supported keywords, and accepts whatever the schema accepted", (context) => {
-    // Words of which a narrower one inside would make the whole wider, or the other way round, are
-    // not for this property.
+    // Leaves out keywords for which a narrower subschema can make the whole schema wider, or the
+    // reverse.
     const words =
       "type enum const anyOf allOf $ref items prefixItems minItems maxItems minimum pattern".split(
         " ",

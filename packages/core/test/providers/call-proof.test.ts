@@ -1,4 +1,4 @@
-/** Which calls of an answer run: those that all of its stream proves. */
+/** Which calls of an answer run: those that the whole stream proves to be complete. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
@@ -28,7 +28,7 @@ const sound: SeenCall = {
   isClosed: true,
 };
 
-/** The doubt about calls with these facts, each of which has a part of its own. */
+/** The doubt about calls with these facts, each with a content part. */
 function doubt(
   ...calls: readonly (Partial<SeenCall> & { readonly name?: string; readonly text?: string })[]
 ): string | undefined {
@@ -167,10 +167,10 @@ describe("the end of an answer", () => {
 interface LegalCall {
   readonly name: string;
   readonly args: Json;
-  /** The places at which its JSON is cut. */
+  /** The offsets at which its JSON is split. */
   readonly cuts: readonly number[];
 }
-/** Parts of an answer: text, or a call. */
+/** Parts of an answer: a text, or a call. */
 type Part = string | LegalCall;
 
 const names = ["get_time", "get_weather", "get"];
@@ -345,7 +345,7 @@ describe("a well-formed answer", () => {
     }));
     for (const [wire, body] of wires) {
       const bytes = body(parts);
-      // Work that grew with the square took four seconds; the limit only has to tell the two apart.
+      // Quadratic work took four seconds; the limit only has to distinguish the two.
       const from = cpuMs();
       const message = read(wire, bytes);
       assert.ok(cpuMs() - from < 2500, `${wire.api}: ${cpuMs() - from} ms`);

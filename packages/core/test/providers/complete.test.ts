@@ -1,4 +1,4 @@
-/** One answer at a time, from servers that stream and from servers that cannot. */
+/** Single answers, from streaming and from non-streaming servers. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -24,7 +24,7 @@ const context = {
 };
 const args = { path: "/" };
 
-/** A whole answer of each wire: a thought, a word, a call, and what it cost. */
+/** A non-streaming answer of each wire: a thought, a word, a call, and its usage. */
 const wires: readonly { readonly api: string; readonly path: string; readonly answer: Json }[] = [
   {
     api: "openai-chat",
@@ -140,7 +140,7 @@ const whole =
 const at = (baseUrl: string, fields: Partial<Model> = {}): Model =>
   getModel("custom", "m", { baseUrl, ...fields });
 
-/** What a call rejects with. */
+/** The error with which a call rejects. */
 async function failure(answering: Promise<AssistantMessage>): Promise<CompletionError> {
   const error: unknown = await answering.then(
     () => assert.fail("the call resolved"),

@@ -1,4 +1,4 @@
-/** Parts of what users and tools say: what is sent, and what is refused by its name. */
+/** Parts of user messages and tool results: which are sent, and which are refused by name. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessage, Message } from "../../src/llm/message.ts";
@@ -12,7 +12,7 @@ import { loopback, failing } from "../../../../test/support/loopback.ts";
 
 const tinyImage = "iVBORw0KGgo=";
 
-/** The body that these messages are sent as, or the error that they end in. */
+/** The body that is sent for these messages, or the error. */
 async function send(
   api: string,
   messages: readonly unknown[],

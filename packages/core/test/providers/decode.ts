@@ -1,4 +1,4 @@
-/** Bytes of a wire, decoded whole and in every cut. */
+/** Decodes the bytes of a wire, whole and in every split. */
 import assert from "node:assert/strict";
 import { StreamDecoder } from "../../src/providers/decoder.ts";
 import type { Protocol } from "../../src/providers/protocol.ts";
@@ -11,7 +11,7 @@ export interface Decoded {
   readonly message: AssistantMessage;
 }
 
-/** Decodes as the transport does: nothing is read once the answer is complete or has failed. */
+/** Decodes as the transport does: stops reading once the answer is complete or has failed. */
 export function decode(
   protocol: Protocol,
   chunks: Iterable<Uint8Array>,
@@ -31,7 +31,7 @@ export function decode(
   return { events, message: decoder.message };
 }
 
-/** The body cut at these offsets, which must ascend. */
+/** The body split at these offsets, which must ascend. */
 export function* cut(
   body: Uint8Array,
   offsets: readonly number[],
@@ -48,7 +48,7 @@ export function* byteByByte(body: Uint8Array): Generator<Uint8Array, void, undef
   for (let at = 0; at < body.length; at++) yield body.subarray(at, at + 1);
 }
 
-/** A small seeded generator (mulberry32): numbers from 0 to 1, the same on every machine. */
+/** A small seeded generator (mulberry32): the same numbers from 0 to 1 on every machine. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -72,8 +72,8 @@ function recordedModel(api: string): Model {
 }
 
 /**
- * Decodes a body whole, at every single cut and byte by byte; all must agree, and so must the
- * reducer.
+ * Decodes a body whole, split once at every offset, and byte by byte. All must agree, and so must
+ * the reducer.
  */
 export function decodeEveryWay(
   protocol: Protocol,

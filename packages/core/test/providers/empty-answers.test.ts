@@ -1,4 +1,4 @@
-/** Answers without text or call: which are an end, and which are none. */
+/** Answers without text or call: which end a run, and which are errors. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool } from "../../src/agent/index.ts";
@@ -17,7 +17,7 @@ type Json = Record<string, unknown>;
 
 interface Wire {
   readonly wire: Protocol;
-  /** An answer of these thoughts, with this end word and this number of tokens written. */
+  /** An answer with these thoughts, this end word and this number of output tokens. */
   readonly answer: (end: string, thoughts: string, written: number | undefined) => readonly Json[];
   readonly complete: string;
 }
@@ -177,6 +177,6 @@ describe("an empty answer", () => {
     const { reason, turns } = await agent.prompt("Save it.");
     assert.deepEqual([reason, turns, saved, server.requests.length], ["done", 2, 1, 2]);
     assert.equal((await agent.prompt("And?")).reason, "error");
-    assert.equal(server.requests.length, 5); // asked again twice, as any first answer of nothing
+    assert.equal(server.requests.length, 5); // retried twice, like any empty first answer
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { getModel, streamByProtocol, type StreamOptions } from "../../src/index.ts";
 
-/** The key header of one call by the default stream function. */
+/** The key header of one call with the default stream function. */
 async function keySent(options: StreamOptions, baseUrl?: string): Promise<string | null> {
   let key: string | null = null;
   const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {

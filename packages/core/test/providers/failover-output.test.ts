@@ -1,4 +1,4 @@
-/** Failover behind some output, and when the reader leaves. */
+/** Failover after some output, and when the reader leaves. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "../../src/errors.ts";
@@ -17,7 +17,7 @@ const two: Model = { ...script.model, id: "two", provider: "two" };
 const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
 const origin = { api: "scripted", provider: "one", model: "one", timestamp: 1 };
 
-/** A failover whose first model is `answer`, and the models that were asked. */
+/** A failover whose first model is `answer`, and the models that it called. */
 function failover(answer: StreamFn): {
   stream: () => ReturnType<ReturnType<typeof createFailover>>;
   asked: string[];
@@ -32,7 +32,7 @@ function failover(answer: StreamFn): {
   return { stream: () => stream(one, context), asked };
 }
 
-/** Says "Hel", and then what `rest` does. */
+/** Emits "Hel", and then does `rest`. */
 function saysHel(rest: (writer: MessageWriter, signal: AbortSignal) => Promise<void>): StreamFn {
   return (_model, _context, { signal: given }) =>
     new EventStream<AssistantMessageEvent, AssistantMessage>(async (push, signal) => {

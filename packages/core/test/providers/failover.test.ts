@@ -20,7 +20,7 @@ import {
 import { chatText, failing, loopback } from "../../../../test/support/loopback.ts";
 import { call, short, tool } from "../support.ts";
 
-/** Models by name, each with its own script. */
+/** Models by name, each with a script. */
 function scripted(scripts: Record<string, ScriptedStep[]>): {
   streamFn: StreamFn;
   models: Model[];

@@ -1,6 +1,6 @@
 /**
- * Keys that are refused: one that expired while an agent runs is worth one more try when there is
- * another (Q226), and the error says whether there was one, without it.
+ * Refused keys: an expired key is replaced once if another one is available (Q226), and the error
+ * says whether a key was sent, without quoting it.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -33,7 +33,7 @@ interface Outcome {
   readonly code: string | undefined;
   /** The key of each request. */
   readonly keys: (string | undefined)[];
-  /** How often a key was asked for. */
+  /** The number of getApiKey calls. */
   readonly asked: number;
 }
 
@@ -182,7 +182,7 @@ describe("a key that was refused", () => {
 });
 
 describe("a request with a key", () => {
-  /** What the error says, its address left out. */
+  /** The text of the error, without its URL. */
   async function said(
     answer: Answer,
     options: StreamOptions,

@@ -1,6 +1,6 @@
 /**
- * Conversations that are too long for a server which does not say so: by its own numbers, or by an
- * answer of nothing (Q244).
+ * Conversations too long for a server that does not report it: detected by its token counts, or by
+ * an empty answer (Q244).
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -16,7 +16,7 @@ import { http, serveBytes } from "../transport/http-server.ts";
 
 interface Counts {
   readonly read: number;
-  /** Of `read`. */
+  /** The cached part of `read`. */
   readonly cached: number;
   readonly written?: number;
 }
@@ -24,7 +24,7 @@ interface Counts {
 interface Wire {
   readonly api: string;
   readonly stream: StreamFn;
-  /** An answer that says `text`, or one that a limit cut, with its counts. */
+  /** An answer with `text`, or one cut by a limit, with its counts. */
   readonly answer: (text: string, counts: Counts, isCut?: boolean) => object[];
 }
 

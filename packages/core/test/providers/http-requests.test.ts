@@ -1,6 +1,4 @@
-/**
- * What of section D and E no other test names: what goes out, read off the socket (Q114 to Q176).
- */
+/** Requests as read from the socket, for quirks that no other test covers (Q114 to Q176). */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, agentLoopContinue, defineTool } from "../../src/agent/index.ts";
@@ -59,7 +57,10 @@ const at = ({ baseUrl }: Loopback, api = "openai-chat", fields: Partial<Model> =
 const bodies = ({ requests }: Loopback): Json[] =>
   requests.map(({ body }) => JSON.parse(body) as Json);
 
-/** What a server of this wire is sent for these messages; it refuses them all. */
+/**
+ * The request that a server of this wire receives for these messages. The server refuses every
+ * request.
+ */
 async function sent(api: string, messages: Message[]): Promise<Json> {
   await using server = await loopback(failing(400, {}));
   await finalMessage(complete(at(server, api), { messages }, { maxRetries: 0 }));

@@ -1,4 +1,4 @@
-/** Words that servers send as events while a model is silent. */
+/** Keep-alive words that servers send as events while a model is silent. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolCallsOf, type AssistantMessage } from "../../src/llm/message.ts";
@@ -72,7 +72,7 @@ const answers: readonly (readonly [wire: Protocol, events: readonly object[]])[]
   ],
 ];
 
-/** The answer with `between` before, between and behind its events. */
+/** The answer with `between` before, between and after its events. */
 function read(wire: Protocol, events: readonly object[], between: string): AssistantMessage {
   const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(between);
   return decode(wire, [new TextEncoder().encode(`${between}${body}${between}`)]).message;
@@ -88,7 +88,7 @@ describe("a keep-alive", () => {
           `data:${word}\r\n\r\n`,
           `event: ping\ndata: ${word}\n\n`,
           `data: "${word}"\n\n`,
-          `data: ${word}\n`, // in the event that follows
+          `data: ${word}\n`, // part of the next event
           `${word}\n\n`,
         ]) {
           const message = read(wire, events, between);

@@ -1,4 +1,4 @@
-/** Pieces that come for what the stream has already ended. */
+/** Deltas for blocks that the stream has already ended. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as messages from "./anthropic-messages/events.ts";

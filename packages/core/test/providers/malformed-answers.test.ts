@@ -1,4 +1,4 @@
-/** Malformed answers, and the errors that they become. */
+/** Malformed answers and the resulting errors. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolCallsOf, type Message } from "../../src/llm/message.ts";

@@ -1,5 +1,5 @@
 /**
- * Invariants 7 and 8 on what real servers sent: any chunking gives the same events, and the events
+ * Invariants 7 and 8 on recordings of real servers: any chunks give the same events, and the events
  * give the message.
  */
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ const RANDOM_CUTTINGS = 64;
 /** Files up to this size are cut at every single byte. */
 const SMALL = 4096;
 
-/** Recordings in which the server gave up: what the one error event must say. */
+/** Recordings in which the server failed, and the expected error event. */
 const reportedErrors: Readonly<
   Record<string, { readonly code: string; readonly status?: number }>
 > = {
@@ -167,7 +167,7 @@ for (const protocol of protocols) {
       if (events.at(-1)?.type === "error") return;
       const random = seededRandom(1);
       for (let n = 0; n < RANDOM_CUTTINGS; n++) {
-        // Not inside the first field's name: what is no event at all may have been a page.
+        // Not inside the first field's name, because a body without events may be an HTML page.
         const at = 8 + Math.floor(random() * (body.length - 8));
         const short = decode(protocol, [body.subarray(0, at)]);
         if (short.events.at(-1)?.type === "done") {

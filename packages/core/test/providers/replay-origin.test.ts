@@ -1,4 +1,4 @@
-/** Opaque data of an answer goes back to the model that made it, and to no other. */
+/** Opaque data of an answer is sent back only to the model that made it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantContent, AssistantMessage, Message } from "../../src/llm/message.ts";

@@ -1,6 +1,6 @@
 /**
- * What a server cannot do of what was asked for: a forced call (Q112), an answer gone on with
- * (Q126, Q173). Read off the socket.
+ * Requested features that a server lacks: a forced call (Q112), continuing an answer (Q126, Q173).
+ * Read from the socket.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -152,7 +152,7 @@ describe("an answer at the end of the transcript", () => {
     ...fields,
   });
 
-  /** The last of what goes out to this model. */
+  /** The last message that is sent to this model. */
   async function last(
     provider: string,
     id: string,

@@ -1,4 +1,4 @@
-/** Which failures use up which retries. */
+/** Which failures count towards which retry limit. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { messageText } from "../../src/llm/message.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../../../test/support/loopback.ts";
 
 const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }] };
-/** Waits for nothing. */
+/** A wait that returns at once. */
 const clock: Clock = {
   now: () => 0,
   setTimer: (ms, fire) => {

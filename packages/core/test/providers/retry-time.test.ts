@@ -1,4 +1,4 @@
-/** Retries for a time instead of a number of tries. */
+/** Retries limited by time instead of by number. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Clock } from "../../src/clock.ts";
@@ -7,13 +7,13 @@ import type { StreamOptions } from "../../src/llm/model.ts";
 import { streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 
-/** Its time passes only while something waits, and then at once. */
+/** Its time moves only during a wait, which then ends at once. */
 function jumpingClock(): Clock & { readonly now: () => number } {
   let now = 0;
   return {
     now: () => now,
     setTimer(ms, fire) {
-      if (ms > 60_000) return () => {}; // a limit of the request, which is answered at once
+      if (ms > 60_000) return () => {}; // a time limit of the request, which is answered at once
       const timer = setImmediate(() => {
         now += ms;
         fire();

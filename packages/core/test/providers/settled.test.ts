@@ -1,4 +1,4 @@
-/** What was encoded before is sent again only as long as it is what would be encoded now. */
+/** An encoded part of a transcript is reused only while encoding it again would give the same. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -30,7 +30,7 @@ const system = {
   tools: [{ name: "read", description: "Reads.", parameters: {} }],
 };
 
-/** A wire, and how many messages each request encoded anew that is sent behind settled ones. */
+/** A wire, and the number of messages that each request encodes anew after cached ones. */
 function rig(protocol: Protocol): {
   ask: (model: Model, context: Context, chosen?: StreamOptions) => Promise<string>;
   rests: number[];
@@ -39,14 +39,14 @@ function rig(protocol: Protocol): {
   const streamFn = createStreamFn({
     ...protocol,
     encode(model, context, chosen, continued) {
-      // What is encoded to be settled is so without tools.
+      // The cached part is encoded without tools.
       if (continued === true && context.tools !== undefined) rests.push(context.messages.length);
       return protocol.encode(model, context, chosen, continued);
     },
   });
   return { ask, rests };
 
-  /** The body as it is sent; empty for what cannot be said. */
+  /** The body as it is sent; empty for a context that cannot be sent. */
   async function ask(model: Model, context: Context, chosen: StreamOptions = {}): Promise<string> {
     let body = "";
     const fetch: typeof globalThis.fetch = (_, init) => {
@@ -58,7 +58,7 @@ function rig(protocol: Protocol): {
   }
 }
 
-/** The body of a request that nothing came before. */
+/** The body of a request without earlier requests. */
 function fresh(
   protocol: Protocol,
   model: Model,
@@ -112,7 +112,8 @@ describe("a transcript that grows turn by turn", () => {
         const context = { ...system, messages: messages.slice(0, length) };
         assert.equal(await ask(model, context), fresh(protocol, model, context));
       }
-      // The first two requests have no turn behind them, the third is the first that is known.
+      // The first two requests have no complete turn yet; the third is the first that can be
+      // reused.
       assert.deepEqual(
         rests,
         Array.from({ length: 19 }, () => 2),
@@ -343,8 +344,8 @@ describe("a transcript that grows turn by turn", () => {
 const rarely = fc.integer({ min: 0, max: 4 }).map((number) => number === 0);
 
 /**
- * A conversation of plain turns, with anything else between them; unless it is wild, each call has
- * an id and a result of its own.
+ * A conversation of plain turns with random messages between them. Unless `isWild`, each call has a
+ * unique id and its own result.
  */
 function grown(model: Model): fc.Arbitrary<Message[]> {
   const piece = fc.record({ turns: fc.nat(4), between: transcripts(model), isWild: rarely });
@@ -376,13 +377,13 @@ function grown(model: Model): fc.Arbitrary<Message[]> {
 }
 
 interface Step {
-  /** How far the conversation has come, of 1. */
+  /** The length of the conversation in this request, from 0 to 1. */
   readonly to: number;
-  /** Before the request: which value is changed, and how; undefined for none. */
+  /** The value that is changed before the request, and its new value; undefined for no change. */
   readonly edit: { readonly at: number; readonly to: string } | undefined;
-  /** Whether the caller hands over copies. */
+  /** Whether the caller passes copies. */
   readonly copied: boolean;
-  /** Whether another model is asked, or under another prompt. */
+  /** Whether another model is asked, or the prompt differs. */
   readonly asks: "the model" | "another" | "under another prompt";
 }
 
@@ -406,7 +407,7 @@ const steps: fc.Arbitrary<Step[]> = fc
   )
   .map((all) => all.toSorted((a, b) => a.to - b.to));
 
-/** Changes one value somewhere within, in place. */
+/** Changes one nested value in place. */
 function edit(messages: readonly Message[], { at, to }: NonNullable<Step["edit"]>): void {
   const places: [holder: Record<string, unknown>, key: string][] = [];
   const find = (value: unknown): void => {

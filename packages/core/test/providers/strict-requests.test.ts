@@ -1,7 +1,4 @@
-/**
- * Invariant 1 and the rules of the servers: whatever a transcript holds, each wire makes a request
- * that is accepted.
- */
+/** Invariant 1 and the servers' rules: each wire makes an accepted request from any transcript. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -62,7 +59,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
     const asked: fc.Arbitrary<Asked> = models(provider, "m")
       .chain((model) => fc.record({ model: fc.constant(model), context: contexts(model), options }))
       .filter(isFair);
-    /** The body as the server reads it. */
+    /** The body as the server parses it. */
     const body = ({ model, context, options: chosen }: Asked): Json =>
       asRead(protocol.encode(model, context, chosen).body);
     const forAll = (check1: (one: Asked) => void): void =>
@@ -72,7 +69,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
       forAll((one) => {
         const sent = body(one);
         const { noStreaming = false, replayReasoning = false } = one.model.compat ?? {};
-        // A server that is to have unsigned thinking back checks no signature.
+        // A server that requires unsigned thinking checks no signature.
         const isMeant = (problem: string): boolean =>
           replayReasoning && problem.endsWith(".signature must not be blank");
         assert.deepEqual(
@@ -93,7 +90,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
           const [index, part] = at as [number, number];
           const call = (messages[index] as { content: unknown[] }).content[part] as ToolCall;
           const [, number] = /^#(\d+)/.exec(text) ?? [];
-          if (number === undefined) continue; // made up, for a call that never had one
+          if (number === undefined) continue; // generated for a call without a result
           const result = messages[Number(number)];
           assert.equal(result?.role === "toolResult" && result.toolCallId, call.id);
           assert.ok(
@@ -135,7 +132,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
   });
 }
 
-/** To ask for a tool that is not there is the caller's mistake. */
+/** Excludes a tool choice that names an unknown tool, which is the caller's mistake. */
 function isFair({ context, options: { toolChoice } }: Asked): boolean {
   return (
     typeof toolChoice !== "object" ||
@@ -144,8 +141,8 @@ function isFair({ context, options: { toolChoice } }: Asked): boolean {
 }
 
 /**
- * The transcript with each call and result marked by its place, so that a pair can be told on the
- * wire.
+ * The transcript with each call and result marked by its index, so that a pair can be recognised on
+ * the wire.
  */
 function numbered(messages: readonly Message[]): Message[] {
   return messages.map((message, index): Message => {
@@ -193,7 +190,9 @@ function messagesPairs(body: Json): [Json, string][] {
   );
 }
 
-/** Cache marks move on with the transcript; they are no part of what is cached. */
+/**
+ * Removes cache marks: they move as the transcript grows, and are not part of the cached prompt.
+ */
 function uncached(messages: readonly Json[]): unknown {
   return JSON.parse(
     JSON.stringify(messages, (key, value: unknown) =>

@@ -1,6 +1,6 @@
 /**
- * An answer held to a schema, and what servers take of schemas, on the vendors' own wires. Chat
- * Completions: openai-chat/request.test.ts.
+ * Answers with a schema, and the schema keywords that servers accept, on the vendors' own wires.
+ * For Chat Completions see openai-chat/request.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * Random transcripts, as crashes, aborts, compactions, other models and hostile servers leave them.
- * For property tests.
+ * Random transcripts for property tests, as crashes, aborts, compactions, other models and hostile
+ * servers produce them.
  */
 import * as fc from "fast-check";
 import type {
@@ -37,8 +37,8 @@ const hostileIds: readonly string[] = [
   "x".repeat(400),
 ];
 /**
- * Few ids, so that they meet: results find calls, calls share ids, and what a cleaner makes of two
- * may be one.
+ * Few ids, so that they collide: results find calls, calls share ids, and two ids may become equal
+ * when they are cleaned.
  */
 const ids: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("call_1", "call_2", "call_3") },
@@ -60,7 +60,7 @@ const names: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...hostileNames) },
 );
 
-/** Any UTF-16 at all: lone surrogates and NUL too. */
+/** Any UTF-16 text, including lone surrogates and NUL. */
 const utf16: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(0, 0x61, 0x20, 0x0a, 0xd83d, 0xde00, 0xfeff, 0x2028, 0x1b), {
     maxLength: 6,
@@ -146,7 +146,7 @@ const thinking: fc.Arbitrary<AssistantContent> = fc
     ...(field !== undefined && { field }),
   }));
 
-/** What only the Messages wire makes. */
+/** Parts that only the Messages wire produces. */
 const opaque: fc.Arbitrary<AssistantContent> = fc.constantFrom("s1", "s2").map((id) => ({
   type: "opaque",
   protocol: "anthropic-messages",
@@ -163,7 +163,7 @@ const assistantParts: fc.Arbitrary<AssistantContent[]> = fc.array(
   { maxLength: 4 },
 );
 
-/** Messages of which the last is a user's, with something to say: a run begins or goes on. */
+/** Messages that end with a non-empty user message, so that a run can begin or continue. */
 export function transcripts(own: Model): fc.Arbitrary<Message[]> {
   const origins = fc.constantFrom(
     { api: own.api, provider: own.provider, model: own.id },
@@ -199,7 +199,7 @@ export function transcripts(own: Model): fc.Arbitrary<Message[]> {
           fc.array(userParts, { minLength: 4, maxLength: 4 }),
         )
         .map(([{ content, origin, stopReason }, answered, results]): Message[] => {
-          // A turn with its calls answered, or, cut by a crash, some of them only.
+          // A turn with all of its calls answered, or, after a crash, only some of them.
           const open = content.filter((part) => part.type === "toolCall");
           const parts = content.filter(
             (part) => part.type !== "opaque" || part.protocol === origin.api,
@@ -252,7 +252,7 @@ const closed = {
   required: ["path"],
   additionalProperties: false,
 };
-/** Of objects, as schema libraries write them. */
+/** Object schemas, as schema libraries write them. */
 export const objectSchemas: fc.Arbitrary<JsonSchema> = fc.constantFrom<JsonSchema[]>(
   { type: "object", properties: { path } },
   { ...closed, properties: { path: { type: "string" } } },
@@ -278,7 +278,7 @@ export const contexts = (model: Model): fc.Arbitrary<Context> =>
     .record({
       systemPrompt: fc.option(texts, { nil: undefined }),
       messages: transcripts(model),
-      // Names as other protocols make them, too.
+      // Including names that only other protocols allow.
       tools: fc.subarray(["read", "write", "fs.read/all", "x".repeat(70)]),
       description: texts,
       schema: objectSchemas,
@@ -289,7 +289,7 @@ export const contexts = (model: Model): fc.Arbitrary<Context> =>
       tools: tools.map((name) => ({ name, description, parameters: schema })),
     }));
 
-/** Targets of one wire: with and without eyes, thought and each switch. */
+/** Models of one wire: with and without images, thinking and each compat switch. */
 export const models = (provider: string, id: string): fc.Arbitrary<Model> =>
   fc
     .record({

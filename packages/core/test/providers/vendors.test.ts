@@ -1,4 +1,4 @@
-/** What is known of vendors and of families of their models. */
+/** The known facts about vendors and their model families. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Model } from "../../src/llm/model.ts";

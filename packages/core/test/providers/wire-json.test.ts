@@ -1,6 +1,6 @@
 /**
- * What servers refuse in JSON, half a surrogate pair and NUL, goes out nowhere (Q130, Q131); all
- * else goes out as it is.
+ * Characters that servers refuse in JSON, lone surrogates and NUL, are never sent (Q130, Q131).
+ * Everything else is sent unchanged.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -20,7 +20,7 @@ import { cpuMs } from "../../../../test/support/cpu-time.ts";
 
 type Json = Record<string, unknown>;
 
-/** What may break, what looks like it, and what stands beside it. */
+/** Characters that are refused, text that looks like them, and their neighbours. */
 const pieces = [
   "\ud83d",
   "\ude00",
@@ -36,7 +36,7 @@ const pieces = [
   " ",
   "b",
 ];
-/** Between letters, so that no two halves meet where texts are joined. */
+/** Enclosed in letters, so that no two surrogates meet where texts are joined. */
 const odd = fc
   .array(fc.constantFrom(...pieces), { maxLength: 7 })
   .map((drawn) => `a${drawn.join("")}z`);
@@ -47,7 +47,7 @@ const texts = fc.oneof(
     arbitrary: fc.constantFrom("", "\u0000", " \u0000\n", "a \u0000", "a\u0000 \u0000\n\u0000"),
   },
 );
-/** Other characters of names become underscores in any case, NUL too. */
+/** Without NUL, because other special characters of names become underscores anyway. */
 const names = odd.map((text) => text.replaceAll("\u0000", ""));
 const keys = fc.oneof(
   odd,
@@ -66,7 +66,7 @@ const records: fc.Arbitrary<Json> = fc.dictionary(
   },
 );
 
-/** The same without what servers refuse. */
+/** The same value without refused characters. */
 function mended(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed().replaceAll("\u0000", "");
   if (Array.isArray(value)) return value.map(mended);
@@ -76,7 +76,7 @@ function mended(value: unknown): unknown {
   );
 }
 
-/** Every string of a JSON text, names included. */
+/** Every string of a JSON text, including names. */
 function stringsOf(json: string): string[] {
   const found: string[] = [];
   JSON.parse(
@@ -142,7 +142,7 @@ const facts = fc.record({
 });
 type Facts = typeof facts extends fc.Arbitrary<infer T> ? T : never;
 
-/** A conversation with the facts in all places that hold text. */
+/** A conversation with the facts in every place that contains text. */
 function contextOf(api: string, said: Facts): Context {
   const origin = { api, provider: "custom", model: "m", usage: {}, timestamp: 1 };
   const { id, name, args, cited, thinking, signature } = said;
@@ -234,7 +234,8 @@ describe("a request body", () => {
             input: ["text", "image"],
           });
           const good = mended(said) as Facts;
-          // A server checks signed thinking against its signature: what would change is left out.
+          // A server checks signed thinking against its signature, so thinking that would change is
+          // left out.
           const isSigned = /[^\s\0]/.test(said.signature ?? "");
           if (api === "anthropic-messages" && isSigned && good.thinking !== said.thinking)
             Object.assign(good, { thinking: "", signature: undefined });

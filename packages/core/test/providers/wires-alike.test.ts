@@ -1,4 +1,4 @@
-/** What is read alike on each wire, because no wire has it to itself. */
+/** Behaviour that is the same on every wire. */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path";

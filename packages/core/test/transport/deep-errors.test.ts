@@ -1,4 +1,4 @@
-/** Errors of a server that are nested beyond what an engine's stack takes. */
+/** Server errors that are nested deeper than the engine's stack allows. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { finalMessage } from "../../../../test/support/final-message.ts";

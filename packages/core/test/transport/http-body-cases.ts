@@ -1,6 +1,6 @@
 /**
- * What becomes of the connection and the body: redirects (Q229), resets (Q230 to Q233), silence
- * (Q234 to Q237), shapes (Q238 to Q241).
+ * The connection and the body: redirects (Q229), resets (Q230 to Q233), silence (Q234 to Q237),
+ * formats (Q238 to Q241).
  */
 import { constants, gzipSync } from "node:zlib";
 import { begun, http, nothing, type Answer } from "./http-server.ts";
@@ -29,7 +29,7 @@ const halfGzip = gzipSync(hel, { finishFlush: constants.Z_SYNC_FLUSH });
 const moved = (status: number, location?: string): Answer =>
   http(status, location === undefined ? {} : { location }, "moved");
 
-/** The first answer fails and the second is right; `waits` is one wait. */
+/** The first answers fail and the last one is right; `wait` is the delay before each retry. */
 const again = (name: string, wait: number, ...answers: Answer[]): HttpCase => ({
   name,
   answers: [...answers, hello],
@@ -38,7 +38,7 @@ const again = (name: string, wait: number, ...answers: Answer[]): HttpCase => ({
   text,
 });
 
-/** What was shown stays, and nothing is tried again. */
+/** The partial answer is kept, and nothing is retried. */
 const kept = (name: string, answer: Answer, error: HttpCase["error"], shown = "Hel"): HttpCase => ({
   name,
   answers: [answer, hello],
@@ -148,8 +148,8 @@ const resets: HttpCase[] = [
     ),
     fresh: true,
   },
-  // Node's fetch takes a reset for the end of a body that only the connection ends: an empty
-  // answer, then.
+  // Node's fetch takes a reset for the end of a body that only the connection ends, which is then
+  // an empty answer.
   again(
     "Q231 a reset that fetch does not report is retried",
     250,
@@ -221,7 +221,7 @@ const resets: HttpCase[] = [
   kept("Q228 no retry after output", begun("chunked", hel, "reset"), broken),
 ];
 
-/** Silence that only a limit ends, and what it comes to after all tries. */
+/** A silence that only a time limit ends, and the error after all tries. */
 const silent = (name: string, answer: Answer, limitMs: number, message: RegExp): HttpCase => ({
   name,
   answers: [answer],

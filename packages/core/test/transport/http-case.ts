@@ -1,4 +1,4 @@
-/** One case of HTTP: what the server sends, and what the call must come to. */
+/** One HTTP test case: what the server sends, and the expected outcome of the call. */
 import type { ErrorInfo } from "../../src/errors.ts";
 import type { StreamOptions } from "../../src/llm/model.ts";
 import { http, type Answer } from "./http-server.ts";
@@ -8,29 +8,29 @@ export type Wire = "openai-chat" | "anthropic-messages" | "openai-responses" | "
 export interface HttpCase {
   /** Begins with the number of the quirk. */
   readonly name: string;
-  /** The last one answers the rest. */
+  /** The last one also answers all further requests. */
   readonly answers: readonly Answer[];
   /** Default `openai-chat`. */
   readonly wire?: Wire;
   readonly options?: StreamOptions;
-  /** Up to the wire's own path. Default `/v1`. */
+  /** The part of the URL before the wire's own path. Default `/v1`. */
   readonly path?: string;
-  /** The caller aborts when the server is silent, or when the call waits before its next try. */
+  /** The caller aborts while the server is silent, or while the call waits for a retry. */
   readonly abort?: "stall" | "retry";
   /** Requests that reach the server. */
   readonly attempts: number;
   /**
-   * Before each further try, in milliseconds. Default: none. With `random` always 0.5, a wait
-   * without a hint is half its most.
+   * Before each retry, in milliseconds. Default: none. With `random` always 0.5, a wait without a
+   * hint is half of its maximum.
    */
   readonly waits?: readonly number[];
-  /** The time the whole call takes. Not looked at when absent. */
+  /** The duration of the whole call. Not checked when absent. */
   readonly elapsedMs?: number;
-  /** Each further try asks for a connection of its own and has one. */
+  /** Each retry requests and gets a new connection. */
   readonly fresh?: true;
-  /** The text of the message, of a failed one too. */
+  /** The text of the message, also of a failed one. */
   readonly text: string;
-  /** How it ended badly; `message` is what must be said. Absent: it ended well. */
+  /** The expected error; `message` must match its text. Absent: the call succeeds. */
   readonly error?: Omit<ErrorInfo, "message"> & { readonly message?: RegExp };
 }
 
@@ -50,13 +50,13 @@ export const finish = (reason = "stop"): object => ({
   choices: [{ index: 0, delta: {}, finish_reason: reason }],
 });
 
-/** A whole answer that says "Hello." */
+/** A whole streamed answer, "Hello." */
 export const hello: Answer = http(200, asEvents, data(say("Hello."), finish(), "[DONE]"));
-/** The same in one piece, as if no stream had been asked for. */
+/** The same answer without streaming. */
 export const wholeHello = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }],
 });
-/** A whole answer without anything in it. */
+/** A whole answer without content. */
 export const empty: Answer = http(200, asEvents, data(finish(), "[DONE]"));
 
 export const refused = (

@@ -1,6 +1,6 @@
 /**
- * Section by section what HTTP does wrong, byte by byte over real sockets: how often a call asks,
- * how long it waits, how it ends.
+ * HTTP faults section by section, byte by byte over real sockets: the number of requests, the
+ * waits, and the end of each call.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -29,14 +29,14 @@ const wires = {
 interface Outcome {
   readonly message: AssistantMessage;
   readonly requests: readonly Received[];
-  /** What the call waited before each further try. */
+  /** The waits before each retry. */
   readonly waits: readonly number[];
   readonly elapsedMs: number;
-  /** Timers and connections that are left. */
+  /** Remaining timers and connections. */
   readonly left: readonly number[];
 }
 
-/** Each with connections of its own. */
+/** Each with separate connections. */
 const transports = {
   "Node's fetch": () => globalThis.fetch,
   undici: () => createUndiciFetch(),
@@ -83,10 +83,7 @@ async function run(example: HttpCase, transport: keyof typeof transports): Promi
   return { message, requests: server.requests, waits, elapsedMs, left: clock.pending };
 }
 
-/**
- * What follows an answer is read for a moment more, so that its connection can serve the next
- * request.
- */
+/** The client reads the rest of a response for a moment, so that its connection can be reused. */
 async function drained(clock: StillClock, left: number): Promise<void> {
   for (let tries = 0; clock.pending.length > left && tries < 400; tries++)
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,6 +1,6 @@
 /**
- * What a table cannot say of HTTP: pooled connections, other hosts, fetches that have limits or
- * ignore their signal.
+ * HTTP behaviour outside the table: pooled connections, other hosts, and fetch functions that have
+ * limits or ignore their signal.
  */
 import assert from "node:assert/strict";
 import { EventEmitter, getEventListeners, once } from "node:events";
@@ -59,7 +59,7 @@ describe("connections", () => {
         "stop",
       );
       await ended;
-      // The end has to arrive: a turn of the event loop looks at every socket, however late it is.
+      // Gives the end time to arrive: each turn of the event loop polls every socket.
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
     server.close();

@@ -1,6 +1,6 @@
 /**
- * What is bounded beside silence: the whole call (Q235), what a refusal may say and take (Q226,
- * Q234), bodies that are cut (Q233).
+ * Limits other than silence: the whole call (Q235), the size and time of a refusal (Q226, Q234),
+ * bodies that are cut (Q233).
  */
 import { begun, http, nothing, type Answer } from "./http-server.ts";
 import {
@@ -21,7 +21,7 @@ const dripping = (answer: Answer, bytes: string, everyMs: number, times: number)
   drip: { bytes, everyMs, times },
 });
 const held = begun("close", hel, "hold");
-/** Begins to say why, and never ends. */
+/** Sends the beginning of an error body, and never ends. */
 const stalled = (status: number, words: string): Answer => ({
   ...http(status, { ...asJson, connection: "close" }, words),
   after: "hold",
@@ -166,7 +166,7 @@ const refusals: HttpCase[] = [
   },
 ];
 
-/** Whole answers that say "Hello.", of servers that do not stream. */
+/** Non-streaming answers, "Hello." */
 const wholes: Record<Wire, string> = {
   "openai-chat": wholeHello,
   "anthropic-messages":

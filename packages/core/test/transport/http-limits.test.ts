@@ -1,5 +1,5 @@
 /**
- * What a server may take of memory and time: refusals (Q235, Q242), events and whole answers
+ * Limits on a server's use of memory and time: refusals (Q235, Q242), events and whole answers
  * (Q029), cut answers (Q233).
  */
 import assert from "node:assert/strict";
@@ -25,15 +25,15 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 interface Endless extends AsyncDisposable {
   readonly origin: string;
-  /** Bytes that the system took of the server. */
+  /** The bytes that the system accepted from the server. */
   readonly sent: () => number;
-  /** Settles when the client has let the connection go. */
+  /** Resolves when the client has released the connection. */
   readonly closed: Promise<unknown>;
 }
 
 const MOST = 64 * 1024 * 1024;
 
-/** Answers with `head`, then with `x` for as long as the client reads, up to 64 MiB. */
+/** Answers with `head`, and then with `x` while the client reads, up to 64 MiB. */
 async function endless(head: string): Promise<Endless> {
   let sent = 0;
   let close = (): void => {};
@@ -96,7 +96,7 @@ describe("an endless body", () => {
     const started = performance.now();
     const { error } = await ask(server.origin, { timeouts: { totalMs: 50 } });
     assert.ok(performance.now() - started < 5000);
-    // A slow machine reads less than the longest line until then, a fast one may read more.
+    // A slow machine reads less than the longest line in that time, a fast one may read more.
     assert.ok(error?.code === "timeout" || error?.code === "stream_corrupt", error?.message);
     await server.closed;
   });

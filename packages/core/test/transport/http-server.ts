@@ -1,19 +1,20 @@
 /**
- * A server that speaks exactly the bytes it is given, over a raw socket, and a clock that moves
- * when it is told to.
+ * A server that sends exactly the given bytes over a raw socket, and a clock that moves only on
+ * request.
  */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { chunkedResponse } from "../../src/transport/chunked-response.ts";
 import type { Clock } from "../../src/clock.ts";
 
-/** What is sent to one request, and what then becomes of the connection. */
+/** The response to one request, and what then happens to the connection. */
 export interface Answer {
   readonly bytes: Uint8Array;
   /**
-   * How many bytes of body the client gets to see: `reset` and `hold` wait until it has read them.
+   * The number of body bytes that the client can read: `reset` and `hold` wait until it has read
+   * them.
    */
   readonly visible: number;
-  /** `end` closes in order (FIN), `reset` does not (RST), `hold` sends nothing more. */
+  /** `end` closes the connection with FIN, `reset` with RST, `hold` sends nothing more. */
   readonly after: "keep" | "end" | "reset" | "hold";
   /**
    * Sent again each time the client waits, `everyMs` apart, `times` times; then the connection
@@ -23,7 +24,7 @@ export interface Answer {
 }
 
 export interface Received {
-  /** Counts connections from 1. */
+  /** Connections are counted from 1. */
   readonly connection: number;
   readonly method: string;
   readonly target: string;
@@ -33,7 +34,7 @@ export interface Received {
 
 const encoder = new TextEncoder();
 
-/** A whole answer. Its length is announced unless the headers say how it ends. */
+/** A whole response. Adds a content-length unless the headers say how the body ends. */
 export function http(
   status: number,
   headers: Readonly<Record<string, string>> = {},
@@ -53,8 +54,8 @@ export function http(
 }
 
 /**
- * The beginning of an event stream: in chunks, of an announced length that is never reached, or
- * until the connection ends.
+ * The beginning of an event stream: chunked, with a content-length that is never reached, or ended
+ * by the connection.
  */
 export function begun(
   framing: "chunked" | "length" | "close",
@@ -75,7 +76,7 @@ export function begun(
   return { ...answer, visible: body.length, after };
 }
 
-/** No answer at all. */
+/** No response. */
 export function nothing(after: Answer["after"]): Answer {
   return { bytes: new Uint8Array(), visible: 0, after };
 }
@@ -83,17 +84,17 @@ export function nothing(after: Answer["after"]): Answer {
 export interface ByteServer extends AsyncDisposable {
   readonly origin: string;
   readonly requests: readonly Received[];
-  /** The real fetch, which tells the server what of an answer was read. */
+  /** The real fetch, which reports to the server how much of a response was read. */
   readonly fetch: typeof globalThis.fetch;
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: () => number;
 }
 
 /**
- * Answers the first request with the first answer, and so on; the last one answers the rest. A
- * function is told which request of its connection it answers, from 1. `onStall` is called when the
- * client waits for what will not come, or not before `ms`. `fetch` is the one that the server's own
- * is made of.
+ * Answers the first request with the first answer, and so on; the last one answers all further
+ * requests. A function gets the number of the request on its connection, from 1. `onStall` is
+ * called when the client waits without end, or for `ms`. `fetch` is wrapped by the server's own
+ * `fetch`.
  */
 export async function serveBytes(
   answers: readonly Answer[] | ((ofConnection: number) => Answer),
@@ -158,7 +159,7 @@ export async function serveBytes(
     },
   };
 
-  /** The client has read so much of the body and waits for more. */
+  /** The client has read this much of the body and waits for more. */
   function waits(exchange: (typeof served)[number], read: number): void {
     const { socket, answer } = exchange;
     const { drip, after } = answer;
@@ -173,7 +174,7 @@ export async function serveBytes(
   }
 
   /**
-   * Nothing more will come: until the client gives up. A limit that was put off needs more than one
+   * Nothing more is sent until the client gives up. An extended time limit needs more than one
    * timer.
    */
   function stall(): void {
@@ -194,7 +195,7 @@ function parseRequest(text: string): Omit<Received, "connection"> | undefined {
   return { method, target, headers, body };
 }
 
-/** Time that stands still until it is moved. */
+/** A clock that stands still until it is moved. */
 export class StillClock implements Clock {
   #now: number;
   #timers: { readonly at: number; readonly fire: () => void }[] = [];
@@ -215,12 +216,12 @@ export class StillClock implements Clock {
     };
   }
 
-  /** When the timers that wait now will fire, in milliseconds from now. */
+  /** The times of the pending timers, in milliseconds from now. */
   get pending(): number[] {
     return this.#timers.map(({ at }) => at - this.#now).toSorted((a, b) => a - b);
   }
 
-  /** Lets `ms` pass; without a number, what it takes for the next timer to fire. */
+  /** Advances by `ms`, by default to the next timer. */
   pass(ms: number = this.pending[0] ?? 0): void {
     const end = this.#now + ms;
     for (;;) {

@@ -1,12 +1,11 @@
 /**
- * What status and headers say: delays (Q220 to Q223, Q245), what is tried again (Q224 to Q227),
- * refusals (Q242, Q243).
+ * Status and headers: delays (Q220 to Q223, Q245), retries (Q224 to Q227), refusals (Q242, Q243).
  */
 import type { ErrorCode } from "../../src/errors.ts";
 import { http, type Answer } from "./http-server.ts";
 import { asEvents, asJson, data, hello, refused, type HttpCase, type Wire } from "./http-case.ts";
 
-/** A 429 that passes, and the wait before the next try. */
+/** A temporary 429, and the wait before the retry. */
 const waits = (
   name: string,
   ms: number,
@@ -41,7 +40,7 @@ const tooLong = (
   },
 });
 
-/** Fails at once. */
+/** Fails without a retry. */
 const final = (
   name: string,
   answer: Answer,

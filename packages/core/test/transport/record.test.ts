@@ -1,6 +1,6 @@
 /**
- * Recording and playing back, over real sockets: the bytes and their cuts, failures in their
- * places, and no secret.
+ * Recording and replay over real sockets: the bytes and their chunks, failures at their places, and
+ * redaction.
  */
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
@@ -20,12 +20,10 @@ import { failing, loopback, streamed, type Handler } from "../../../../test/supp
 
 const text = new TextEncoder();
 
-/** No limits: their timers would fire at once. */
+/** No limits, because their timers would fire at once. */
 const silence = { firstByteMs: 0, idleMs: 0, progressMs: 0 };
 
-/**
- * Ends the body where these bytes end, each one sent by itself, when the one before has been read.
- */
+/** Sends these chunks one by one, each when the one before has been read, and ends the body. */
 function cut(reads: EventEmitter, ...chunks: readonly (string | Uint8Array)[]): Handler {
   return async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": "id=1" });
@@ -73,7 +71,7 @@ async function read(fetching: Promise<Response>, reads = new EventEmitter()): Pr
   }
 }
 
-/** As a file would give it back. */
+/** The recording after a round trip through a file. */
 const saved = ({ recording }: Recorder): Recording =>
   JSON.parse(JSON.stringify(recording)) as Recording;
 

@@ -1,16 +1,18 @@
 /**
- * Secrets in a text that comes in pieces. `npm run secrets` tries a million texts; a failure names
- * the number of its text.
+ * Secrets in a streamed text. `npm run secrets` tries a million texts; a failure gives the number
+ * of its text.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createRedactor } from "../../src/transport/redact.ts";
 
 const RUNS = Number(process.env.BOWLINE_SECRET_RUNS ?? 20_000);
-/** Texts with the same secrets: most of the time goes into getting ready to look for them. */
+/**
+ * The number of texts with the same secrets, because preparing the search takes most of the time.
+ */
 const TEXTS = 10;
 
-/** Numbers that are the same for the same text each time (mulberry32). */
+/** Random numbers that depend only on the seed (mulberry32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed * 0x9e3779b1;
   return (below) => {
@@ -47,7 +49,7 @@ const oneOf = <T>(random: Random, all: readonly T[]): T => all[random(all.length
 const letters = (random: Random, alphabet: string, length: number): string =>
   Array.from({ length }, () => alphabet[random(alphabet.length)]).join("");
 
-/** Each kind was a leak, or is close to one. */
+/** Each kind has leaked once, or is similar to one that has. */
 function secretsFor(random: Random): string[] {
   const secrets: string[] = [];
   for (let left = 1 + random(10); left > 0; left--) {
@@ -56,9 +58,9 @@ function secretsFor(random: Random): string[] {
     const kinds = [
       () => fresh,
       () => fresh + oneOf(random, ["s", "x", "g", "A", fresh[0] as string]),
-      () => known.slice(-1 - random(known.length - 1)) + fresh, // begins as another ends
-      () => known.slice(0, 8 + random(known.length - 7)), // begins another
-      () => known.slice(1 + random(3)) + fresh[0], // lies in another, but for its end
+      () => known.slice(-1 - random(known.length - 1)) + fresh, // begins like the end of another
+      () => known.slice(0, 8 + random(known.length - 7)), // the beginning of another
+      () => known.slice(1 + random(3)) + fresh[0], // part of another, except for its end
       () => oneOf(random, beginnings) + fresh,
       () => fresh + oneOf(random, beginnings).slice(0, 1 + random(4)),
     ];
@@ -88,7 +90,7 @@ function textWith(random: Random, secrets: readonly string[]): string {
 
 const lookOfKeys = /(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))(?:sk-|gsk_|xai-|AIza)[\w-]{16,}/g;
 
-/** What has to come out, found without haste: overlapping finds are one mark. */
+/** The expected output, computed naively: overlapping matches give one mark. */
 function expected(text: string, secrets: readonly string[]): string {
   const found = [...text.matchAll(lookOfKeys)].map(({ index, 0: { length } }) => [
     index,

@@ -1,4 +1,4 @@
-/** Model calls over real sockets: what a server does wrong, and what the caller gets. */
+/** Model calls over real sockets: server faults and their results for the caller. */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, it } from "node:test";

@@ -17,7 +17,7 @@ function read(chunks: readonly Uint8Array[]): Event[] {
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const readText = (text: string): Event[] => read([bytes(text)]);
 
-/** The bytes cut at the given places. */
+/** The bytes split at the given places. */
 function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [
     0,

@@ -226,7 +226,8 @@ describe("from servers that deviate, the Messages wire reads", () => {
     );
     assert.deepEqual(calls(read(body.replace("~", "\t\\")).message), [["a", "f", { x: "a\t\\H" }]]);
     assert.equal(read(body.replace('~H\\"}"}}', "\tH")).message.error?.code, "stream_corrupt");
-    // Read as what nobody knows, an event would be left out of a whole answer.
+    // A damaged event type must not be ignored as unknown, because the answer would then lack this
+    // event.
     for (const damaged of ["content_\tblock_delta", "content\\_block_delta"])
       assert.equal(
         read(body.replace('"content_block_delta', `"${damaged}`)).message.error?.code,

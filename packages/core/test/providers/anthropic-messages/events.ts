@@ -1,11 +1,11 @@
-/** Hand-written streams of Messages events, and what they come to. */
+/** Hand-written streams of Messages events, and their decoded answers. */
 import type { AssistantContent, AssistantMessage } from "../../../src/llm/message.ts";
 import { anthropicMessages } from "../../../src/providers/anthropic-messages/index.ts";
 import { decodeEveryWay, type Decoded } from "../decode.ts";
 
 type Json = Record<string, unknown>;
 
-/** Decodes a body whole and in every other way that must agree. */
+/** Decodes a body whole and in every other way that must give the same result. */
 export const read = (body: string, toolNames: readonly string[] = []): Decoded =>
   decodeEveryWay(anthropicMessages, body, toolNames);
 

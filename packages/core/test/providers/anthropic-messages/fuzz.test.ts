@@ -80,7 +80,7 @@ describe("any stream of a Messages server", () => {
   });
 
   it("costs the same for each delta, regardless of earlier output", () => {
-    // Work that grew would take minutes; the limit only has to tell the two apart.
+    // Work that grows with the text would take minutes; the limit only has to distinguish the two.
     const deltas = Array.from({ length: 20_000 }, (_, n) => [
       delta(0, { type: "signature_delta", signature: `<${n}>` }),
       delta(1, { type: "input_json_delta", partial_json: " " }),

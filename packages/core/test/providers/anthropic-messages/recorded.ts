@@ -1,4 +1,6 @@
-/** The recorded answers, decoded, and what their content is by another reading of the reference. */
+/**
+ * The recorded answers, decoded, and their content according to a second reading of the reference.
+ */
 import type { AssistantMessage } from "../../../src/llm/message.ts";
 import { anthropicMessages } from "../../../src/providers/anthropic-messages/index.ts";
 import { decode } from "../decode.ts";
@@ -6,7 +8,7 @@ import { loadRecordings } from "../../../../../test/support/recordings.ts";
 
 type Json = Record<string, unknown>;
 
-/** One file: answers of one conversation, each a body of its own. */
+/** One file: the answers of one conversation, each as a separate body. */
 export interface Conversation {
   readonly file: string;
   readonly bodies: readonly string[];
@@ -25,8 +27,8 @@ export function conversations(): Conversation[] {
 }
 
 /**
- * The content of recorded answers, put together as the reference says, without what a request
- * leaves out.
+ * The content of recorded answers, assembled as the reference describes, without the parts that a
+ * request leaves out.
  */
 export function contentOf(bodies: readonly string[]): Json[] {
   const blocks = bodies

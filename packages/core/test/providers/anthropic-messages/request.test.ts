@@ -154,7 +154,7 @@ describe("the Messages wire writes", () => {
         content: [
           { type: "tool_result", tool_use_id: "a", content: [image] },
           { type: "tool_result", tool_use_id: "b", content: [block("no")], is_error: true },
-          image, // an error may hold text only
+          image, // an error result may contain text only
           block("and hurry"),
           block("please"),
         ],
@@ -581,7 +581,7 @@ describe("the Messages wire writes", () => {
             assert.ok(
               each === context && isBowlineError(error) && error.code === "invalid_argument",
             );
-            continue; // nothing in it for a model to see
+            continue; // no content that can be sent
           }
           assert.deepEqual(brokenRules(body), [], JSON.stringify(body));
         }

@@ -1,6 +1,6 @@
 /**
- * What a Messages server refuses, as far as it was seen in the wild. Every rule is one that has
- * spoiled somebody's session.
+ * The requests that a Messages server refuses, as far as known. Each rule has broken a real
+ * session.
  */
 
 type Json = Record<string, unknown>;
@@ -10,7 +10,7 @@ const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const namePattern = /^[A-Za-z0-9_-]{1,128}$/;
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** The rules that a request breaks; none for a good one. */
+/** The rules that a request breaks; empty for a valid one. */
 export function brokenRules(body: Json): string[] {
   const problems: string[] = [];
   const problem: Problem = (what) => problems.push(what);

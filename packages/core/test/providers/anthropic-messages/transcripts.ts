@@ -1,7 +1,4 @@
-/**
- * Transcripts that nobody would write and every long session comes to: for the property test of the
- * encoder.
- */
+/** Unusual transcripts that occur in long sessions, for the property test of the encoder. */
 import * as fc from "fast-check";
 import type {
   AssistantContent,

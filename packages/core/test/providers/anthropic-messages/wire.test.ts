@@ -212,7 +212,7 @@ describe("the Messages wire reads", () => {
     assert.deepEqual(reason("pause_turn"), ["stop", "pause_turn", undefined]);
     assert.equal(answer(...hello, end("pause_turn"), over).paused, true);
     assert.deepEqual(reason("weird"), ["stop", "weird", undefined]);
-    // Bridges leak the words of the wire behind them.
+    // Bridges pass on stop reasons of the wire behind them.
     assert.deepEqual(reason("length"), ["length", "length", undefined]);
     assert.deepEqual(reason("content_filter"), ["error", "content_filter", "content_filtered"]);
     assert.deepEqual(reason("error"), ["error", "error", "server_error"]);

@@ -1,4 +1,4 @@
-/** Arguments that come in pieces (Q203): a path, a value, and whether more of either is to come. */
+/** Streamed arguments (Q203): a path, a value, and whether more of either follows. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -196,8 +196,8 @@ describe("streamed arguments", () => {
 });
 
 /**
- * What a server streams for a value: leaves with their paths, strings in two pieces and an empty
- * last one.
+ * What a server streams for a value: leaves with their paths, strings in two pieces and a final
+ * empty one.
  */
 function* piecesOf(path: string, value: unknown, cut: number): Generator<object> {
   if (typeof value === "string") {

@@ -1,18 +1,18 @@
-/** Hand-written streams of generateContent chunks, and what they come to. */
+/** Hand-written streams of generateContent chunks, and their decoded answers. */
 import type { AssistantContent, AssistantMessage } from "../../../src/llm/message.ts";
 import { googleGenerate } from "../../../src/providers/google-generate/index.ts";
 import { decodeEveryWay, type Decoded } from "../decode.ts";
 
 export type Json = Record<string, unknown>;
 
-/** Decodes a body whole and in every other way that must agree. */
+/** Decodes a body whole and in every other way that must give the same result. */
 export const read = (body: string, toolNames: readonly string[] = []): Decoded =>
   decodeEveryWay(googleGenerate, body, toolNames);
 
 export const answer = (...chunks: (object | string)[]): AssistantMessage =>
   read(sse(...chunks)).message;
 
-/** Chunks as the reference server writes them, which ends lines with CRLF (Q001). */
+/** Chunks as the reference server writes them, with CRLF line ends (Q001). */
 export const sse = (...chunks: (object | string)[]): string =>
   chunks
     .map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\r\n\r\n`)

@@ -124,7 +124,7 @@ describe("any stream of a generateContent server", () => {
   });
 
   it("costs the same for each delta, regardless of earlier output", () => {
-    // Work that grew would take minutes; the limit only has to tell the two apart.
+    // Work that grows with the text would take minutes; the limit only has to distinguish the two.
     const chunks = Array.from({ length: 20_000 }, (_, n) => [
       call({
         id: "f",
@@ -159,7 +159,7 @@ describe("any stream of a generateContent server", () => {
   });
 });
 
-/** What the model's own turn is when the message goes back to it. */
+/** The model's own turn, as it is sent back in the next request. */
 function replayed(message: AssistantMessage): Json[] {
   const target = {
     id: message.model,

@@ -135,7 +135,7 @@ describe("the generateContent wire writes", () => {
     assert.deepEqual(googleGenerate.encode(gemma, context, {}).body, {
       contents: [turn("user", { text: "Be brief." }, { text: "Hi" }, { text: "Still there?" })],
     });
-    // What goes on from messages that are encoded already has it there.
+    // A continuation of encoded messages already contains the prompt.
     assert.deepEqual(googleGenerate.encode(gemma, context, {}, true).body.contents, [
       turn("user", { text: "Hi" }, { text: "Still there?" }),
     ]);

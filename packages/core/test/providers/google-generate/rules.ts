@@ -1,6 +1,6 @@
 /**
- * What a generateContent server refuses, as far as it was seen in the wild. Every rule is one that
- * has spoiled somebody's session.
+ * The requests that a generateContent server refuses, as far as known. Each rule has broken a real
+ * session.
  */
 import type { Json } from "./events.ts";
 
@@ -11,8 +11,8 @@ const imageTypes = ["image/jpeg", "image/png", "image/webp"];
 const skip = "skip_thought_signature_validator";
 
 /**
- * The rules that a request breaks; none for a good one. `isNew`: whether the model is of Gemini 3
- * or later.
+ * The rules that a request breaks; empty for a valid one. `isNew`: whether the model is Gemini 3 or
+ * later.
  */
 export function brokenRules(body: Json, isNew: boolean): string[] {
   const problems: string[] = [];
@@ -149,7 +149,7 @@ function checkImage(image: Json, problem: Problem): void {
   if (!imageTypes.includes(image.mimeType as string) || image.data === "") problem("image");
 }
 
-/** As many results as calls, in their order, before anything else of the turn. */
+/** Checks for as many results as calls, in their order, before anything else in the turn. */
 function checkResults(
   parts: readonly Json[],
   open: readonly Json[],

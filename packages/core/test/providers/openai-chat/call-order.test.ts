@@ -1,4 +1,4 @@
-/** Tool calls whose names, ids or arguments make it hard to tell where one ends. */
+/** Tool calls whose names, ids or arguments make their ends ambiguous. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolCallsOf, type AssistantMessage } from "../../../src/llm/message.ts";

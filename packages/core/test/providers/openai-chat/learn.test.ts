@@ -1,6 +1,6 @@
 /**
- * Fields that a server refuses by name: said otherwise at once, and from then on (Q105, Q106, Q112,
- * Q113, Q134).
+ * Fields that a server refuses by name: replaced at once, and from then on (Q105, Q106, Q112, Q113,
+ * Q134).
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -30,7 +30,7 @@ const context = {
 
 interface Refusal {
   readonly field: string;
-  /** Of the field; without it any. */
+  /** The refused value of the field; without it, any value. */
   readonly value?: string;
   readonly status: number;
   readonly body: object;
@@ -60,7 +60,7 @@ const maxCompletionTokens: Refusal = {
     "Unrecognized: 'max_completion_tokens'. Use 'max_tokens' instead.",
   ),
 };
-/** As Mistral says it. */
+/** In Mistral's wording. */
 const streamOptions: Refusal = {
   field: "stream_options",
   status: 422,
@@ -100,7 +100,7 @@ const effort = (value: string): Refusal => ({
   ),
 });
 
-/** Refuses any value of the field but these, in the server's own words. */
+/** Refuses any value of the field but these, in the given words. */
 const choosy =
   (field: string, words: string, ...taken: unknown[]): Handler =>
   (response, request, text) => {
@@ -112,7 +112,7 @@ const choosy =
     return answer(response, request, text);
   };
 
-/** Refuses the first of these that a request has. */
+/** Refuses the first of these that matches a request. */
 const picky =
   (...refusals: readonly Refusal[]): Handler =>
   (response, request, text) => {
@@ -142,7 +142,7 @@ async function ask(
 
 const at = ({ baseUrl }: Loopback, fields: Partial<Model> = {}): Model =>
   getModel("custom", "m", { baseUrl, ...fields });
-/** Of each request, its value of the fields. */
+/** The values of these fields in each request. */
 const sent = ({ requests }: Loopback, ...fields: readonly string[]): unknown[][] =>
   requests.map(({ body }) => fields.map((field) => (JSON.parse(body) as Json)[field]));
 

@@ -1,4 +1,4 @@
-/** Ollama's own chunks, which come where a base URL lacks its `/v1` (Q024). */
+/** Ollama's native chunks, which arrive when a base URL lacks its `/v1` (Q024). */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessage } from "../../../src/llm/message.ts";

@@ -1,4 +1,4 @@
-/** Calls and errors in choices beside the one that is read. */
+/** Calls and errors in choices other than the first. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolCallsOf, type AssistantMessage } from "../../../src/llm/message.ts";

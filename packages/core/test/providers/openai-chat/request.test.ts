@@ -1,4 +1,4 @@
-/** Chat Completions requests for servers that want some things otherwise than the reference. */
+/** Chat Completions requests for servers that deviate from the reference. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type {
@@ -274,7 +274,7 @@ describe("for a server with other requirements, the chat wire", () => {
         .join();
     const bridged = "user,assistant,tool,assistant,user";
     assert.equal(roles(user("Hi"), calls("a"), result("a"), user("Stop")), bridged);
-    assert.equal(roles(user("Hi"), calls("a"), result("a", [png])), bridged); // a picture is the user's here
+    assert.equal(roles(user("Hi"), calls("a"), result("a", [png])), bridged); // on this wire, an image is sent in a user message
     assert.equal(roles(user("Hi"), user("there")), "user,user");
   });
 

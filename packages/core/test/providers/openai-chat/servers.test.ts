@@ -1,6 +1,5 @@
 /**
- * What well-known servers send besides the reference, as seen in recordings and reports that are
- * public.
+ * What well-known servers send beyond the reference, according to public recordings and reports.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -18,7 +17,7 @@ const delta = (content: object, finish: unknown = null, more: object = {}): obje
 });
 const read = (body: string, protocol = openaiChat): AssistantMessage =>
   decodeEveryWay(protocol, body, ["f"]).message;
-/** How it ended: well, or with which error, which may pass or not. */
+/** The stop reason, or the error's code and whether it is retryable. */
 const ending = ({ stopReason, error }: AssistantMessage): unknown[] =>
   error === undefined ? [stopReason] : [error.code, error.retryable];
 
@@ -27,11 +26,11 @@ describe("an answer whose end word says that it is incomplete", () => {
     tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }],
   });
   const endings: Record<string, unknown[]> = {
-    model_length: ["length"], // Mistral: the window is full
+    model_length: ["length"], // Mistral: the context window is full
     model_context_window_exceeded: ["length"],
     MAX_TOKENS: ["length"],
     insufficient_system_resource: ["server_error", true], // DeepSeek
-    "function_call_filter: MALFORMED_FUNCTION_CALL": ["server_error", true], // Gemini, of a call that it wrote badly
+    "function_call_filter: MALFORMED_FUNCTION_CALL": ["server_error", true], // Gemini, after a malformed call
     MALFORMED_FUNCTION_CALL: ["server_error", true],
     network_error: ["server_error", true],
     aborted: ["server_error", true],

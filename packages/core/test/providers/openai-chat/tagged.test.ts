@@ -23,20 +23,20 @@ const bodyOf = (pieces: readonly string[], end: string): string =>
   pieces.map((content) => chunk({ content })).join("") + end;
 const toolNames = ["get_weather", "f"];
 
-/** The answer to these pieces of text, read in every way that must agree. */
+/** The answer to these pieces of text, decoded in every way that must agree. */
 const read = (
   dialect: TextDialect,
   pieces: readonly string[],
   end = chunk({}, "stop"),
 ): AssistantMessage => decodeEveryWay(wire(dialect), bodyOf(pieces, end), toolNames).message;
 
-/** The same, read once. */
+/** The same answer, decoded once. */
 const readOnce = (dialect: TextDialect, pieces: readonly string[]): AssistantMessage =>
   decode(wire(dialect), [new TextEncoder().encode(bodyOf(pieces, chunk({}, "stop")))], toolNames)
     .message;
 
 const inLetters = (text: string): string[] => text.split("");
-/** Parts in short: `thinking: …`, `text: …`, `name {…}`. */
+/** Parts in short form: `thinking: …`, `text: …`, `name {…}`. */
 const parts = ({ content }: AssistantMessage): string[] =>
   content.map((part) => {
     if (part.type === "text") return `text: ${part.text}`;

@@ -7,7 +7,7 @@ import { decode, decodeEveryWay } from "../decode.ts";
 
 const model = getModel("openai", "m");
 
-/** Decoded whole and in every other way that must agree; ended exactly once. */
+/** Decodes in every way that must agree, and checks for exactly one end. */
 function answer(body: string, toolNames: readonly string[] = []): AssistantMessage {
   const { events, message } = decodeEveryWay(openaiChat, body, toolNames);
   assert.equal(events.filter(({ type }) => type === "done" || type === "error").length, 1);
@@ -86,10 +86,10 @@ describe("the chat wire reads", () => {
       return answer(sse(delta({ content: "Hi" }, "stop"), { choices: [], usage: wire }, "[DONE]"))
         .usage.output;
     };
-    assert.deepEqual(usage(12, 900, 300, 1212), 1200); // xAI's
-    assert.deepEqual(usage(12, 900, 300, 912), 900); // of those who count it in
-    assert.deepEqual(usage(43, 10, 11, 53), 10); // one too many, as OpenRouter counts at times
-    assert.deepEqual(usage(12, 1, 300, 0), 301); // no total to go by
+    assert.deepEqual(usage(12, 900, 300, 1212), 1200); // xAI
+    assert.deepEqual(usage(12, 900, 300, 912), 900); // servers whose completion count includes reasoning
+    assert.deepEqual(usage(43, 10, 11, 53), 10); // one too many, as OpenRouter sometimes counts
+    assert.deepEqual(usage(12, 1, 300, 0), 301); // no usable total
   });
 
   it("cache writes, also under DashScope's name", () => {
@@ -113,7 +113,7 @@ describe("the chat wire reads", () => {
   });
 
   it("arguments at the same cost for each piece, regardless of earlier ones and repeated fields", () => {
-    // Work that grew would take minutes; the limit only has to tell the two apart.
+    // Work that grows with the text would take minutes; the limit only has to distinguish the two.
     const piece = { arguments: "x".repeat(10) };
     const again = [{ name: "f" }, { id: "a", name: "f" }, { id: "b" }, { id: "c", name: "f" }];
     const chunks = Array.from({ length: 100_000 }, (_, n) => {

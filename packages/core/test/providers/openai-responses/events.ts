@@ -1,11 +1,11 @@
-/** Hand-written streams of Responses events, and what they come to. */
+/** Hand-written streams of Responses events, and their decoded answers. */
 import type { AssistantContent, AssistantMessage } from "../../../src/llm/message.ts";
 import { openaiResponses } from "../../../src/providers/openai-responses/index.ts";
 import { decodeEveryWay, type Decoded } from "../decode.ts";
 
 type Json = Record<string, unknown>;
 
-/** Decodes a body whole and in every other way that must agree. */
+/** Decodes a body whole and in every other way that must give the same result. */
 export const read = (body: string, toolNames: readonly string[] = []): Decoded =>
   decodeEveryWay(openaiResponses, body, toolNames);
 
@@ -35,7 +35,7 @@ export const incomplete = (reason: unknown, response: object = {}): object => ({
   response: { status: "incomplete", incomplete_details: { reason }, ...response },
 });
 
-/** An event of the item at this place; `undefined` is a server that does not say. */
+/** An event of the item at this place; `undefined` if the server gives no place. */
 export const at = (
   output_index: number | undefined,
   type: string,
@@ -58,7 +58,7 @@ export const message = (text: string, fields: object = {}): object => ({
 });
 export const piece = (index: number | undefined, delta: string, content_index = 0): object =>
   at(index, "output_text.delta", { content_index, delta });
-/** A message in pieces, with all of its events. */
+/** A streamed message with all of its events. */
 export const text = (index: number, ...pieces: string[]): object[] => [
   added(index, message("")),
   at(index, "content_part.added", { content_index: 0, part: { type: "output_text", text: "" } }),
@@ -86,7 +86,7 @@ export const json = (index: number | undefined, delta: string): object =>
   at(index, "function_call_arguments.delta", { delta });
 export const jsonDone = (index: number | undefined, args: unknown, fields: object = {}): object =>
   at(index, "function_call_arguments.done", { arguments: args, ...fields });
-/** A call in pieces, with all of its events. */
+/** A streamed call with all of its events. */
 export const call = (index: number, id: unknown, ...pieces: string[]): object[] => [
   added(index, functionCall(id)),
   ...pieces.map((delta) => json(index, delta)),

@@ -32,11 +32,11 @@ type Json = Record<string, unknown>;
 interface Recorded extends Decoded {
   readonly file: string;
   readonly body: Uint8Array;
-  /** The output as the server repeats it at the end. */
+  /** The output that the server repeats at the end. */
   readonly output: readonly Json[];
 }
 
-/** Every recorded answer: a file may hold several in a row. */
+/** Every recorded answer; a file may contain several. */
 function recordedAnswers(): Recorded[] {
   return loadRecordings("openai-responses").flatMap(({ file, body: all }) =>
     new TextDecoder()
@@ -103,7 +103,7 @@ describe("the recorded answers of Responses servers", () => {
         const { error } = decode(openaiResponses, [
           body.subarray(0, Math.floor(share * body.length)),
         ]).message;
-        // A line that was cut is no JSON.
+        // A line that was cut is not JSON.
         assert.match(error?.code ?? "", /^stream_(?:truncated|corrupt)$/, `${file} ${share}`);
         assert.equal(error?.retryable, true, file);
       }
@@ -232,12 +232,12 @@ describe("any stream of a Responses server", () => {
   });
 
   it("costs the same for each delta, regardless of earlier output", () => {
-    // Work that grew would take minutes; the limit only has to tell the two apart.
+    // Work that grows with the text would take minutes; the limit only has to distinguish the two.
     const deltas = Array.from({ length: 20_000 }, () => [
       summary(0, 0, "ab"),
       piece(1, "ab"),
       json(2, " "),
-      piece(4, "ab"), // behind an item that is under way
+      piece(4, "ab"), // after a pending item
       piece(undefined, "ab"),
     ]);
     const items = [

@@ -271,7 +271,7 @@ describe("the provider's own items", () => {
     ];
     const answered = answer(...searched, done(0, found), piece(1, "lo"), completed());
     assert.deepEqual(answered.content, [opaque(found), ...said]);
-    // Instead of their end more text: it is shown, and they come behind it.
+    // If more text comes instead of their end, the text is shown first.
     assert.deepEqual(answer(...searched, piece(1, "lo"), completed()).content, [
       ...said,
       opaque(search),

@@ -1,6 +1,6 @@
 /**
- * What a Responses server refuses, as far as it was seen in the wild. Every rule is one that has
- * spoiled somebody's session.
+ * The requests that a Responses server refuses, as far as known. Each rule has broken a real
+ * session.
  */
 
 import { Problems } from "../../../src/testing/strict-json.ts";
@@ -12,7 +12,10 @@ const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const imagePattern = /^data:image\/(?:jpeg|png|gif|webp);base64,[A-Za-z0-9+/]+=*$/;
 const efforts = ["minimal", "low", "medium", "high", "xhigh"];
 
-/** The fields of each item that we write, required and optional. Others are the provider's own. */
+/**
+ * The required and optional fields of each item that this library writes. Other items are the
+ * provider's own.
+ */
 const itemFields: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
   message: [
     ["type", "role", "content"],
@@ -45,7 +48,7 @@ const bodyFields = [
   ],
 ] as const;
 
-/** The rules that a request breaks; none for a good one. */
+/** The rules that a request breaks; empty for a valid one. */
 export function brokenRules(body: Json): string[] {
   const problems: string[] = [];
   const problem: Problem = (what) => problems.push(what);
@@ -123,7 +126,7 @@ function checkTools({ tools, tool_choice: choice }: Json, problem: Problem): voi
 function checkInput(body: Json, problem: Problem): void {
   const input = body.input as Json[];
   if (!Array.isArray(input) || input.length === 0) return problem("no input");
-  /** Calls by id, and whether each has its output; of the provider's own items too. */
+  /** Calls by id, and whether each has its output, including those of the provider's own items. */
   const calls = new Map<unknown, boolean>();
   let waiting: unknown[] = [];
   for (const [index, item] of input.entries()) {

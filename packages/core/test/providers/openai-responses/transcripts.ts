@@ -1,6 +1,6 @@
 /**
- * Transcripts of this wire's own making, added to what any session comes to: for the property test
- * of the encoder.
+ * Random transcripts with answers of this wire among the common ones, for the property test of the
+ * encoder.
  */
 import * as fc from "fast-check";
 import type {
@@ -106,7 +106,7 @@ const own: fc.Arbitrary<AssistantMessage> = fc
     timestamp: 0,
   }));
 
-/** Any context, with answers of this wire between its messages. */
+/** Any context, with answers of this wire inserted between its messages. */
 export const contexts: fc.Arbitrary<Context> = fc
   .record({
     context: anyContexts(ownModel),

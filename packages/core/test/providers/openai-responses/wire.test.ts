@@ -247,7 +247,7 @@ describe("the Responses wire reads", () => {
       answer(created(), added(0, functionCall("a")), completed({ output: [valid] })).stopReason,
       "length",
     );
-    // A server's program may call while it goes on.
+    // A program on the server may make calls while it is still running.
     const running = functionCall("a", "{}", { status: "in_progress" });
     assert.equal(answer(created(), done(0, running), completed()).stopReason, "toolUse");
   });

@@ -8,7 +8,7 @@ import { within } from "../../../../../test/support/within.ts";
 import { asked, hello, serve } from "./rig.ts";
 
 describe("the time limits of a call through a proxy", () => {
-  /** How long a call lasts whose proxy answers at once, is alive, and says nothing. */
+  /** The duration of a call whose proxy answers at once and then sends only keep-alives. */
   async function lasts(timeouts: object): Promise<number | undefined> {
     const clock = new ManualClock();
     const begun = clock.now();
@@ -109,7 +109,7 @@ describe("a response of the handler", () => {
     };
     const response = await serve([], { streamFn }).handler(request());
     const reader = response.body?.getReader();
-    await reader?.read(); // the first sign of life
+    await reader?.read(); // the first comment
     void reader?.read();
     await settle();
     await reader?.cancel();

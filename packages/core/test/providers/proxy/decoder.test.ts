@@ -1,4 +1,4 @@
-/** A proxy's bytes, however they are cut, cut off or made up. */
+/** The bytes of a proxy, in any chunks, truncated, or malformed. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -14,7 +14,7 @@ interface Decoded {
   readonly message: AssistantMessage;
 }
 
-/** Decodes a body given in chunks; what ends badly is ended as the transport ends it. */
+/** Decodes a body given in chunks. Ends a failed one as the transport does. */
 function decode(...chunks: readonly Uint8Array[]): Decoded {
   const decoder = new ProxyDecoder(asked, { timestamp: 1 });
   const events: AssistantMessageEvent[] = [];

@@ -1,4 +1,4 @@
-/** The server's half alone: who gets in, what is taken from a client, what leaves the server. */
+/** The server side alone: authorization, what it accepts from a client, and what it sends. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "../../../src/errors.ts";
@@ -25,7 +25,7 @@ interface Refusal {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** The status and the code of what a handler says to a request. */
+/** The status and the error code of the handler's response. */
 async function refusal(
   request: Request,
   options: Partial<ProxyHandlerOptions> = {},

@@ -1,6 +1,6 @@
 /**
- * Model calls through a proxy over real sockets: what arrives, what never leaves, and who stops
- * whom.
+ * Model calls through a proxy over real sockets: what is transmitted, what is not, and how each
+ * side stops the other.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -299,7 +299,7 @@ describe("a call through a proxy", () => {
 });
 
 describe("an end of a proxied call", () => {
-  /** A model that says one word and then nothing until it is stopped. */
+  /** A model that emits one word and then nothing until it is stopped. */
   function silent(): { streamFn: StreamFn; stopped: Promise<unknown> } {
     const { promise, resolve } = deferred<unknown>();
     const streamFn: StreamFn = (model, _context, { signal }) =>

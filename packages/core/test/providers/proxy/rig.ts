@@ -1,4 +1,4 @@
-/** A scripted model behind the proxy's handler, and what the tests of both halves say to it. */
+/** A scripted model behind the proxy's handler, and the requests that tests of both sides send. */
 import type { AssistantMessageEvent } from "../../../src/llm/event.ts";
 import type { AssistantMessage, Context } from "../../../src/llm/message.ts";
 import type { AssistantMessageEventStream, StreamFn } from "../../../src/llm/model.ts";
@@ -25,11 +25,11 @@ export const hello: Context = { messages: [{ role: "user", content: "Hi", timest
 export interface Served {
   readonly handler: (request: Request) => Promise<Response>;
   readonly script: ScriptedModel;
-  /** What the server's own streams came to. */
+  /** The final messages of the server's own streams. */
   readonly own: Promise<AssistantMessage>[];
 }
 
-/** The handler over a script; the token is `token`, any model becomes the scripted one. */
+/** The handler over a script. The token is `token`; any model becomes the scripted one. */
 export function serve(
   steps: readonly ScriptedStep[],
   options: Partial<ProxyHandlerOptions> = {},
@@ -78,7 +78,7 @@ export function inProcess(handler: Served["handler"]): typeof globalThis.fetch {
   return (input, init) => handler(new Request(input, init));
 }
 
-/** A request as a client makes it. */
+/** A request as a client sends it. */
 export function post(body: unknown, headers: Record<string, string> = {}): Request {
   return new Request("http://proxy.invalid/api/stream", {
     method: "POST",
@@ -91,7 +91,7 @@ function asText(body: unknown): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 
-/** The smallest call there is. */
+/** The smallest valid call. */
 export const smallBody = {
   model: { id: "fast", provider: "acme", api: "scripted" },
   context: hello,

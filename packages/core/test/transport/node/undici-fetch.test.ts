@@ -1,6 +1,5 @@
 /**
- * The fetch over undici, by itself; test/transport/http-cases.test.ts has every fault of HTTP
- * through it.
+ * The fetch over undici alone. test/transport/http-cases.test.ts runs every HTTP fault through it.
  */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -38,7 +37,7 @@ async function serve(
   };
 }
 
-/** As the wires ask. */
+/** A request as the wires make it. */
 const post = (init: RequestInit = {}): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/json" },
@@ -239,7 +238,7 @@ describe("the fetch over undici", () => {
     const reader = (
       await createUndiciFetch({ dispatcher })(loopback.origin, post())
     ).body?.getReader();
-    await broken; // all of it has happened before anything is read
+    await broken; // the connection broke before anything is read
     const first = await reader?.read();
     assert.equal(Buffer.from(first?.value ?? []).toString(), "first second");
     const { message, cause } = await errorOf(reader?.read() ?? Promise.resolve());
@@ -286,7 +285,7 @@ describe("the fetch over undici", () => {
 
     const unread = new AbortController();
     const given = await fetch(`${loopback.origin}/body`, post({ signal: unread.signal }));
-    await new Promise((resolve) => setTimeout(resolve, 20)); // the body has come
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the body has arrived
     unread.abort(reason);
     assert.equal(await errorOf(given.text()), reason);
     await Promise.all(closed);
@@ -378,8 +377,7 @@ describe("the fetch over undici", () => {
 
   // Q235
   it("stops connecting after its own limit", async () => {
-    // A process that stands still accepts nothing: its backlog of one fills up, and then nobody
-    // answers.
+    // A stopped process accepts no connections: once its backlog of one is full, connecting hangs.
     const script =
       "require('net').createServer().listen(0, '127.0.0.1', 1, function () { console.log(this.address().port) })";
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
