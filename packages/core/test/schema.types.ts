@@ -169,16 +169,17 @@ export const harbour: Agent<Harbour> = new Agent<Harbour>({
   initialState: { tools: [reserve, count, fromZod] },
   context: { berths: [], user: "" },
 });
-// @ts-expect-error it has no queue
+// @ts-expect-error its context has no queue
 export const noQueue: Agent<Harbour> = new Agent<Harbour>({ initialState: { tools: [queue] } });
 
 // Invalid definitions
+// @ts-expect-error execute is missing
 defineTool({ ...base, parameters: typebox });
-// @ts-expect-error JSON has no such numbers
+// @ts-expect-error JSON has no bigint
 defineTool({ ...base, parameters: typebox, execute: () => 5n });
 // @ts-expect-error a JSON Schema is an object
 defineTool({ ...base, parameters: v.object({}), jsonSchema: "object", execute: () => "" });
-// @ts-expect-error the owner is named
+// @ts-expect-error the name of the tool is missing
 toJsonSchema(typebox);
 
 // A schema without JSON Schema does not compile alone, only with one beside it.

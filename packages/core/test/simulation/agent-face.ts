@@ -1,4 +1,4 @@
-/** The stateful agent in a world. */
+/** The stateful agent in a simulation. */
 import {
   createAgentTool,
   createBudget,
@@ -46,7 +46,7 @@ function createAgent(plan: AgentPlan, watch: Watch, world: World): Agent {
   return agent;
 }
 
-/** The plan's tools; those that are agents are run by `createAgentTool`. */
+/** The plan's tools. A tool that is an agent is run by `createAgentTool`. */
 export function toolsOf(plan: AgentPlan, watch: Watch, world: World): AgentTool[] {
   return createTools(plan.tools, watch, world.timeline, (nested) =>
     createAgentTool({
@@ -134,7 +134,7 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
           return void (agent.state.isStreaming && refused("reset() in a run", () => agent.reset()));
         case "waitForIdle":
           waiting++;
-          // In a listener it throws: the run waits for the listener.
+          // It throws in a listener, because the run waits for the listener.
           return void Promise.try(() => agent.waitForIdle())
             .catch(() => {})
             .then(() => waiting--);
@@ -152,7 +152,7 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
   };
 }
 
-/** What a caller drops to try again: a failed answer that nothing follows. */
+/** The messages without failed answers at their end, as a caller drops them before a retry. */
 export function withoutFailed(messages: readonly AgentMessage[]): AgentMessage[] {
   const end = messages.findLastIndex(
     (message) => message.role !== "assistant" || message.error === undefined,
@@ -160,14 +160,14 @@ export function withoutFailed(messages: readonly AgentMessage[]): AgentMessage[]
   return messages.slice(0, end + 1);
 }
 
-/** A prompt of one text, as callers mostly write it. */
+/** The text of a prompt of one text message, the most common prompt. */
 function textOf([first, ...rest]: readonly AgentMessage[]): string | undefined {
   return rest.length === 0 && first?.role === "user" && typeof first.content === "string"
     ? first.content
     : undefined;
 }
 
-/** A run may go on from what is no answer; one that failed is none. */
+/** Whether a run may continue: from any message but an answer, or from a failed answer. */
 export function canGoOn(last: AgentMessage | undefined): boolean {
   return (
     last !== undefined &&

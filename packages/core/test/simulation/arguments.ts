@@ -1,6 +1,6 @@
 /**
- * What a model may write as a call's arguments, and what a tool must then get: it never runs where
- * nothing is named.
+ * What a model may write as a call's arguments, and what the tool must then receive. Where no value
+ * is given, the tool must not run.
  */
 import { isRecord } from "../../src/json-value.ts";
 import type { ArgumentsKind, ToolPlan } from "./plan.ts";
@@ -12,7 +12,7 @@ export const parameters = {
   additionalProperties: false,
 };
 
-/** The tool by which a model gives the value that a run was asked for. */
+/** The tool with which a model gives the output of a run. */
 export const OUTPUT_TOOL = "final_answer";
 
 export const argumentTexts: Readonly<
@@ -29,11 +29,11 @@ export const argumentTexts: Readonly<
   noJson: { text: "n = 3" },
 };
 
-/** What `prepare: "completes"` fills in, and what a hook that edits puts in place. */
+/** The values that `prepare: "completes"` fills in and that an editing hook sets. */
 export const COMPLETED = 7;
 export const EDITED = 8;
 
-/** The `n` that a tool must be run with, or undefined when it must not run. */
+/** The `n` that the tool must receive, or undefined if it must not run. */
 export function expectedNumber(
   { schema, prepare }: ToolPlan,
   argumentsText: string | undefined,
@@ -44,7 +44,7 @@ export function expectedNumber(
   return kind?.runsWith;
 }
 
-/** Whether a value is exactly what the tools' schema asks for. */
+/** Whether a value is exactly what the tools' schema requires. */
 export function fits(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { n, ...rest } = value;

@@ -1,13 +1,13 @@
 /**
- * Invariants 3, 4 and 7 of one answer: what is stored is what the stream said, and what it failed
- * of.
+ * Invariants 3, 4 and 7 of one answer: the stored message equals what the stream emitted, and its
+ * error is that of the stream.
  */
 import { isBowlineError, toErrorInfo, type ErrorInfo } from "../../src/errors.ts";
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import { fold, messageOf, type CallFacts, type RunRecord } from "./facts.ts";
 import type { Report } from "./report.ts";
 
-/** `isStopped`: something but the stream has stopped the run. */
+/** `isStopped`: something other than the stream has stopped the run. */
 export function checkAnswer(
   { message, json }: { readonly message: AssistantMessage; readonly json: string },
   call: CallFacts | undefined,
@@ -58,7 +58,7 @@ export function checkAnswer(
   }
 }
 
-/** What the events that went out add up to is what is stored. */
+/** Checks that the stored message is what the emitted events add up to. */
 function checkUpdates(
   message: AssistantMessage,
   call: CallFacts,
@@ -69,16 +69,17 @@ function checkUpdates(
   const isAll =
     updates.length === call.updates.length &&
     updates.every((json, index) => json === call.updates[index]);
-  if (isAll && call.ended !== undefined) return; // what was streamed is compared as a whole
+  if (isAll && call.ended !== undefined) return; // the whole stream is compared elsewhere
   const [first = ""] = call.delivered.filter((json) => json.includes('"type":"start"'));
-  if (first === "") return; // nothing but an end: there were no updates
+  if (first === "") return; // only an end, without updates
   const { content } = fold([first, ...updates]) ?? {};
   const [seen, stored] = [JSON.stringify(content), JSON.stringify(message.content)];
   if (seen !== stored) report("7 replay", `events add up to ${seen}, stored is ${stored}`);
 }
 
 /**
- * What a stream that did not end must be recorded as; undefined where the run's own end says it.
+ * The error that a stream without an end must be recorded with; undefined if the run's own end
+ * gives it.
  */
 function failureOf(
   { ended, failure, delivered }: CallFacts,
@@ -86,7 +87,7 @@ function failureOf(
 ): ErrorInfo | undefined {
   if (isStopped) return undefined;
   if (isBowlineError(failure)) return toErrorInfo(failure);
-  if (failure instanceof TypeError) return undefined; // the engine's own words
+  if (failure instanceof TypeError) return undefined; // the engine's own error text
   if (failure instanceof Error) {
     const message = `The stream function failed: ${failure.message}`;
     return { code: "stream_function_failed", message, retryable: false };

@@ -1,13 +1,13 @@
 /**
- * What runs may use: their own budget, one that several share, and that of the run whose tool
- * started them.
+ * The limits of runs: their own budget, a budget shared by several runs, and that of the run whose
+ * tool started them.
  */
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import type { EventOf, RunRecord } from "./facts.ts";
 import type { Settings } from "./plan.ts";
 import type { Report } from "./report.ts";
 
-/** `runs` draw on the budget together; one of them is making a request. */
+/** `runs` share the budget; one of them is sending a request. */
 export function checkBudget(
   runs: readonly RunRecord[],
   budget: Settings["budget"],
@@ -27,7 +27,7 @@ export function checkBudget(
   );
   const sum = (of: (message: AssistantMessage) => number | undefined): number => {
     const known = answers.map(of).filter((count) => count !== undefined);
-    // What no server reported is unknown, and nothing is spent.
+    // Usage that no server reported is unknown, and counts as nothing.
     return known.length === 0 ? -1 : known.reduce((total, count) => total + count);
   };
   const requests = all.reduce((total, { calls }) => total + calls.size, 0);
@@ -41,8 +41,8 @@ export function checkBudget(
 }
 
 /**
- * A run that ended for want of turns: they were had. Runs inside others may hold one that they give
- * back.
+ * Checks that a run that ended for lack of turns had used them. Nested runs may have reserved a
+ * turn that they give back.
  */
 export function checkRefusal(
   runs: readonly RunRecord[],
@@ -56,7 +56,7 @@ export function checkRefusal(
   if (turns < maxTurns) report("budget", `${turns} turns used up a budget of ${maxTurns}`);
 }
 
-/** The run and those that its tools started, at any depth. */
+/** The run and all runs that its tools started, at any depth. */
 export function withNested(run: RunRecord): RunRecord[] {
   return [run, ...run.nested.flatMap(withNested)];
 }

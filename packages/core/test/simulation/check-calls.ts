@@ -1,6 +1,6 @@
 /**
- * Invariant 6, and what became of each call: only what may run has run, once, and what may run was
- * not lost.
+ * Invariant 6 and the outcomes of calls: only permitted calls ran, each once, and no permitted call
+ * was lost.
  */
 import type { AssistantMessage } from "../../src/llm/message.ts";
 import { EDITED, expectedNumber, fits } from "./arguments.ts";
@@ -8,7 +8,7 @@ import { findCall, messageOf, type CallFacts, type EventOf, type RunRecord } fro
 import type { ToolPlan } from "./plan.ts";
 import type { Report } from "./report.ts";
 
-/** A tool begins to run; `atMost` so many may at a time. */
+/** Checks a tool that begins to run; at most `atMost` tools may run at a time. */
 export function checkExecution(
   tool: ToolPlan,
   id: string,
@@ -39,7 +39,8 @@ export function checkExecution(
 }
 
 /**
- * What a tool's end says became of it, as the world saw it at that moment; `isLate`: or before it.
+ * Checks the outcome that a tool's end event gives against what the simulation saw at that moment,
+ * or earlier with `isLate`.
  */
 export function checkOutcome(
   event: EventOf<"tool_execution_end">,
@@ -56,13 +57,13 @@ export function checkOutcome(
     stopped: settled !== undefined && facts?.signal.aborted === true,
     left_running: facts !== undefined && (settled === undefined || isLate) && facts.signal.aborted,
     not_started: facts === undefined && isError,
-    unknown: false, // of runs that are taken up again
+    unknown: false, // only in resumed runs
   }[outcome];
   const became = facts === undefined ? "never ran" : (settled ?? "runs");
   if (!isRight) report("0 result", `${id} is said to be ${outcome}; it ${became}`);
 }
 
-/** Of a whole answer, in a run that nothing stopped. */
+/** For a complete answer in a run that was not stopped. */
 export function checkNoneLost(
   message: AssistantMessage,
   call: CallFacts,

@@ -1,4 +1,4 @@
-/** What a run came to, against what happened in it. */
+/** Compares the result of a run with its events. */
 import type { RunResult } from "../../src/agent/index.ts";
 import { toErrorInfo } from "../../src/errors.ts";
 import { messageText, toolCallsOf } from "../../src/llm/message.ts";
@@ -37,7 +37,7 @@ export function checkEnd(
   }
   const runs = withNested(run);
   const usage = usageOf(runs);
-  // A run that is left behind may have used more than its events say.
+  // An abandoned nested run may have used more than its events say.
   const isWhole = runs.every(({ end: last }) => last !== undefined);
   if (isWhole && sorted(end.usage) !== sorted(usage)) {
     report(
@@ -70,7 +70,7 @@ export function checkEnd(
   }
 }
 
-/** Nothing asks for another model call. */
+/** Whether no further model call is needed. */
 function isFinished({ lastTurn, lastAnswer, stopAsked, terminating }: RunRecord): boolean {
   if (stopAsked || lastTurn === undefined || lastAnswer === undefined) return stopAsked;
   const calls = toolCallsOf(lastAnswer);
@@ -79,14 +79,14 @@ function isFinished({ lastTurn, lastAnswer, stopAsked, terminating }: RunRecord)
     : calls.every(({ id }) => terminating.has(id));
 }
 
-/** The result is the terminal event again, with few exceptions. */
+/** Checks that the result equals the terminal event, with few exceptions. */
 export function checkResult(run: RunRecord, result: RunResult, report: Report): void {
   const { end } = run;
   if (end === undefined) return;
   const answers = run.messages.flatMap(({ message }) =>
     message.role === "assistant" ? [message] : [],
   );
-  // That no value came is found out when the run has ended.
+  // A missing output is detected only after the run has ended.
   const reason = result.error?.code === "invalid_output" ? end.reason : result.reason;
   const said =
     reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
@@ -105,7 +105,7 @@ export function checkResult(run: RunRecord, result: RunResult, report: Report): 
   if (hasValue ? !fits(output) : run.isForOutput && result.reason === "done") {
     report("0 result", `the result is ${result.reason} with output ${JSON.stringify(output)}`);
   }
-  // A listener of agent_end itself; a run that ended without the value it was asked for.
+  // Exceptions: a listener of agent_end failed, or the run ended without its output.
   if (result.error?.code === "listener_failed" || result.error?.code === "invalid_output") return;
   const error = result.error === undefined ? undefined : toErrorInfo(result.error);
   if (result.reason !== end.reason || JSON.stringify(error) !== JSON.stringify(end.error)) {
@@ -129,7 +129,7 @@ function usageOf(runs: readonly RunRecord[]): Usage {
   return sum;
 }
 
-/** Sums of money depend on their order in the last digits. */
+/** As JSON with rounded cost, because the last digits of a sum depend on the order. */
 function sorted({ cost, ...counts }: Usage): string {
   const known = Object.entries({ ...counts, ...(cost && { cost: cost.total.toFixed(9) }) });
   return JSON.stringify(known.toSorted(([a], [b]) => (a < b ? -1 : 1)));

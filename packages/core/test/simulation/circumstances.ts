@@ -1,6 +1,6 @@
 /**
- * What may excuse what a run did: it was slow because something else was, or ended because
- * something else failed.
+ * What may excuse the behaviour of a run: it was slow because something else was slow, or ended
+ * because something else failed.
  */
 import type { RunRecord } from "./facts.ts";
 import type { AgentPlan } from "./plan.ts";
@@ -8,11 +8,11 @@ import type { AgentPlan } from "./plan.ts";
 export const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
 export const DEFAULT_ABORT_GRACE_MS = 1000;
 
-/** Of one agent; `parent`: of the one whose tool it is, which excuses as much. */
+/** The circumstances of one agent. Those of `parent`, the agent whose tool it is, also count. */
 export class Circumstances {
   /** All runs of the agent so far. */
   readonly runs: RunRecord[] = [];
-  /** A listener or hook has failed in this run, or will. */
+  /** A listener or hook has failed in this run, or will fail. */
   hasFailed = false;
   readonly #plan: AgentPlan;
   readonly #now: () => number;
@@ -25,7 +25,7 @@ export class Circumstances {
     this.#parent = parent;
   }
 
-  /** Nothing misbehaves any more: the world is being wound up. */
+  /** Nothing fails on purpose any more, because the simulation is ending. */
   get isCalm(): boolean {
     return this.#isCalm || this.#parent?.isCalm === true;
   }
@@ -34,7 +34,7 @@ export class Circumstances {
     this.#isCalm = true;
   }
 
-  /** The runs that draw on one budget with the last. */
+  /** The runs that share a budget with the last one. */
   get together(): readonly RunRecord[] {
     return this.#plan.sharesBudget === true ? this.runs : this.runs.slice(-1);
   }
@@ -51,12 +51,12 @@ export class Circumstances {
     );
   }
 
-  /** How long the listeners of one event may take together. */
+  /** How long all listeners of one event may take. */
   get listening(): number {
     return this.#listening.reduce((sum, wait) => sum + wait);
   }
 
-  /** How long each may take; the last are the caller's. */
+  /** How long each listener may take; the last value is for the caller's listeners. */
   get #listening(): number[] {
     const own = this.#plan.listeners.map(({ does, wait = 0 }) =>
       does === "never" ? Infinity : wait,
@@ -64,7 +64,7 @@ export class Circumstances {
     return [...own, this.#parent?.listening ?? 0];
   }
 
-  /** A tool's end may be heard some time after it. */
+  /** A tool's end may be emitted some time after it happened. */
   get isLate(): boolean {
     const { hooks, listeners, yields, steps } = this.#plan;
     const isSlow = listeners.some(
@@ -88,7 +88,8 @@ export class Circumstances {
   }
 
   /**
-   * How many graces may pass between an abort and the end: one, but listeners are waited for, too.
+   * How many grace periods may pass between an abort and the end: one, but listeners are awaited,
+   * too.
    */
   get graces(): number {
     return this.#plan.listeners.length > 0 ? Infinity : (this.#parent?.graces ?? 1);

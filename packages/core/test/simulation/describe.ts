@@ -1,4 +1,4 @@
-/** Events as a census counts them, and as a trace shows them. */
+/** The names of events in a census, and their lines in a trace. */
 import type { AgentEvent } from "../../src/agent/index.ts";
 
 export function namesOf(event: AgentEvent): string[] {

@@ -1,4 +1,4 @@
-/** One answer of a plan. */
+/** Draws one answer of a plan. */
 import type { ErrorCode, ErrorInfo } from "../../src/errors.ts";
 import type { Usage } from "../../src/llm/usage.ts";
 import { OUTPUT_TOOL } from "./arguments.ts";
@@ -20,7 +20,7 @@ const good: readonly ArgumentsKind[] = ["fit", "fit", "fit", "mendable", "encode
 
 export interface Faults {
   readonly streams: boolean;
-  /** The tools that are called; none in worlds without calls. */
+  /** The tools that are called; empty in simulations without calls. */
   readonly tools: readonly string[];
 }
 
@@ -74,8 +74,7 @@ function drawPart(random: Random, index: number, { tools }: Faults): PartPlan {
   if (kind < 4 || tools.length === 0) return { type: "text", pieces: random.below(4) };
   if (kind < 6) return { type: "thinking", pieces: random.below(3) };
   if (kind < 7) return { type: "opaque" };
-  // Ids are few, so that they come again in later turns; within an answer every wire makes them
-  // unique.
+  // Few ids, so that they repeat in later turns. Within an answer, every wire makes them unique.
   const tool = random.chance(0.12)
     ? random.pick(["unknown", OUTPUT_TOOL, OUTPUT_TOOL])
     : random.pick(tools);

@@ -1,6 +1,6 @@
 /**
- * A plan from a seed. Each family of faults is in some worlds only, so that no fault hides behind
- * another.
+ * Draws a plan from a seed. Each family of faults occurs in some simulations only, so that no fault
+ * hides another.
  */
 import { Random } from "./random.ts";
 import type {
@@ -41,9 +41,7 @@ export function drawPlan(seed: number): Plan {
   return random.chance(0.06) ? strict({ seed, agents }, random) : { seed, agents };
 }
 
-/**
- * A request that ends with an answer, as after a pause, is refused by most servers of both wires.
- */
+/** Adds a wire, and removes pauses because most servers of both wires refuse a request that ends with an answer. */
 function strict(plan: Plan, random: Random): Plan {
   return {
     ...plan,
@@ -60,7 +58,7 @@ function unpaused(agent: AgentPlan): AgentPlan {
   return { ...agent, tools, answers };
 }
 
-/** An agent that is a tool: it is prompted once, by its call. */
+/** An agent that is a tool: each call prompts it once. */
 function drawNested(random: Random): AgentPlan {
   const agent = drawAgent(random, 1);
   const question = {
@@ -177,10 +175,7 @@ function drawHook(random: Random, face: AgentPlan["face"]): HookPlan {
   };
 }
 
-/**
- * A queue of the caller's that something is in, and whose hook may answer when nobody waits for it
- * any more.
- */
+/** A non-empty queue of the caller whose hook may answer too late. */
 function drawSlowQueue(random: Random): Pick<AgentPlan, "hooks" | "actions"> {
   const isSteering = random.chance(0.5);
   const does = isSteering ? "steer" : "followUp";

@@ -1,7 +1,4 @@
-/**
- * A tool of a plan, and the delays that plans are made of: few and small, so that things happen at
- * the same time.
- */
+/** Draws a tool of a plan, and delays. The delays are few and short, so that events coincide. */
 import type { ToolCallPlan, ToolPlan } from "./plan.ts";
 import type { Random } from "./random.ts";
 

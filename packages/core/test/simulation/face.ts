@@ -1,4 +1,4 @@
-/** What a world can do with an agent, whichever face it has. */
+/** What a simulation can do with an agent, through the Agent class or the low-level loop. */
 import type { AgentMessage } from "../../src/agent/index.ts";
 import type { UserMessage } from "../../src/llm/message.ts";
 import type { Model } from "../../src/llm/model.ts";
@@ -7,7 +7,7 @@ import type { Report } from "./report.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Watch } from "./watch.ts";
 
-/** What a face is made of. */
+/** The parts of a face. */
 export interface Parts {
   readonly plan: AgentPlan;
   readonly watch: Watch;
@@ -17,10 +17,10 @@ export interface Parts {
 }
 
 export interface Face {
-  /** Uses the agent once, until it has settled. */
+  /** Uses the agent once; resolves when it has settled. */
   start(plan: StartPlan, messages: AgentMessage[]): Promise<void>;
   /** `text` is that of the message, for actions that have one. */
   act(does: ActionPlan["does"], text: string): void;
-  /** A last prompt, after which nothing is queued. */
+  /** Sends a last prompt, after which nothing is queued. */
   windUp(message: UserMessage): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * What a world saw itself, apart from what events say, and what it keeps of a run to compare the
- * two.
+ * What a simulation saw itself, independent of the agent's events, and what it records of a run for
+ * comparison.
  */
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { reduceEvents, type AssistantMessageEvent } from "../../src/llm/event.ts";
@@ -11,75 +11,75 @@ import type { EventOrder } from "./order.ts";
 /** One call of the stream function. */
 export interface CallFacts {
   readonly tag: string;
-  /** Counts the agent's calls, from 0. */
+  /** The number of the call, counted from 0 for each agent. */
   readonly number: number;
   readonly signal: AbortSignal | undefined;
-  /** The events it handed over, each as JSON. */
+  /** The emitted events, each as JSON. */
   readonly delivered: string[];
-  /** Those of them that go out as updates. */
+  /** Those of them that are emitted as updates. */
   readonly updates: string[];
   /** Its terminal event, if it had one. */
   ended?: "done" | "error";
-  /** What it said that went wrong, at the source. */
+  /** The error that the stream reported. */
   said?: ErrorInfo;
-  /** What it threw. */
+  /** The value that it threw. */
   failure?: unknown;
   folded?: { readonly events: number; readonly message: AssistantMessage | undefined };
-  /** Whether it ran to its end, or was told to go. */
+  /** Whether it ran to its end or was stopped. */
   closed: boolean;
   readonly executions: Map<string, ExecutionFacts>;
-  /** Calls that a hook kept from running. */
+  /** Calls that a hook prevented from running. */
   readonly kept: Set<string>;
-  /** Calls whose arguments a hook has replaced. */
+  /** Calls whose arguments a hook replaced. */
   readonly edited: Set<string>;
 }
 
 /** One execution of a tool. */
 export interface ExecutionFacts {
   readonly signal: AbortSignal;
-  /** It has let others run: an abort from within its first steps is heard only then. */
+  /** It has yielded once. Only then can it see an abort from its first steps. */
   hasBegun: boolean;
   settled?: "returned" | "threw";
 }
 
 export type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: T }>;
 
-/** A message with what it was when it was recorded. */
+/** A message, with its JSON at the time it was recorded. */
 export interface Recorded {
   readonly message: AgentMessage;
   readonly json: string;
 }
 
-/** What is known of one run. */
+/** What is known about one run. */
 export interface RunRecord {
   readonly order: EventOrder;
   readonly startedAt: number;
-  /** It was asked for a value. */
+  /** The run has an output schema. */
   isForOutput: boolean;
-  /** Answers that the transcript held before. */
+  /** The number of answers that the transcript already contained. */
   readonly answersBefore: number;
-  /** Model calls by the place of their answer among all answers of the transcript. */
+  /** Model calls by the index of their answer among all answers of the transcript. */
   readonly calls: Map<number, CallFacts>;
   readonly messages: Recorded[];
-  /** Runs that its tools have started. */
+  /** Runs that its tools started. */
   readonly nested: RunRecord[];
   answers: number;
   turnEnds: number;
-  /** Of the answer that is being received: its first event and those that followed, as JSON. */
+  /** The first event of the answer being received and those that followed, as JSON. */
   updates: string[];
-  /** Ends of the current turn's tools, by call. */
+  /** The end events of the current turn's tools, by call. */
   readonly toolEnds: Map<string, EventOf<"tool_execution_end">>;
-  /** Calls of the current turn whose results asked to end the run. */
+  /** Calls of the current turn whose results ask to end the run. */
   readonly terminating: Set<string>;
   lastTurn?: EventOf<"turn_end">;
   lastAnswer?: AssistantMessage;
   end?: EventOf<"agent_end">;
   abort?: { readonly at: number; readonly turnEnds: number; readonly isStreamOver: boolean };
-  /** The step that could not be recorded: the run stops. */
+  /** The step that could not be recorded, which stops the run. */
   failedStep?: string;
-  /** A hook told the run to stop. */
+  /** A hook asked the run to stop. */
   stopAsked: boolean;
-  /** Messages of each queue in the current turn. */
+  /** The number of messages taken from each queue in the current turn. */
   taken: { steering: number; followUp: number };
 }
 
@@ -111,7 +111,9 @@ export function fold(events: readonly string[]): AssistantMessage | undefined {
   return reduceEvents(events.map((json) => JSON.parse(json) as AssistantMessageEvent));
 }
 
-/** The message that a model call has said so far; the same object until it says more. */
+/**
+ * The message that a model call has emitted so far; the same object until there are more events.
+ */
 export function messageOf(call: CallFacts): AssistantMessage | undefined {
   if (call.folded?.events !== call.delivered.length) {
     call.folded = { events: call.delivered.length, message: fold(call.delivered) };
@@ -119,12 +121,12 @@ export function messageOf(call: CallFacts): AssistantMessage | undefined {
   return call.folded.message;
 }
 
-/** The model call of the answer that comes next, or of the last one. */
+/** The model call of the next answer, or with offset -1 of the last one. */
 export function callOf(run: RunRecord, offset: 0 | -1 = 0): CallFacts | undefined {
   return run.calls.get(run.answersBefore + run.answers + offset);
 }
 
-/** The call as the model made it. */
+/** The call as the model wrote it. */
 export function findCall(message: AssistantMessage | undefined, id: string): ToolCall | undefined {
   return message === undefined ? undefined : toolCallsOf(message).find((call) => call.id === id);
 }

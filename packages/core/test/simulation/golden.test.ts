@@ -1,6 +1,6 @@
 /**
- * Whole runs on a clock of our own, to the millisecond: queues, endings and aborts. A change here
- * is a change of the contract. The order of simpler runs is in event-order.test.ts.
+ * Whole runs on a simulated clock, to the millisecond: queues, endings and aborts. A change here is
+ * a change of the contract. event-order.test.ts has the order of simpler runs.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -28,13 +28,15 @@ interface Stage {
   readonly timeline: Timeline;
   readonly script: ScriptedModel;
   readonly trace: string[];
-  /** Lets time pass until the run has settled. */
+  /** Advances the time until the run has settled. */
   readonly play: (run: Promise<RunResult>) => Promise<RunResult>;
 }
 
 type Steps = readonly ScriptedAnswer[];
 
-/** An agent on a timeline; `tools` may wait on it. Its trace leaves out what every answer has. */
+/**
+ * An agent on a timeline, on which `tools` may wait. Its trace leaves out what every answer has.
+ */
 function stage(
   steps: Steps,
   tools: (timeline: Timeline) => AgentTool[] = () => [],
@@ -77,7 +79,7 @@ const calls = (...ids: string[]): ScriptedAnswer => ({
 });
 const user = (content: string): AgentMessage => ({ role: "user", content, timestamp: 1 });
 
-/** A tool that takes its time, and does not hear an abort. */
+/** A slow tool that ignores aborts. */
 const slow = (timeline: Timeline, name: string, ms: number): AgentTool =>
   tool(name, () => timeline.sleep(ms).then(() => name));
 
@@ -164,7 +166,7 @@ describe("a run on a simulated clock", () => {
     const result = agent.state.messages.at(-1);
     assert.equal(result?.role, "toolResult");
     assert.match(messageText(result), /^The run was aborted\. The tool was left running/);
-    // What it comes to, 2,750 ms later, changes nothing any more.
+    // Its late result, 2,750 ms later, changes nothing.
     const before = JSON.stringify(agent.state.messages);
     while (timeline.step()) await drained();
     assert.equal(timeline.elapsed, 3000);
@@ -202,9 +204,7 @@ describe("a run on a simulated clock", () => {
   });
 });
 
-/**
- * What follows the tool `a`, which takes 10 ms, while which two messages of each kind are queued.
- */
+/** The trace after the tool `a`, which takes 10 ms, while two messages of each kind are queued. */
 async function queued(options: AgentOptions): Promise<string[]> {
   const { agent, timeline, trace, play } = stage(
     [calls("a"), "One.", "Two.", "Three.", "Four."],

@@ -1,4 +1,4 @@
-/** Hooks and listeners that do what a plan says. Only those that a plan names are there at all. */
+/** Hooks and listeners that behave as a plan says. Only those in the plan exist. */
 import {
   requireApproval,
   type AfterToolCallResult,
@@ -18,10 +18,10 @@ type Hooks = Partial<Pick<AgentLoopConfig, HookName>>;
 
 const APPROVAL_TIMEOUT_MS = 20;
 
-/** Hooks that may take as long as they like: they wait for a person, or for a model. */
+/** Hooks without a time limit, because they may wait for a person or a model. */
 const unlimited: readonly HookName[] = ["beforeToolCall", "afterToolCall", "transformContext"];
 
-/** `take` gives the queued messages of the loop, which has queues of its own. */
+/** `take` returns the queued messages of the low-level loop, which has its own queues. */
 export function createHooks(
   plan: AgentPlan,
   watch: Watch,
@@ -31,7 +31,7 @@ export function createHooks(
   const calls = new Map<HookName, number>();
   const ask = requireApproval({ timeoutMs: APPROVAL_TIMEOUT_MS });
 
-  /** What the plan says of this call of the hook, if anything. */
+  /** The plan for this call of the hook, if any. */
   function next(hook: HookName): HookPlan | undefined {
     const call = calls.get(hook) ?? 0;
     calls.set(hook, call + 1);
@@ -42,7 +42,7 @@ export function createHooks(
     return found;
   }
 
-  /** What the hook gives: at once where nothing is to be waited for. */
+  /** The result of the hook, synchronous if it does not wait. */
   function run<T>(hook: HookName, usual: () => T, acts: () => T): T | Promise<T> {
     const does = next(hook);
     if (does === undefined) return usual();

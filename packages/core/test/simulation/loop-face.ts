@@ -1,4 +1,7 @@
-/** `agentLoop` and `agentLoopContinue` in a world: the caller keeps the context and the queues. */
+/**
+ * `agentLoop` and `agentLoopContinue` in a simulation, where the caller holds the context and the
+ * queues.
+ */
 import {
   createBudget,
   agentLoop,
@@ -63,14 +66,14 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
     const stream = start();
     const settled = stream.result().then((messages) => {
       watch.released(plan.settings.abortGraceMs);
-      // `agentLoop` has worked on a copy.
+      // `agentLoop` worked on a copy.
       if (context.messages.length === before) context.messages.push(...messages);
     });
     const [isWhole] = await Promise.all([read(stream), settled]);
     watch.settles(undefined, context.messages, isWhole);
   }
 
-  /** Whether it was read to its end. */
+  /** Whether the stream was read to its end. */
   async function read(stream: Stream): Promise<boolean> {
     const {
       wait,
@@ -141,7 +144,7 @@ export function createLoopFace({ plan, watch, ...world }: Parts): Face {
         case "prompt":
         case "reset":
         case "waitForIdle":
-          return undefined; // the agent's only
+          return undefined; // only for the agent
       }
     },
     async windUp(message) {

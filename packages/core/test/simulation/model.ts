@@ -1,6 +1,6 @@
 /**
- * A stream function that does what a plan says, in the shapes that our own streams and those of
- * strangers have.
+ * A stream function that behaves as a plan says, in the forms of this library's streams and of
+ * custom ones.
  */
 import { BowlineError } from "../../src/errors.ts";
 import type { AssistantMessageEvent } from "../../src/llm/event.ts";
@@ -20,7 +20,7 @@ interface Call {
   readonly model: Model;
   readonly facts: CallFacts;
   readonly timeline: Timeline;
-  /** Waits for the signal, or for ever. */
+  /** Waits for the signal, or without end. */
   readonly stall: (signal?: AbortSignal) => Promise<void>;
 }
 
@@ -85,11 +85,11 @@ function openStream(call: Call, signal: AbortSignal): AssistantMessageStream {
     return { batches: () => batches, [Symbol.asyncIterator]: () => oneByOne(batches) };
   if (shape !== "iterator") return oneByOne(batches);
   const events = oneByOne(batches);
-  call.facts.closed = true; // nobody can close what has no return()
+  call.facts.closed = true; // a stream without return() cannot be closed
   return { [Symbol.asyncIterator]: () => ({ next: () => events.next() }) };
 }
 
-/** Plain events, as they come from another realm or a file: nothing is shared, nothing is live. */
+/** Plain events, as from another realm or a file: no shared or live objects. */
 async function* strange(call: Call, signal: AbortSignal): AsyncGenerator<Batch> {
   for await (const batch of produce(call, signal)) {
     const heard =
@@ -108,7 +108,7 @@ async function* oneByOne(batches: AsyncIterable<Batch>): AsyncGenerator<Assistan
 
 function note(facts: CallFacts, batch: Batch, jsons: readonly string[]): void {
   for (const [index, { type }] of batch.entries()) {
-    if (facts.ended !== undefined) return; // what comes after the end is not heard
+    if (facts.ended !== undefined) return; // events after the end are ignored
     const json = jsons[index] as string;
     facts.delivered.push(json);
     if (type === "done" || type === "error") facts.ended = type;
@@ -190,7 +190,7 @@ async function* attempt(call: Call, signal: AbortSignal): AsyncGenerator<Batch> 
     writer.fail(new BowlineError(error.code, error.message, error));
   } else if (answer.ends === "never") {
     yield writer.take();
-    if (answer.onAbort === "ignores") facts.closed = true; // nobody can
+    if (answer.onAbort === "ignores") facts.closed = true; // it cannot be closed
     await call.stall(answer.onAbort === "ignores" ? undefined : signal);
     if (answer.onAbort === "throws") throw signal.reason;
     writer.fail(new BowlineError("aborted", "The request was aborted."));
@@ -249,7 +249,7 @@ function writesOf(part: PartPlan, text: string): Write[] {
   }
 }
 
-/** Waits; one that heeds its signal stops early, one that throws throws what the signal says. */
+/** Waits. Depending on `onAbort`, stops early on an abort or throws the signal's reason. */
 async function pause(
   timeline: Timeline,
   ms: number | undefined,

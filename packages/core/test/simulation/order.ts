@@ -1,6 +1,6 @@
 /**
- * The order in which the events of one run may come: a machine that is fed one event at a time and
- * says what is wrong.
+ * The permitted order of the events of one run: a state machine that takes one event at a time and
+ * returns what is wrong.
  */
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { toolCallsOf, type AssistantMessage } from "../../src/llm/message.ts";
@@ -19,7 +19,7 @@ type Phase =
   | "result"
   | "over";
 
-/** Which phase an event leads to, from each. What is not named must not come. */
+/** The phase that each event leads to, for each phase. Events that are not listed are errors. */
 const phases: Readonly<Record<Phase, Readonly<Record<string, Phase>>>> = {
   before: { agent_start: "between" },
   // Messages that were taken from a queue while the run was being stopped are recorded without a
@@ -70,7 +70,7 @@ export class EventOrder {
   readonly #asked = new Set<string>();
   readonly #isSequential: (toolNames: readonly string[]) => boolean;
 
-  /** `isSequential`: whether tools of these names run one by one. */
+  /** `isSequential`: whether tools of these names run one after the other. */
   constructor(isSequential: (toolNames: readonly string[]) => boolean) {
     this.#isSequential = isSequential;
   }
@@ -119,7 +119,7 @@ export class EventOrder {
       this.#open = message;
       return message.role === "toolResult" ? this.#record(message.toolCallId) : undefined;
     }
-    // The live message of an answer may be another object than the final one.
+    // The live message of an answer may be a different object than the final one.
     if (message.role === "assistant") this.#answered(message);
     else if (message !== this.#open) return "another message ended than began";
     return undefined;
@@ -158,7 +158,7 @@ export class EventOrder {
     return undefined;
   }
 
-  /** Results come in the order of the calls; of parallel calls when all have ended. */
+  /** Results are in the order of the calls, and for parallel calls after all have ended. */
   #record(id: string): string | undefined {
     const call = this.#calls.find(({ state }) => state !== "recorded");
     if (call?.id !== id)
@@ -188,8 +188,8 @@ function kindOf(event: AgentEvent): string {
 }
 
 /**
- * What is wrong with how calls and results of a transcript pair, if anything: results stand behind
- * their answer, in order.
+ * Returns what is wrong with the pairing of calls and results in a transcript, if anything. Results
+ * must follow their answer in order.
  */
 export function pairingProblem(messages: readonly { readonly role: string }[]): string | undefined {
   let due: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Everything that will happen in a world, as JSON: what the models say, what tools, hooks and
- * listeners do, who aborts when. A seed decides a plan, a plan decides a run, and a smaller plan is
- * a smaller world. Whatever is absent behaves well.
+ * Everything that happens in a simulation, as JSON: what the models answer, what tools, hooks and
+ * listeners do, and when aborts happen. A seed determines a plan, a plan determines a run, and a
+ * smaller plan is a smaller simulation. Whatever is absent works normally.
  */
 import type { AgentOptions } from "../../src/agent/index.ts";
 import type { ErrorInfo } from "../../src/errors.ts";
@@ -9,32 +9,29 @@ import type { Usage } from "../../src/llm/usage.ts";
 
 export interface Plan {
   readonly seed: number;
-  /**
-   * Requests are encoded for this wire and checked by its strict validator, in worlds that have
-   * one.
-   */
+  /** Requests are encoded for this wire and checked by its strict validator. Absent: no check. */
   readonly wire?: "openai-chat" | "anthropic-messages";
-  /** One, or two that must never meet. */
+  /** One agent, or two that must not affect each other. */
   readonly agents: readonly AgentPlan[];
 }
 
 export interface AgentPlan {
   /** The stateful agent, or `agentLoop` and `agentLoopContinue`. */
   readonly face: "agent" | "loop";
-  /** Passed on as they are. */
+  /** Passed on unchanged. */
   readonly settings: Settings;
-  /** The budget is one for all runs of the agent, not of each by itself. */
+  /** All runs of the agent share one budget, instead of one for each run. */
   readonly sharesBudget?: boolean;
   /** The clock has a `yield`. */
   readonly yields?: boolean;
   readonly tools: readonly ToolPlan[];
-  /** The model's answers, in the order of its calls; after them it says one line. */
+  /** The model's answers in the order of its calls; after them it answers one line. */
   readonly answers: readonly AnswerPlan[];
   readonly starts: readonly StartPlan[];
   readonly actions: readonly ActionPlan[];
   readonly hooks: readonly HookPlan[];
   readonly listeners: readonly ListenerPlan[];
-  /** Its steps are recorded, all at once but these. Of the agent only. */
+  /** The agent's steps are recorded, immediately except for these. Only for the agent. */
   readonly steps?: readonly StepPlan[];
   /** How the stream of `agentLoop` is read. */
   readonly reader?: ReaderPlan;
@@ -54,29 +51,31 @@ export type Settings = Pick<
 >;
 
 /**
- * One use of the agent, begun `wait` after the one before has settled. `retry` drops a failed
- * answer and continues.
+ * One use of the agent, which begins `wait` after the previous one has settled. `retry` drops a
+ * failed answer and continues.
  */
 export interface StartPlan {
   readonly kind: "prompt" | "continue" | "retry" | "reset";
   readonly wait?: number;
   /**
-   * Messages of a prompt, one of the application's own among them if there are several. Default 1.
+   * The number of messages of a prompt; if there are several, one is a custom message. Default 1.
    */
   readonly messages?: number;
-  /** Asks for a value of the tools' schema. Of the agent only. */
+  /** Requires an output of the tools' schema. Only for the agent. */
   readonly output?: boolean;
-  /** The signal has fired before the run begins. Of the loop only. */
+  /** The signal is aborted before the run begins. Only for the loop. */
   readonly aborted?: boolean;
 }
 
-/** Something done from outside, at a moment: after so many ms, or at the so-manieth event, request,
- * tool execution or hook that does something. */
+/**
+ * An action from outside at a moment: after a number of ms, or at the nth event, request, tool
+ * execution or hook with a plan.
+ */
 export interface ActionPlan {
   readonly does: "abort" | "steer" | "followUp" | "prompt" | "waitForIdle" | "reset" | "clear";
   readonly on: "time" | "event" | "request" | "execution" | "hook";
   readonly at: number;
-  /** Microtasks later. Default none: within the callback. */
+  /** The number of microtasks to wait. Default: none, within the callback. */
   readonly hops?: number;
 }
 
@@ -91,23 +90,23 @@ export type HookName =
   | "getFollowUpMessages";
 
 /**
- * What a hook does at its call number `call`. `acts`: blocks, replaces, stops, adds, whatever it is
- * for. The rest is of `beforeToolCall`: other arguments that fit, others that do not, a person who
- * is asked and answers after `wait`.
+ * What a hook does at its call number `call`. `acts`: whatever the hook is for, such as to block,
+ * replace, stop or add. The others are for `beforeToolCall`: valid arguments, invalid arguments, or
+ * an approval that a person answers after `wait`.
  */
 export interface HookPlan {
   readonly hook: HookName;
   readonly call: number;
   readonly does?: "throws" | "rejects" | "never" | "acts" | "edits" | "spoils" | "asks";
-  /** What the person says; nothing if absent. */
+  /** The person's answer; absent if there is none. */
   readonly answer?: "allow" | "deny";
   readonly wait?: number;
   readonly hops?: number;
-  /** Of a queue's hook: it takes the messages first, and gives them after its wait. */
+  /** For a queue's hook: takes the messages first, and returns them after its wait. */
   readonly early?: boolean;
 }
 
-/** What a listener does at event `from`, and at every `every`-th after it. */
+/** What a listener does at event `from`, and at every `every`-th event after it. */
 export interface ListenerPlan {
   readonly from: number;
   readonly every?: number;
@@ -115,7 +114,7 @@ export interface ListenerPlan {
   readonly wait?: number;
 }
 
-/** What the record of step number `at` does, before what is done in the step or behind it. */
+/** What the recorder does for step number `at`, before or after the step itself. */
 export interface StepPlan {
   readonly at: number;
   readonly isBehind?: boolean;
@@ -123,7 +122,7 @@ export interface StepPlan {
   readonly wait?: number;
 }
 
-/** Reads slowly, or leaves after so many events. */
+/** Reads slowly, or leaves after this many events. */
 export interface ReaderPlan {
   readonly wait?: number;
   readonly leaves?: number;
@@ -133,28 +132,28 @@ export interface ReaderPlan {
 export interface AnswerPlan {
   /** How the stream function itself behaves. Default: it returns a stream at once. */
   readonly opens?: "later" | "throws" | "rejects" | "garbage";
-  /** Default `live`, as our own streams are; the others are as strangers write them. */
+  /** Default `live`, as this library's own streams; the others are custom streams. */
   readonly shape?: "plain" | "batches" | "iterator" | "final";
   /** Default `obeys`: an error event. */
   readonly onAbort?: "ignores" | "throws";
-  /** Said before any output. */
+  /** Emitted before any output. */
   readonly before?: readonly ("retry" | "failover")[];
   readonly parts: readonly PartPlan[];
-  /** Milliseconds before each batch; 0 is a turn of its own. Default: all at once. */
+  /** Milliseconds before each batch; 0 is a separate event loop turn. Default: all at once. */
   readonly wait?: number;
-  /** Events a batch. Default: all that there are. */
+  /** Events per batch. Default: all available ones. */
   readonly batch?: number;
-  /** Everything is withdrawn and said again. */
+  /** All output is withdrawn and emitted again. */
   readonly retracts?: boolean;
   /** Default `done`. */
   readonly ends?: "error" | "throws" | "throwsTyped" | "cut" | "never";
-  /** Default: as the parts ask. */
+  /** Default: determined by the parts. */
   readonly stopReason?: "stop" | "length" | "toolUse";
   readonly paused?: boolean;
   readonly usage?: Usage;
-  /** Of `error`, `throwsTyped`, `retry` and `failover`. */
+  /** The error of `error`, `throwsTyped`, `retry` and `failover`. */
   readonly error?: ErrorInfo;
-  /** Goes on after its end. */
+  /** Continues after its end. */
   readonly babbles?: boolean;
 }
 
@@ -186,9 +185,9 @@ export interface ToolPlan {
   /** Default: a JSON Schema. `slow` and `throws` are Standard Schemas. */
   readonly schema?: "standard" | "slow" | "throws";
   readonly prepare?: "completes" | "throws";
-  /** The tool is an agent: each call is a run of it. */
+  /** The tool is an agent: each call is one of its runs. */
   readonly nested?: AgentPlan;
-  /** What its calls do, in turn. */
+  /** What its calls do, in order. */
   readonly calls: readonly ToolCallPlan[];
 }
 
@@ -197,7 +196,7 @@ export interface ToolCallPlan {
   readonly hops?: number;
   /** Default: a text. */
   readonly ends?: "throws" | "throwsAtOnce" | "isError" | "terminates" | "never" | GarbageKind;
-  /** Progress, this many ms apart. */
+  /** The number of progress updates, this many ms apart. */
   readonly updates?: readonly number[];
   /** Reports progress this long after it has settled. */
   readonly late?: number;

@@ -1,6 +1,4 @@
-/**
- * The messages that were queued for an agent: each is seen once, in its order, and none is lost.
- */
+/** The messages queued for an agent: each is delivered once, in order, and none is lost. */
 import type { RunRecord } from "./facts.ts";
 import type { Settings } from "./plan.ts";
 import type { Report } from "./report.ts";
@@ -10,9 +8,9 @@ export type QueueKind = "steering" | "followUp";
 interface Queued {
   readonly kind: QueueKind;
   readonly text: string;
-  /** `taken`: a hook has it, which has not given it to the loop yet, or too late. */
+  /** `taken`: a hook has it and has not yet given it to the loop, or did so too late. */
   state: "waiting" | "taken" | "seen" | "cleared";
-  /** It was given back, when later ones may have been taken. */
+  /** It was returned to the queue after later ones may have been taken. */
   isBack?: boolean;
 }
 
@@ -39,7 +37,7 @@ export class QueueWatch {
     for (const queued of this.#find(messages)) queued.state = "taken";
   }
 
-  /** They came too late for the loop, and are back in the caller's queue. */
+  /** Messages that were too late for the loop are back in the caller's queue. */
   giveBack(messages: readonly { readonly content?: unknown }[]): void {
     for (const queued of this.#find(messages)) {
       if (queued.state !== "taken")
@@ -53,12 +51,12 @@ export class QueueWatch {
     return this.#queue.filter(({ text }) => messages.some(({ content }) => content === text));
   }
 
-  /** A steering message is there that was not seen yet. */
+  /** There is a steering message that was not yet delivered. */
   get hasSteering(): boolean {
     return this.#queue.some(({ kind, state }) => kind === "steering" && state !== "seen");
   }
 
-  /** The next of them that the loop can take. */
+  /** The next steering message that the loop can take. */
   get steering(): string | undefined {
     return this.#queue.find(({ kind, state }) => kind === "steering" && state === "waiting")?.text;
   }
@@ -68,8 +66,8 @@ export class QueueWatch {
   }
 
   /**
-   * A user's message came: one at a time, unless the mode says all. Gives the queue it was in.
-   * `now`: when it was taken, at the latest.
+   * A user message was delivered: one at a time, unless the mode is `all`. Returns its queue.
+   * `now`: the latest time at which it was taken.
    */
   seen(content: unknown, run: RunRecord, isAll: boolean, now: number): QueueKind | undefined {
     const index = this.#queue.findIndex(({ text }) => text === content);
@@ -96,7 +94,7 @@ export class QueueWatch {
     return kind;
   }
 
-  /** The transcript of a run whose events were not all read. */
+  /** Takes the transcript of a run whose events were not all read. */
   readLater(messages: readonly { readonly role: string; readonly content?: unknown }[]): void {
     const contents = new Set(
       messages.filter(({ role }) => role === "user").map(({ content }) => content),

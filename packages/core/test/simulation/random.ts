@@ -1,10 +1,10 @@
-/** Randomness that a seed decides: the same seed, the same numbers, on every machine. */
+/** Random numbers determined by a seed, the same on every machine. */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
     this.#state = seed | 0;
-    this.next(); // neighbouring seeds begin alike otherwise
+    this.next(); // otherwise neighbouring seeds begin alike
   }
 
   /** From 0 up to 1. */
@@ -28,7 +28,7 @@ export class Random {
     return from[this.below(from.length)] as T;
   }
 
-  /** Up to `most` things, each made by `make`. */
+  /** Up to `most` values, each made by `make`. */
   some<T>(most: number, make: (index: number) => T): T[] {
     return Array.from({ length: this.below(most + 1) }, (_, index) => make(index));
   }

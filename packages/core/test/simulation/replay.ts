@@ -1,9 +1,9 @@
-/** One seed again: what was found, in the smallest world that still shows it, line by line. */
+/** Replays one seed: the finding, in the smallest simulation that still shows it, line by line. */
 import { drawPlan } from "./draw-plan.ts";
 import { shrink } from "./shrink.ts";
 import type { Simulator } from "./simulate.ts";
 
-/** Undefined when nothing is wrong. */
+/** Undefined if nothing is wrong. */
 export async function explain(simulator: Simulator, seed: number): Promise<string | undefined> {
   const { finding } = await simulator.run(seed);
   if (finding === undefined) return undefined;
@@ -21,7 +21,7 @@ export async function explain(simulator: Simulator, seed: number): Promise<strin
   ].join("\n");
 }
 
-/** What happens in the world of a seed, line by line, whether or not something is wrong. */
+/** The events in the simulation of a seed, line by line, with or without a finding. */
 export async function traceOf(simulator: Simulator, seed: number): Promise<string> {
   const { trace } = await simulator.runPlan(drawPlan(seed), true);
   return trace.join("\n");

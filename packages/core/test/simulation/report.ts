@@ -1,4 +1,6 @@
-/** What a check found. The number is that of the invariant; `0` are promises that have none. */
+/**
+ * The finding of a check. The number is that of the invariant; `0` marks promises without a number.
+ */
 export type CheckName =
   | "0 world"
   | "0 result"

@@ -1,4 +1,4 @@
-/** Watches the events of one run, and checks the invariants at each. */
+/** Watches the events of one run, and checks the invariants at each event. */
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { OUTPUT_TOOL } from "./arguments.ts";
 import { checkAnswer } from "./check-answer.ts";
@@ -87,13 +87,13 @@ export class RunWatch {
 
   #seen(content: unknown): void {
     const { plan, now, queue, circumstances, count } = this.#options;
-    // What slow listeners and the readers of a loop's stream hear may have been taken long before.
+    // Slow listeners and readers of a loop's stream may receive a message long after it was taken.
     const taken = plan.face === "agent" && circumstances.listening === 0 ? now() : 0;
     const kind = queue.seen(content, this.record, circumstances.isCalm, taken);
     if (kind !== undefined) count(`queued ${kind}`);
   }
 
-  /** A steering message that waits keeps calls from starting, if the settings say so. */
+  /** A pending steering message prevents calls from starting, if the settings say so. */
   #mayBeSkipped(id: string): void {
     const { plan, queue } = this.#options;
     if (plan.settings.skipToolsOnSteering === true && queue.hasSteering)
@@ -134,7 +134,7 @@ export class RunWatch {
     checkNoneLost(message, call, run, plan.tools, this.#report);
   }
 
-  /** The error is the stream's own, with all its fields. */
+  /** Checks that the error is the stream's own, with all fields. */
   #announced({ type, error }: EventOf<"request_retry"> | EventOf<"model_failover">): void {
     const json = JSON.stringify(error);
     if (callOf(this.record)?.delivered.some((delivered) => delivered.includes(json)) === true)

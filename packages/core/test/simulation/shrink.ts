@@ -1,12 +1,9 @@
-/**
- * A smaller plan that fails in the same way: parts are left out, one after the other, as long as it
- * does.
- */
+/** Shrinks a plan: parts are removed one by one while it still fails in the same way. */
 import type { Plan } from "./plan.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** What a plan cannot do without; everything else may be absent. */
+/** The fields that a plan must have; all others may be absent. */
 const needed = new Set(
   (
     "seed agents face settings tools answers starts actions hooks listeners parts calls kind type does on at hook call from " +
@@ -14,7 +11,7 @@ const needed = new Set(
   ).split(" "),
 );
 
-/** `fails` says whether a plan still fails in the same way. Tries at most `tries` plans. */
+/** `fails` returns whether a plan still fails in the same way. Tries at most `tries` plans. */
 export async function shrink(
   plan: Plan,
   fails: (candidate: Plan) => Promise<boolean>,
@@ -35,7 +32,7 @@ export async function shrink(
   return smallest;
 }
 
-/** The value with one thing less, the largest first. */
+/** The value with one part removed, the largest parts first. */
 function* smaller(value: Json): Generator<Json> {
   if (Array.isArray(value)) {
     for (const index of value.keys()) yield value.toSpliced(index, 1);

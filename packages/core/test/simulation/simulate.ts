@@ -1,4 +1,4 @@
-/** Runs worlds, one after the other, each to its end or its first finding. */
+/** Runs simulations one after the other, each to its end or its first finding. */
 import { getEventListeners } from "node:events";
 import { errorText } from "../../src/errors.ts";
 import { drawPlan } from "./draw-plan.ts";
@@ -9,16 +9,16 @@ import { drained, Timeline } from "./timeline.ts";
 import type { Watch } from "./watch.ts";
 import { createWorld } from "./world.ts";
 
-/** More timers than any world fires that ends. */
+/** More timers than any simulation that ends. */
 const MAX_STEPS = 5000;
 
 export interface Verdict {
   readonly finding?: Finding;
-  /** What happened, a line each; empty unless asked for. */
+  /** One line per event; empty unless requested. */
   readonly trace: readonly string[];
   readonly runs: number;
   readonly events: number;
-  /** What happened how often. */
+  /** How often each event happened. */
   readonly census: ReadonlyMap<string, number>;
 }
 

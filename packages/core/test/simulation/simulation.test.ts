@@ -1,6 +1,6 @@
 /**
- * The invariants of design, in thousands of random worlds. How it works, and how to go on from a
- * seed: docs/project/testing.md.
+ * The invariants of the design, in thousands of random simulations. docs/project/testing.md
+ * explains how it works and how to continue from a seed.
  */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -10,8 +10,7 @@ import { shrink } from "./shrink.ts";
 import { Simulator } from "./simulate.ts";
 
 /**
- * The same worlds each time, unless another base is asked for; `npm run simulate` looks at new
- * ones.
+ * The same simulations each time, unless another base is given; `npm run simulate` tries new ones.
  */
 const BASE = Number(process.env.BOWLINE_SIMULATION_SEED ?? 1);
 const RUNS = 20_000;
@@ -62,7 +61,7 @@ describe("random simulations", () => {
   });
 });
 
-/** What a world must be able to bring about: otherwise nothing was tested. */
+/** What the simulations must bring about; otherwise it was not tested. */
 const mustHappen = Object.entries({
   agent_end: ["done", "length", "error", "aborted", "budget"],
   tool_execution_end: ["finished", "failed", "stopped", "left_running", "not_started"],

@@ -1,4 +1,4 @@
-/** What records an agent's steps: it takes its time, fails, or never answers, as the plan says. */
+/** The recorder of an agent's steps, which is slow, fails, or never settles, as the plan says. */
 import type { Effects } from "../../src/agent/index.ts";
 import type { BowlineError } from "../../src/errors.ts";
 import type { StepPlan } from "./plan.ts";

@@ -1,7 +1,7 @@
 /**
- * A world's time. It moves only when nothing else can run: the caller lets a turn of the event loop
- * pass, in which the engine empties the queue of microtasks, and then fires the next timer. Of
- * timers that are due together any may come first.
+ * The time of a simulation. It moves only when nothing else can run: the caller waits one turn of
+ * the event loop, which empties the microtask queue, and then fires the next timer. Timers that are
+ * due together fire in random order.
  */
 import { sleep, type Clock } from "../../src/clock.ts";
 import type { Random } from "./random.ts";
@@ -11,7 +11,7 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** A clock of the timeline that knows how many of its own timers are pending. */
+/** A clock of the timeline that counts its own pending timers. */
 export interface CountingClock extends Clock {
   readonly pending: number;
 }
@@ -32,7 +32,7 @@ export class Timeline {
     return this.#now;
   }
 
-  /** Milliseconds since the world began. */
+  /** Milliseconds since the simulation began. */
   get elapsed(): number {
     return this.#now - BEGINNING;
   }
@@ -43,7 +43,7 @@ export class Timeline {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Resolves after `ms`, or when the signal fires. Leaves nothing behind. */
+  /** Resolves after `ms`, or when the signal fires. Leaves no timer or listener. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return sleep(
       { now: () => this.#now, setTimer: (delay, fire) => this.after(delay, fire) },
@@ -52,7 +52,7 @@ export class Timeline {
     );
   }
 
-  /** A view for one party, so that what it leaves behind can be told from what others wait for. */
+  /** A clock for one party, so that its remaining timers can be distinguished from others. */
   clock(yields = false): CountingClock {
     const own = new Set<() => void>();
     return {
@@ -75,12 +75,12 @@ export class Timeline {
     };
   }
 
-  /** Calls `then` when everything that happens at this moment has happened. */
+  /** Calls `then` after everything else that happens at this time. */
   afterwards(then: () => void): void {
     this.#afterwards.push(then);
   }
 
-  /** Moves to the next timer and fires it. False when there is none. */
+  /** Moves to the next timer and fires it. Returns false if there is none. */
   step(): boolean {
     let next: Timer | undefined;
     let rivals = 1;
@@ -101,15 +101,12 @@ export class Timeline {
   }
 }
 
-/**
- * Lets everything that is ready run: the engine empties its queue of microtasks before the next
- * turn.
- */
+/** Waits one turn of the event loop, which empties the microtask queue. */
 export function drained(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets `count` microtasks pass, so that things meet in every order. */
+/** Waits for `count` microtasks, so that events interleave in every order. */
 export async function hops(count: number): Promise<void> {
   for (let left = count; left > 0; left--) await Promise.resolve();
 }

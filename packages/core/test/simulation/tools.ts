@@ -1,4 +1,4 @@
-/** Tools that do what a plan says. */
+/** Tools that behave as a plan says. */
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "../../src/agent/index.ts";
 import type { StandardSchema } from "../../src/schema.ts";
 import { COMPLETED, fits, parameters } from "./arguments.ts";
@@ -17,7 +17,7 @@ const garbage: Readonly<Record<GarbageKind, unknown>> = {
   list: [],
 };
 
-/** `nest` makes the tool that an agent is. */
+/** `nest` makes the tool of a nested agent. */
 export function createTools(
   plans: readonly ToolPlan[],
   watch: Watch,
@@ -37,7 +37,7 @@ export function createTools(
       execute(toolCallId, params, signal = new AbortController().signal, onUpdate, run) {
         const call = plan.calls[calls++] ?? {};
         const facts = watch.executed(plan, toolCallId, params, signal, run);
-        Object.assign(params as object, { n: "spoiled" }); // what a tool gets is its own
+        Object.assign(params as object, { n: "spoiled" }); // a tool receives its own copy
         if (nested !== undefined) {
           const running = nested.execute(
             toolCallId,
@@ -122,7 +122,7 @@ function prepare(kind: "completes" | "throws"): (raw: unknown) => unknown {
   };
 }
 
-/** A Standard Schema of the same arguments, which gives its JSON Schema too. */
+/** A Standard Schema of the same arguments, with its JSON Schema. */
 function standardSchema(kind: "standard" | "slow" | "throws", timeline: Timeline): StandardSchema {
   const check = (value: unknown): { value: unknown } | { issues: [{ message: string }] } =>
     fits(value) ? { value } : { issues: [{ message: "does not fit" }] };

@@ -1,5 +1,5 @@
 /**
- * Invariants 1 and 7 of a transcript: what is stored is what was recorded, in pairs, and does not
+ * Invariants 1 and 7 of a transcript: stored messages equal the recorded ones, in pairs, and do not
  * change afterwards.
  */
 import type { AgentMessage } from "../../src/agent/index.ts";
@@ -16,7 +16,7 @@ export class TranscriptWatch {
     this.#report = report;
   }
 
-  /** A run begins with what is left of the transcript. */
+  /** A run begins with the remaining transcript. */
   begin({ length }: readonly AgentMessage[]): void {
     this.#recorded.length = Math.min(this.#recorded.length, length);
   }
@@ -27,7 +27,7 @@ export class TranscriptWatch {
     return recorded;
   }
 
-  /** A run has settled. What is stored is taken for granted when its events were not all read. */
+  /** A run has settled. If its events were not all read, the stored messages are not compared. */
   settle(stored: readonly AgentMessage[], isWhole: boolean): void {
     this.#stored = stored;
     if (!isWhole) {
@@ -37,7 +37,7 @@ export class TranscriptWatch {
     this.#check(false);
   }
 
-  /** Nothing will happen any more. */
+  /** The simulation has ended. */
   end(): void {
     this.#check(true);
   }

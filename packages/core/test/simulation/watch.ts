@@ -1,6 +1,6 @@
 /**
- * Watches one agent in a world: takes what the world sees and what the agent says, and checks the
- * invariants at each.
+ * Watches one agent in a simulation: takes what the simulation sees and what the agent emits, and
+ * checks the invariants at each step.
  */
 import type {
   AgentEvent,
@@ -37,25 +37,25 @@ export interface WatchOptions {
   readonly count: (what: string) => void;
   /** Checks a request as a strict server would. */
   readonly checkWire: (model: Model, context: Context, options: StreamOptions) => void;
-  /** What must never be seen here: the other agent's tag. */
+  /** The other agent's tag, which must never occur here. */
   readonly stranger: string | undefined;
-  /** Watches the agent whose tool this agent is. */
+  /** The watch of the agent whose tool this agent is. */
   readonly parent?: Watch;
 }
 
 export class Watch {
   readonly tag: string;
   readonly key: string;
-  /** Handed to tools as the agent's context. */
+  /** Passed to tools as the agent's context. */
   readonly context: object;
   readonly clock: CountingClock;
   readonly queue: QueueWatch;
   readonly circumstances: Circumstances;
   readonly signals = new Set<AbortSignal>();
   readonly children: Watch[] = [];
-  /** Answers a question; false when nobody waits. */
+  /** Answers an approval request; false if none is pending. */
   answer: (approvalId: string, value: unknown) => boolean = () => false;
-  /** Something stalls; a person may give up and abort. */
+  /** Something stalls, so a person may abort. */
   isStalled = false;
   events = 0;
   readonly #options: WatchOptions;
@@ -65,7 +65,7 @@ export class Watch {
   readonly #orders = new Map<string, EventOrder>();
   readonly #counts: Record<Moment, number> = { event: 0, request: 0, execution: 0, hook: 0 };
   readonly #calls: CallFacts[] = [];
-  /** What people were asked in this run, by nested ones too. */
+  /** The approval requests of this run, including those of nested runs. */
   readonly #questions = new Set<string>();
   #trigger: (on: Moment, at: number) => void = () => {};
   #ids = 0;
@@ -87,7 +87,7 @@ export class Watch {
 
   readonly createId = (): string => `${this.tag}${++this.#ids}`;
 
-  /** A watch of an agent that a tool of this one is. */
+  /** The watch of a nested agent. */
   child(plan: AgentPlan): Watch {
     const watch = new Watch({
       ...this.#options,
@@ -112,7 +112,7 @@ export class Watch {
     this.#options.count(what);
   }
 
-  /** The run that is going on. */
+  /** The current run. */
   get run(): RunRecord | undefined {
     return this.#run?.record;
   }
@@ -121,7 +121,7 @@ export class Watch {
     return this.#calls.at(-1);
   }
 
-  /** A hook is called, and does what the plan says. */
+  /** A hook with a plan for this call is called. */
   hooked(line: () => string): void {
     this.note(line);
     this.#moment("hook");
@@ -131,7 +131,7 @@ export class Watch {
     this.#trigger(on, this.#counts[on]++);
   }
 
-  // What the world does.
+  // What the simulation does.
 
   begins(history: readonly AgentMessage[], isForOutput = false): void {
     const { circumstances, queue } = this;
@@ -155,25 +155,25 @@ export class Watch {
     this.#run = new RunWatch(record, parts);
   }
 
-  /** What began was no run: the agent has refused it. */
+  /** The agent has refused to begin a run. */
   refused(): void {
     this.#run = undefined;
     this.circumstances.runs.pop();
   }
 
-  /** Whether tools of these names run one by one. */
+  /** Whether tools of these names run one after the other. */
   readonly isSequential = (names: readonly string[]): boolean => {
     const { settings, tools } = this.#options.plan;
     if (settings.toolExecution === "sequential") return true;
     return tools.some(({ name, sequential }) => sequential === true && names.includes(name));
   };
 
-  /** To be called just before the abort; the function it gives, just after. */
+  /** Call this just before the abort, and the returned function just after it. */
   aborts(): () => void {
     const { run } = this;
     this.note(() => "abort");
     if (run === undefined || run.order.isOver) return () => {};
-    // The reader of a loop's stream hears of turns later, and may have left.
+    // The reader of a loop's stream receives turns later, and may have left.
     const turnEnds = this.#options.plan.face === "agent" ? run.turnEnds : Infinity;
     run.abort ??= { at: this.clock.now(), turnEnds, isStreamOver: this.lastCall?.closed ?? true };
     return () => {
@@ -187,7 +187,7 @@ export class Watch {
     };
   }
 
-  /** Waits for the signal, or for ever: nothing but an abort or a limit can help. */
+  /** Waits for the signal, or without end: only an abort or a limit can end it. */
   stall<T = void>(signal?: AbortSignal): Promise<T> {
     const { parent } = this.#options;
     if (parent !== undefined) return parent.stall<T>(signal);
@@ -200,13 +200,13 @@ export class Watch {
     });
   }
 
-  /** The run is told to stop after this turn. */
+  /** The run is asked to stop after this turn. */
   stopAsked(): true {
     if (this.run !== undefined) this.run.stopAsked = true;
     return true;
   }
 
-  // What the agent asks of the world.
+  // What the agent calls.
 
   request(model: Model, context: Context, options: StreamOptions): CallFacts {
     const { tag, run } = this;
@@ -245,7 +245,7 @@ export class Watch {
     return call;
   }
 
-  /** Of the run, and of the one whose tool started it. */
+  /** Checks the budgets of the run and of the run whose tool started it. */
   #checkBudget(): void {
     const { plan, parent } = this.#options;
     const { isCalm, together } = this.circumstances;
@@ -254,8 +254,8 @@ export class Watch {
   }
 
   /**
-   * A step is to be recorded: one that is recorded may have taken effect. Gives what makes the
-   * failure of that.
+   * A step is to be recorded; a recorded step may have taken effect. Returns a function that makes
+   * the error of a failed recording.
    */
   steps(name: string, { kind }: StepAbout): () => BowlineError {
     const { run } = this;
@@ -300,7 +300,7 @@ export class Watch {
     return facts;
   }
 
-  // What the agent says.
+  // What the agent emits.
 
   event(event: AgentEvent): void {
     const run = this.#run;
@@ -325,7 +325,10 @@ export class Watch {
     this.#moment("event");
   }
 
-  /** An event of a nested run: it keeps the order of its own run, and comes while the tool runs. */
+  /**
+   * Checks an event of a nested run: it keeps the order of its own run, and comes while the tool
+   * runs.
+   */
   #passes(event: AgentEvent, run: RunRecord, nested: Watch): void {
     const order = this.#orders.get(event.runId) ?? new EventOrder(nested.isSequential);
     this.#orders.set(event.runId, order);
@@ -337,14 +340,14 @@ export class Watch {
       this.#report("5 order", "a nested event without parentRunId");
   }
 
-  /** The last of the listeners heard an event; `isNext`: the one after that before. */
+  /** The last listener received an event; `isNext`: it directly follows the one before. */
   heardLast(isNext: boolean, { type, seq }: AgentEvent): void {
     if (!isNext) this.#report("5 order", `the last listener heard ${type} ${seq} out of order`);
   }
 
-  // When the run has settled, and when the world ends.
+  // When the run has settled, and when the simulation ends.
 
-  /** The run's promise has settled: what it held is released within this moment. */
+  /** The run's promise has settled, so its timers must be released at this moment. */
   released(abortGraceMs = DEFAULT_ABORT_GRACE_MS): void {
     this.#options.timeline.afterwards(() => {
       const { pending } = this.clock;
@@ -354,13 +357,13 @@ export class Watch {
     const abort = this.run?.abort;
     if (abort === undefined) return;
     const took = this.clock.now() - abort.at;
-    // Of an endless number of graces none is over.
+    // With unlimited grace periods, none is exceeded.
     if (took > 0 && took > this.circumstances.graces * abortGraceMs) {
       this.#report("3 grace", `settled ${took} ms after the abort; the grace is ${abortGraceMs}`);
     }
   }
 
-  /** `isWhole`: its events were all read. */
+  /** `isWhole`: all of its events were read. */
   settles(result: RunResult | undefined, stored: readonly AgentMessage[], isWhole = true): void {
     const { run } = this;
     if (run === undefined) return;

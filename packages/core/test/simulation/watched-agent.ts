@@ -1,4 +1,4 @@
-/** An agent that tells its watch of runs and aborts, whoever starts them. */
+/** An agent that reports its runs and aborts to its watch, whoever starts them. */
 import {
   Agent,
   createOutputRun,
@@ -7,7 +7,7 @@ import {
 } from "../../src/agent/index.ts";
 import type { Watch } from "./watch.ts";
 
-/** As the main entry's agent: it knows how to ask for a value. */
+/** The agent of the main entry, which supports outputs. */
 class OutputAgent extends Agent {
   static override readonly outputRun = createOutputRun;
 }
@@ -21,7 +21,7 @@ export function createWatchedAgent(options: AgentOptions, watch: Watch): Agent {
   const prompt = agent.prompt.bind(agent) as (...args: unknown[]) => Promise<RunResult>;
   const goOn = agent.continue.bind(agent) as (...args: unknown[]) => Promise<RunResult>;
   const abort = agent.abort.bind(agent);
-  // Not enumerable: whatever is, is a setting of the agent.
+  // Not enumerable, because enumerable properties are settings of the agent.
   Object.defineProperties(agent, {
     prompt: { value: (...args: unknown[]) => watched(() => prompt(...args), isForOutput(args[1])) },
     continue: { value: (...args: unknown[]) => watched(() => goOn(...args)) },
@@ -52,7 +52,7 @@ function isForOutput(options: unknown): boolean {
   return typeof options === "object" && options !== null && "output" in options;
 }
 
-/** Hears every event after all other listeners: none comes twice, late or never. */
+/** Receives every event after all other listeners: none twice, late or never. */
 export function listenLast(agent: Agent, watch: Watch): void {
   let next = 0;
   agent.subscribe((event) => {

@@ -1,4 +1,4 @@
-/** A thread of `npm run simulate`: runs the seeds it is given and says what it found. */
+/** A thread of `npm run simulate`: runs the given seeds and reports the findings. */
 import { parentPort } from "node:worker_threads";
 import { explain } from "./replay.ts";
 import { Simulator } from "./simulate.ts";

@@ -1,4 +1,4 @@
-/** One world: agents that live through their plans on one timeline, each watched. */
+/** One simulation: agents that carry out their plans on one timeline, each watched. */
 import type { AgentMessage } from "../../src/agent/index.ts";
 import type { Context } from "../../src/llm/message.ts";
 import type { Model, StreamOptions } from "../../src/llm/model.ts";
@@ -18,19 +18,19 @@ const tags = ["<A>", "<B>"];
 
 export interface World {
   readonly watches: readonly Watch[];
-  /** Whether every agent has lived through its plan. */
+  /** Whether every agent has carried out its plan. */
   readonly isOver: boolean;
-  /** Aborts what stalls, as a person would. False when nothing does. */
+  /** Aborts what stalls, as a person would. Returns false if nothing stalls. */
   giveUp(): boolean;
-  /** The last checks, when nothing moves any more. */
+  /** The last checks, when nothing happens any more. */
   end(listenersOf: (signal: AbortSignal) => number): void;
 }
 
-/** What a world tells whoever runs it. */
+/** What a simulation reports to its runner. */
 export interface Ears {
   readonly report: Report;
   readonly note: (line: () => string) => void;
-  /** Counts what happens. */
+  /** Counts events. */
   readonly count: (what: string) => void;
 }
 
