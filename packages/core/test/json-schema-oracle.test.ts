@@ -30,7 +30,7 @@ const oracle = (schema: JsonSchema, value: unknown): boolean =>
   new Validator(structuredClone(schema), "2020-12").validate(value).valid;
 
 describe("on random schemas and values", () => {
-  it("accepts what another validator accepts", (context) => {
+  it("accepts the same values as another validator", (context) => {
     const counts = { fit: 0, all: 0 };
     fc.assert(
       fc.property(roots, values, (schema, value) => {

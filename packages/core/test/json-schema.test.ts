@@ -1,6 +1,6 @@
 /**
- * What the checker accepts, reports and repairs. json-schema-oracle.test.ts compares it with other
- * validators.
+ * Checks, issues and repairs by the schema checker. json-schema-oracle.test.ts compares it with
+ * other validators.
  */
 /* oxlint-disable unicorn/no-thenable -- "then" is a keyword of JSON Schema */
 import assert from "node:assert/strict";

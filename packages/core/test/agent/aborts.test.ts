@@ -1,4 +1,4 @@
-/** What an abort reports, and how hooks and listeners may end a run. */
+/** The error and reason of an abort, and hooks and listeners that end a run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "../../src/errors.ts";

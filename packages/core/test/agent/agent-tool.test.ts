@@ -119,7 +119,7 @@ describe("an agent as a tool", () => {
     assert.equal(agent.state.errorMessage, undefined);
   });
 
-  it("names the call that started it in its events, so that parallel calls can be told apart", async () => {
+  it("names the call that started it in its events, so that listeners can distinguish parallel calls", async () => {
     const { tool: research } = helper("research", ["One.", "Two."]);
     const { agent, events } = rig([askTwice("research"), "Done."], [research]);
     const { runId } = await agent.prompt("Hi");

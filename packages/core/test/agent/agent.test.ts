@@ -85,7 +85,7 @@ describe("Agent", () => {
   });
 
   // Requirements: P27, P38, X24
-  it("refuses a second prompt, continue and reset during a run, and says what to do", async () => {
+  it("refuses a second prompt, continue and reset during a run, and names the alternatives", async () => {
     const gate = deferred<string>();
     const { agent } = rig([call("a"), "Done."], [tool("a", () => gate.promise)]);
     const run = agent.prompt("Hi");

@@ -384,7 +384,7 @@ describe("a program that controls the runs", () => {
     assert.deepEqual(texts(agent.state.messages as Message[]), ["user: Hello", "assistant: Done."]);
   });
 
-  it("can count turns in turn_end and abort after the last: results are recorded and the model is not asked again", async () => {
+  it("can count turns in turn_end and abort after the last: results are recorded and no further request is sent", async () => {
     const { agent, script } = rig([call("a"), call("a")], [tool("a", () => "1")]);
     let left = 1;
     agent.subscribe(({ type }) => type === "turn_end" && --left === 0 && agent.abort());

@@ -36,7 +36,7 @@ describe("a number with more digits than JavaScript can represent", () => {
     assert.deepEqual((await called({}, `{"id":${id}}`)).ran, [{ id }]);
   });
 
-  it("does not reach a parameter of type number, and the model is told to quote it", async () => {
+  it("does not reach a parameter of type number, and the error asks the model to quote it", async () => {
     for (const type of ["integer", "number"])
       for (const text of [`{"id":${id}}`, `{"id":1e400}`, `{"id":"${id}"}`]) {
         const { ran, told } = await called({ type }, text);

@@ -1,4 +1,4 @@
-/** What tools, aborts and callbacks that throw do to a run. */
+/** The effects of tools, aborts and throwing callbacks on a run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent, agentLoop, type AgentEvent, type AgentMessage } from "../../src/agent/index.ts";
@@ -75,7 +75,7 @@ describe("tools", () => {
     assert.equal(events.filter(({ type }) => type === "tool_execution_update").length, 1);
   });
 
-  it("fail when they return what no model accepts, and do not break later requests", async () => {
+  it("fail when they return a value that no model accepts, and do not break later requests", async () => {
     const resource = { type: "resource", resource: { uri: "a", text: "b" } };
     const contents = [
       "text",

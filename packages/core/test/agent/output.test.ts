@@ -63,7 +63,7 @@ describe("a run for an output, where the server supports schemas", () => {
     }
   });
 
-  it("accepts JSON in a code block, and repairs what can be repaired", async () => {
+  it("accepts JSON in a code block, and repairs it if possible", async () => {
     for (const begin of ["```json\n", "\n``` \t\n\n"]) {
       const { agent } = setUp("json_schema", [`${begin}{"city":"Oslo","degrees":"3"}\n\`\`\` \n`]);
       assert.deepEqual((await agent.prompt("Weather?", { output: schema })).output, value);

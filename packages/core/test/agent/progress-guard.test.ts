@@ -54,7 +54,7 @@ describe("createProgressGuard", () => {
     }
   });
 
-  it("ignores what makes progress: other results, other arguments, a longer cycle", async () => {
+  it("ignores calls that make progress: other results, other arguments, a longer cycle", async () => {
     let count = 0;
     const cases = [
       repeat(12, (index) => call("count", `call-${index}`)),

@@ -91,7 +91,7 @@ describe("a run that is resumed", () => {
     ]);
   });
 
-  it("reuses a recorded result, does not ask for approval again, and says what is unknown", async () => {
+  it("reuses a recorded result without another approval, and reports unknown outcomes", async () => {
     ran.length = 0;
     const asked: string[] = [];
     const unknown = "It is not known whether this call took effect.";

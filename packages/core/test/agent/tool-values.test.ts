@@ -1,5 +1,5 @@
 /**
- * What a tool's function may return: plain values, progress, and values that cannot be a result.
+ * Return values of a tool's function: plain values, progress, and values that cannot be a result.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -68,7 +68,7 @@ describe("beforeToolCall", () => {
     assert.deepEqual(seen, [{ n: 3n }]);
   });
 
-  it("changes only what runs: the transcript and the events keep the model's arguments, even if the tool mutates them", async () => {
+  it("changes only the executed call: the transcript and the events keep the model's arguments, even if the tool mutates them", async () => {
     const rewrite = {
       ...add,
       prepareArguments: (raw: unknown) => Object.assign(raw as object, { n: 2 }),

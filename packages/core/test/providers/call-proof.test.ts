@@ -47,7 +47,7 @@ function doubt(
 }
 
 describe("CallProof", () => {
-  it("accepts calls that were closed, got arguments and can be told apart", () => {
+  it("accepts calls that were closed, got arguments and are distinguishable", () => {
     assert.equal(doubt(), undefined);
     assert.equal(doubt({}), undefined);
     assert.equal(doubt({}, {}), undefined);

@@ -134,7 +134,7 @@ async function ask(
 for (const wire of wires) {
   describe(`a conversation too long for a server of ${wire.api}${wire.stream === streamOpenaiCompatible ? " in dialects" : ""}`, () => {
     // Q244
-    it("is detected by the input tokens, cached or not: the answer is an error and is kept", async () => {
+    it("is detected by the input tokens, cached or not: the answer becomes an error and keeps its text", async () => {
       const events = wire.answer("Hello.", { read: 8193, cached: 8000, written: 3 });
       const message = await ask(wire, events, 8192);
       assert.deepEqual(

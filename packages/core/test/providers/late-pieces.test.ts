@@ -36,7 +36,7 @@ describe("a delta after the stop of its Messages block", () => {
 });
 
 describe("the end of a Responses reasoning section after the start of another", () => {
-  it("does not repeat what was streamed", () => {
+  it("does not repeat the streamed text", () => {
     const summary = (section: number, delta: string): object =>
       responses.at(0, "reasoning_summary_text.delta", { summary_index: section, delta });
     const ended = (section: number, text: string): object =>

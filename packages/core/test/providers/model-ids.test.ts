@@ -1,4 +1,4 @@
-/** What an editor offers for a model name, according to TypeScript's language service. */
+/** An editor's completions for a model name, according to TypeScript's language service. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";

@@ -36,7 +36,7 @@ const choiceIn = ({ tool_choice: choice, toolConfig }: Json): unknown =>
 
 describe("a tool choice that the server does not accept", () => {
   for (const api of apis) {
-    /** What is heard, and what goes out, for one request; the server refuses it. */
+    /** The warnings and the tool choice of one request; the server refuses every request. */
     const told = async (
       compat: Compat,
       options: StreamOptions,

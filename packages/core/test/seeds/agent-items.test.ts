@@ -1,6 +1,6 @@
 /**
- * What users of seed 002 rely on and other agent tests do not cover: state, hooks and events as in
- * its README.
+ * Features that users of seed 002 rely on and other agent tests do not cover: state, hooks and
+ * events as in its README.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -136,7 +136,7 @@ describe("a tool result that JSON cannot represent", () => {
 });
 
 describe("a store that fails", () => {
-  it("at any entry ends the run, and another process finishes what was stored", async () => {
+  it("at any entry ends the run, and another process finishes it from the stored entries", async () => {
     const whole = createMemoryStore();
     const first = newLife();
     await attachSession(first.agent, await newSession(whole));

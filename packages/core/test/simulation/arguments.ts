@@ -1,5 +1,5 @@
 /**
- * What a model may write as a call's arguments, and what the tool must then receive. Where no value
+ * The arguments that a model may write, and those that the tool must then receive. Where no value
  * is given, the tool must not run.
  */
 import { isRecord } from "../../src/json-value.ts";

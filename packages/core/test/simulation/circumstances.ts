@@ -1,6 +1,6 @@
 /**
- * What may excuse the behaviour of a run: it was slow because something else was slow, or ended
- * because something else failed.
+ * Excuses for the behaviour of a run: it was slow because something else was slow, or ended because
+ * something else failed.
  */
 import type { RunRecord } from "./facts.ts";
 import type { AgentPlan } from "./plan.ts";

@@ -1,4 +1,4 @@
-/** What a simulation can do with an agent, through the Agent class or the low-level loop. */
+/** The two ways to use an agent in a simulation: the Agent class and the low-level loop. */
 import type { AgentMessage } from "../../src/agent/index.ts";
 import type { UserMessage } from "../../src/llm/message.ts";
 import type { Model } from "../../src/llm/model.ts";

@@ -1,6 +1,6 @@
 /**
- * What a simulation saw itself, independent of the agent's events, and what it records of a run for
- * comparison.
+ * Facts that a simulation observes itself, independent of the agent's events, and its record of a
+ * run for comparison.
  */
 import type { AgentEvent, AgentMessage } from "../../src/agent/index.ts";
 import { reduceEvents, type AssistantMessageEvent } from "../../src/llm/event.ts";
@@ -50,7 +50,7 @@ export interface Recorded {
   readonly json: string;
 }
 
-/** What is known about one run. */
+/** The record of one run. */
 export interface RunRecord {
   readonly order: EventOrder;
   readonly startedAt: number;

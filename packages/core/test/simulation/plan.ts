@@ -90,7 +90,7 @@ export type HookName =
   | "getFollowUpMessages";
 
 /**
- * What a hook does at its call number `call`. `acts`: whatever the hook is for, such as to block,
+ * The behaviour of a hook at its call number `call`. `acts`: its purpose, such as to block,
  * replace, stop or add. The others are for `beforeToolCall`: valid arguments, invalid arguments, or
  * an approval that a person answers after `wait`.
  */
@@ -106,7 +106,7 @@ export interface HookPlan {
   readonly early?: boolean;
 }
 
-/** What a listener does at event `from`, and at every `every`-th event after it. */
+/** The behaviour of a listener at event `from`, and at every `every`-th event after it. */
 export interface ListenerPlan {
   readonly from: number;
   readonly every?: number;
@@ -114,7 +114,7 @@ export interface ListenerPlan {
   readonly wait?: number;
 }
 
-/** What the recorder does for step number `at`, before or after the step itself. */
+/** The behaviour of the recorder for step number `at`, before or after the step itself. */
 export interface StepPlan {
   readonly at: number;
   readonly isBehind?: boolean;
@@ -187,7 +187,7 @@ export interface ToolPlan {
   readonly prepare?: "completes" | "throws";
   /** The tool is an agent: each call is one of its runs. */
   readonly nested?: AgentPlan;
-  /** What its calls do, in order. */
+  /** The behaviour of its calls, in order. */
   readonly calls: readonly ToolCallPlan[];
 }
 

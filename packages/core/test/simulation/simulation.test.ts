@@ -61,7 +61,7 @@ describe("random simulations", () => {
   });
 });
 
-/** What the simulations must bring about; otherwise it was not tested. */
+/** Circumstances that must occur; otherwise the simulations do not test them. */
 const mustHappen = Object.entries({
   agent_end: ["done", "length", "error", "aborted", "budget"],
   tool_execution_end: ["finished", "failed", "stopped", "left_running", "not_started"],

@@ -131,7 +131,7 @@ export class Watch {
     this.#trigger(on, this.#counts[on]++);
   }
 
-  // What the simulation does.
+  // Calls by the simulation
 
   begins(history: readonly AgentMessage[], isForOutput = false): void {
     const { circumstances, queue } = this;
@@ -206,7 +206,7 @@ export class Watch {
     return true;
   }
 
-  // What the agent calls.
+  // Calls by the agent
 
   request(model: Model, context: Context, options: StreamOptions): CallFacts {
     const { tag, run } = this;
@@ -300,7 +300,7 @@ export class Watch {
     return facts;
   }
 
-  // What the agent emits.
+  // Events of the agent
 
   event(event: AgentEvent): void {
     const run = this.#run;

@@ -26,7 +26,7 @@ export interface World {
   end(listenersOf: (signal: AbortSignal) => number): void;
 }
 
-/** What a simulation reports to its runner. */
+/** The callbacks through which a simulation reports. */
 export interface Ears {
   readonly report: Report;
   readonly note: (line: () => string) => void;

@@ -51,7 +51,7 @@ const hangAfter =
   };
 
 describe("a model call", () => {
-  it("streams an answer over a real socket, and sends what the wire encodes", async () => {
+  it("streams an answer over a real socket, and sends the encoded request", async () => {
     await using server = await loopback(chatText("Hello"));
     const { message } = await call(server.baseUrl, { apiKey: "k" });
     assert.equal(text(message), "Hello");

@@ -1,4 +1,4 @@
-/** What a compaction does with any transcript and with given ones, through the hook alone. */
+/** Compactions of any transcript and of given ones, through the hook alone. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
@@ -225,7 +225,7 @@ describe("a compaction", () => {
     assert.ok(estimateTokens(text) < 1500, `${estimateTokens(text)} tokens`);
   });
 
-  it("summarises the summary and what came since", async () => {
+  it("summarises the old summary and the later messages", async () => {
     const { transform, asked, compaction } = set([
       "Goal: read. Done: some.",
       "Goal: read. Done: more.",
@@ -279,7 +279,7 @@ describe("a compaction", () => {
     assert.match(texts(shown)[2] ?? "", /characters left out/);
   });
 
-  it("includes custom messages, and shows the model what the agent's convertToLlm makes of them", async () => {
+  it("includes custom messages, and converts them for the model with the agent's convertToLlm", async () => {
     const note = (text: string): AgentMessage => ({ role: "note", text, timestamp: 1 }) as never;
     const convertToLlm = (messages: AgentMessage[]): Message[] =>
       messages.map((message) =>
@@ -340,7 +340,7 @@ describe("a compaction", () => {
     assert.equal(await compaction.compact([user("Hi")]), false);
   });
 
-  it("asks for no summary that could be as long as what it replaces", async () => {
+  it("requests no summary that could be as long as the messages it replaces", async () => {
     const { transform, asked, ends } = set([]);
     await transform([user("Read."), ...turn(1, 1100), ...turn(2, 5200)]);
     assert.deepEqual([asked.length, ends[0]?.outcome], [0, "shortened"]);

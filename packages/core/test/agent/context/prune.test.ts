@@ -34,7 +34,7 @@ const forAll = (check: (messages: Message[]) => void): void =>
 
 for (const [name, prune] of Object.entries(prunes)) {
   describe(name, () => {
-    it("gives what strict servers accept, for any transcript", () =>
+    it("gives a transcript that strict servers accept, for any input", () =>
       forAll((messages) => assertAccepted(prune(messages))));
 
     it("never grows the transcript, and is idempotent", () =>

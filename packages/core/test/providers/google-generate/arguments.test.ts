@@ -196,7 +196,7 @@ describe("streamed arguments", () => {
 });
 
 /**
- * What a server streams for a value: leaves with their paths, strings in two pieces and a final
+ * The events of a server for a value: leaves with their paths, strings in two pieces and a final
  * empty one.
  */
 function* piecesOf(path: string, value: unknown, cut: number): Generator<object> {

@@ -382,7 +382,7 @@ describe("if a server refuses a field by its name, the compatible wire", () => {
   });
 
   // Q105
-  it("does not apply to one model what it learned of another", async () => {
+  it("learns separately for each model", async () => {
     await using server = await loopback(picky(maxTokens));
     await ask(at(server), { maxTokens: 9 });
     await ask(at(server), { maxTokens: 9 });

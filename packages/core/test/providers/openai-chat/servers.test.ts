@@ -1,5 +1,5 @@
 /**
- * What well-known servers send beyond the reference, according to public recordings and reports.
+ * Deviations of well-known servers from the reference, according to public recordings and reports.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -351,7 +351,7 @@ describe("the output of the final response", () => {
   });
 
   // Q183
-  it("does not repeat what was streamed, and may be missing", () => {
+  it("does not repeat streamed items, and may be missing", () => {
     for (const output of [[message("Hello", { id: "msg_9" })], [], null, undefined])
       assert.deepEqual(answer(...hello, completed({ output })).content, said);
     const answered = answer(
@@ -418,7 +418,7 @@ describe("in messages of servers that deviate, the Responses wire reads", () => 
       assert.deepEqual(answer(created(), ...events, completed()).content, said);
   });
 
-  it("what was streamed rather than a different text at the end", () => {
+  it("the streamed text rather than a different one at the end", () => {
     assert.deepEqual(
       answer(created(), piece(0, "Hello"), done(0, message("Bye")), completed()).content,
       said,

@@ -69,7 +69,7 @@ describe("a list of session files", () => {
     ]);
   });
 
-  it("reads only what was appended since the last list", async () => {
+  it("reads only the entries appended since the last list", async () => {
     await using folder = await rig();
     await show(folder.store);
     const path = folder.file("a.jsonl");

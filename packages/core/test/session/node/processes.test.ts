@@ -233,7 +233,7 @@ describe("a process that is killed", () => {
 });
 
 describe("a full disk", () => {
-  it("fails appends with a clear error, keeps what was acknowledged, and works again when there is room", async (t) => {
+  it("fails appends with a clear error, keeps acknowledged entries, and works again when there is room", async (t) => {
     await using folder = await temporaryFolder();
     const mount = `mount -t tmpfs -o size=256k none "${folder.path}" && exec "$0" "$@"`;
     const child = startChild(["fill", folder.path], {}, ["unshare", "-m", "sh", "-c", mount]);
