@@ -53,7 +53,7 @@ key of a model server. Each message, and each tool's start and result, is on the
   variable such as \`OPENAI_BASE_URL\` came or went; a key's variable and a profile are remembered by name.
 - One process writes a session. A second one ends at once, with a line that names the first and exit code 1.
 - When no session can be kept, because the folder cannot be written, a run without \`--session\` and \`--continue\` goes on, since
-  its work does not depend on the file, and says \`NO SESSION IS KEPT\` before and after. Where a session was asked for it ends
+  its work does not depend on the file, and says \`THIS RUN IS NOT SAVED\` before and after. Where a session was asked for it ends
   with exit code 1. When a write fails during a run, the run ends: nothing is done that would not be known after a crash.
 - What is found damaged is left out, told on standard error, and kept aside where it was cut off.
 - \`--record\` keeps in its file what the session held; \`bowline replay\` neither reads nor writes a session.
@@ -86,7 +86,7 @@ With \`--json\` one line goes to standard output, when the server is ready, and 
   "token": { "file": "/home/ada/.local/share/bowline/gateway/token" },
   "workspace": "/home/ada/.local/share/bowline/workspace",
   "made": ["AGENTS.md", "SOUL.md", "TOOLS.md"],
-  "notices": [{ "agent": "assistant", "message": "… has no key (…): the practice model answers, which is no LLM." }]
+  "notices": [{ "agent": "assistant", "message": "… has no key (…). The practice model answers; it is not an LLM." }]
 }
 \`\`\`
 

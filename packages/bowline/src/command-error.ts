@@ -1,13 +1,13 @@
-/** Errors of the command that one line explains to a person. */
+/** Errors of the command that are shown to a person as one line. */
 import { isBowlineError, type ErrorCode } from "@bowline/core";
 import { oneLine } from "./terminal.ts";
 
-/** The command was called wrongly: one line, exit code 2. */
+/** The command was called with wrong arguments. Shown as one line; exit code 2. */
 export class UsageError extends Error {
   override readonly name: string = "UsageError";
 }
 
-/** The command cannot go on: one line, exit code 1. */
+/** The command cannot continue. Shown as one line; exit code 1. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
@@ -20,7 +20,7 @@ const ofSessions: readonly ErrorCode[] = [
   "invalid_state",
 ];
 
-/** What sessions refuse becomes a `CommandError`; a defect stays what it is. */
+/** Rethrows errors of the session store as `CommandError`. Other errors pass unchanged. */
 export async function explained<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** An option that is given as undefined is not given. */
+/** Returns a copy without the fields that are undefined. */
 export function defined<T extends object>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -6,7 +6,7 @@ export function defined<T extends object>(
   return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** A value of the environment, without blanks around it; one of blanks alone is not set. */
+/** Trims a value of the environment. Returns undefined when it is unset or blank. */
 export function set(value: string | undefined): string | undefined {
   const trimmed = value?.trim() ?? "";
   return trimmed === "" ? undefined : trimmed;

@@ -1,21 +1,21 @@
 /**
- * The environment of commands: the person's, without what looks like a secret. A command that a
- * model wrote must not see keys.
+ * The environment of commands: the user's variables without those that look like secrets. A command
+ * written by a model must not see keys.
  */
 
-/** Ends a word that says so, wherever it stands in a name: API_KEY_PROD, SECRET_KEY_BASE. */
+/** Words that mark a secret anywhere in a name: API_KEY_PROD, SECRET_KEY_BASE. */
 const SECRET_WORD =
   /(?:KEYS?|SECRETS?|TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|JWT|DSN|WEBHOOK)\d*$/i;
-/** The same of words that mean something else when they stand alone (PWD). */
+/** Words that mark a secret unless they come first in the name: PWD alone is the directory. */
 const SECRET_IF_LATER = /^(?:PASS|PWD|PAT)\d*$/i;
-/** Ends a name that is only about a secret: where it lies, how long it is. */
+/** Last words of names that describe a secret without holding it: its file, its length. */
 const ABOUT =
   /^(?:FILE|PATH|DIR|NAME|ID|TYPE|MODE|ENABLED|LENGTH|SIZE|LIMIT|COUNT|TTL|PORT|HOST)$/i;
 
-/** Secrets whose names end like a count or like what is only about a secret. */
+/** Secrets whose last word looks like a count or like one of {@link ABOUT}. */
 const SECRET_END = /(?:^|_)(?:SECRET_ID|(?:API|AUTH|ACCESS|REFRESH|BEARER)_TOKENS)$/i;
 
-/** Addresses that have a password more often than not: DATABASE_URL. */
+/** Addresses that often contain a password: DATABASE_URL. */
 const STORE =
   /(?:^|_)(?:DATABASE|DB|PG|POSTGRES(?:QL)?|MYSQL|MONGO(?:DB)?|REDIS|AMQP|RABBITMQ|BROKER)_(?:.*_)?UR[LI]$/i;
 
@@ -27,10 +27,10 @@ const VENDORS =
   "ANTHROPIC AWS AZURE CEREBRAS COHERE DEEPSEEK FIREWORKS GEMINI GROQ MISTRAL OPENAI OPENROUTER PERPLEXITY REPLICATE TOGETHER XAI";
 const VENDOR_NAME = new RegExp(`^(?:${VENDORS.replaceAll(" ", "|")})_`, "i");
 
-/** A name and a password before a host. */
+/** A user name and a password before a host. */
 const USER_IN_URL = /(?<=[a-z][a-z\d+.-]*:\/\/)([^\s/?#@:]*):([^\s/?#@]+)@/gi;
 
-/** `allowed` names variables that stay although they look like secrets. */
+/** Removes variables that look like secrets. `allowed` names variables to pass on regardless. */
 export function withoutSecrets(
   env: Readonly<Record<string, string | undefined>>,
   allowed: readonly string[] = [],
@@ -41,13 +41,13 @@ export function withoutSecrets(
     if (allowed.includes(name)) kept[name] = value;
     else if (isSecretName(name) || VENDOR_NAME.test(name)) continue;
     else if (passwordsIn(value).length === 0) kept[name] = value;
-    // Without the proxy nothing could be reached; it may let in who has no password.
+    // Without the proxy the command has no network; a proxy may accept clients without a password.
     else if (/proxy$/i.test(name)) kept[name] = value.replaceAll(USER_IN_URL, "");
   }
   return kept;
 }
 
-/** Whether a variable of this name holds a secret. */
+/** Returns true if a variable with this name holds a secret. */
 export function isSecretName(name: string): boolean {
   const words = name.split("_");
   if (SECRET_END.test(name)) return true;
@@ -59,8 +59,8 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * Of the addresses in a value that name a user and a password: both together, and the password, as
- * it stands there and as it is meant, unless it is the user's name.
+ * Finds the credentials in the addresses of a value. Returns `user:password` for each, and the
+ * password, both as written and URL-decoded, unless it equals the user name.
  */
 export function passwordsIn(value: string): string[] {
   return [...value.matchAll(USER_IN_URL)].flatMap(([, user = "", password = ""]) => {

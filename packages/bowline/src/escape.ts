@@ -1,14 +1,13 @@
 /**
- * Text from models and file names, made fit for one line: nothing in it can move a cursor, break a
- * line or hide.
+ * Escapes text from models and file names for display on one line. The result cannot move a cursor,
+ * break a line or hide characters.
  */
 
 const MAX_PATH = 200;
 
 /**
- * Control characters, line separators, lone surrogates and all that shows nothing, escaped: bidi,
- * zero width, tags, fillers, variation selectors, and the Braille pattern without a dot, which
- * looks like a space.
+ * Escapes control characters, line separators, lone surrogates and invisible characters: bidi
+ * marks, zero-width characters, tags, fillers, variation selectors and the blank Braille pattern.
  */
 export function escapeText(text: string): string {
   return text.replaceAll(
@@ -17,27 +16,27 @@ export function escapeText(text: string): string {
   );
 }
 
-/** The same in each line: lines stay lines, and tabs tabs. */
+/** Like {@link escapeText}, but keeps line feeds and tabs. */
 export function escapeLines(text: string): string {
   return text.replaceAll(/[^\n\t]+/g, escapeText);
 }
 
 /**
- * Only what would break a list of one path a line: joiners inside an emoji stay, so that the path
- * can be used again.
+ * Escapes only what would break a list with one path per line. Joiners inside an emoji stay, so
+ * that the path can be used again.
  */
 export function escapeLineBreaks(path: string): string {
   return path.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escapeCharacter);
 }
 
-/** A path as it stands in a message: escaped, and cut when very long. */
+/** Returns a path for a message: escaped, and cut to 200 characters. */
 export function showPath(path: string): string {
   return cutText(escapeText(path), MAX_PATH);
 }
 
 /**
- * At most `length` characters, the last of them `…` when some are missing; no character is cut in
- * half.
+ * Cuts a text to `length` characters; the last one is `…` if any are missing. Surrogate pairs are
+ * not split.
  */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

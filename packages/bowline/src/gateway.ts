@@ -1,4 +1,4 @@
-/** `bowline/gateway`: agents behind a socket. */
+/** `bowline/gateway`: serves agents over a WebSocket and HTTP. */
 export { parseModelRef } from "@bowline/core";
 export type { ModelRef } from "@bowline/core";
 export { serve } from "./serve/serve.ts";

@@ -1,4 +1,4 @@
-/** Where the command keeps what outlives a run. */
+/** The folders in which the command stores data. */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { createJsonlStore } from "@bowline/core/session/node";
@@ -7,7 +7,7 @@ import type { Store } from "@bowline/core/session";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `BOWLINE_HOME`, else the system's place for a user's data. Throws when there is no home
+ * Returns `BOWLINE_HOME`, or the system's folder for user data. Throws when there is no home
  * directory.
  */
 export function dataFolder(
@@ -16,7 +16,7 @@ export function dataFolder(
   home: () => string = homedir,
 ): string {
   if (named.trim() !== "") return resolve(named);
-  if (isAbsolute(data)) return join(data, "bowline"); // XDG says of a relative one: ignore it
+  if (isAbsolute(data)) return join(data, "bowline"); // XDG: ignore relative paths
   if (platform === "darwin") return join(home(), "Library", "Application Support", "bowline");
   if (platform === "win32")
     return join(local === "" ? join(home(), "AppData", "Local") : local, "bowline");
@@ -27,7 +27,10 @@ export function sessionsFolder(env: Environment): string {
   return join(dataFolder(env), "sessions");
 }
 
-/** Makes its folder, for its owner only, with the first session. */
+/**
+ * Returns the store of sessions. Its folder is created with the first session, readable by its
+ * owner only.
+ */
 export function sessionStore(env: Environment): Store {
   return createJsonlStore(sessionsFolder(env));
 }

@@ -1,12 +1,12 @@
-/** Patterns with stars: of paths, and of the words of a command. */
+/** Matches paths and command words against patterns with stars. */
 
 /**
- * Returns true if the pattern covers all of the text; one star stops at the separator, if there is
- * one. Follows all ways side by side: the model writes the text, and a regular expression with
- * several stars can backtrack exponentially.
+ * Returns true if the pattern matches the whole text. A single star does not match `separator`, if
+ * one is given. Tries all alternatives in parallel: a model writes the text, and a regular
+ * expression with several stars can backtrack exponentially.
  */
 export function isLike(pattern: string, text: string, separator?: string): boolean {
-  // Any folders with the stroke behind them, or nothing: the first step leads over all three.
+  // `**/` matches any folders and a slash, or nothing, so its first step can skip all three.
   const steps = (pattern.match(/\*\*\/|\*\*|[^]/gu) ?? []).flatMap((step) =>
     step === "**/" ? [step, "**", "/"] : step,
   );
@@ -26,8 +26,8 @@ export function isLike(pattern: string, text: string, separator?: string): boole
 }
 
 /**
- * Adds the steps that need no further character, since a star may match nothing. Changes and
- * returns the list.
+ * Marks the steps that are reachable without another character, since a star may match nothing.
+ * Changes `reached` and returns it.
  */
 function alsoWithout(steps: readonly string[], reached: Uint8Array): Uint8Array {
   for (const [at, step] of steps.entries()) {

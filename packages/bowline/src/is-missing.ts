@@ -1,8 +1,8 @@
 import { isBowlineError } from "@bowline/core";
 
 /**
- * Whether a store says that there is no such session. What else it says, such as that the disk
- * cannot be read, is no news of that.
+ * Returns true if a store reported that the session does not exist. Other errors, such as an
+ * unreadable disk, do not mean that it is missing.
  */
 export function isMissing(error: unknown): boolean {
   return isBowlineError(error) && error.code === "not_found";

@@ -4,13 +4,13 @@ import type { Agent, Dispatcher } from "undici";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Never through a proxy, which would look for it on its own machine. */
+/** Hosts that never go through a proxy: it would look for them on its own machine. */
 const LOOPBACK = "localhost,127.0.0.1,[::1]";
 
 /**
- * A `fetch` without the limits of Node's own, by the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and
- * `NO_PROXY` name, in lower case, too. Throws `invalid_argument` that names the variable, not its
- * value, for what is no address of a proxy.
+ * Creates a `fetch` without the timeouts of Node's own. Uses the proxies in `HTTP_PROXY`,
+ * `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case. Throws `invalid_argument` for an invalid
+ * proxy address; the message names the variable, not its value.
  */
 export function createNetworkFetch(env: Environment): typeof globalThis.fetch {
   const httpProxy = proxyOf(env, "HTTP_PROXY");
@@ -21,8 +21,8 @@ export function createNetworkFetch(env: Environment): typeof globalThis.fetch {
   return async (input, init) => await (await (made ??= make()))(input, init);
 
   /**
-   * With the first request: what the library takes to load would keep everything else waiting. The
-   * library is this package's: core may not resolve it, such as when both are installed globally.
+   * Loads undici with the first request, because loading it would delay the start. Takes undici
+   * from this package: core may not resolve it, for example when both are installed globally.
    */
   async function make(): Promise<typeof globalThis.fetch> {
     const { createUndiciFetch } = await import("@bowline/core/undici");
@@ -35,7 +35,7 @@ export function createNetworkFetch(env: Environment): typeof globalThis.fetch {
 
   async function makeDispatcher(limits: Agent.Options): Promise<Dispatcher> {
     if (httpProxy + httpsProxy === "") {
-      // The agent alone, which loads in a third of the time of the whole.
+      // Import the agent alone: it loads in a third of the time of the whole package.
       const { default: Agent } = await import("undici/lib/dispatcher/agent.js");
       return new Agent(limits);
     }

@@ -1,15 +1,15 @@
-/** Files of the gateway's own: each is replaced as a whole, and readable by its owner only. */
+/** Files that the gateway writes. Each is replaced as a whole and readable by its owner only. */
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { makeFolder } from "@bowline/core/session/node";
 
-/** What may be over when it is tried again: no room left, or too much at once. */
+/** Error codes that a retry may fix: no space left, or too many files open. */
 const passing = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);
 
 /**
- * Resolves when it is on the disk. Makes its folder if need be. Rejects with `storage_failed`,
- * retryable when there was no room; the file is as it was then.
+ * Writes a file and resolves when it is on the disk. Creates its folder if needed. Rejects with
+ * `storage_failed`, which is retryable when there was no space; the old file is then unchanged.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
@@ -33,7 +33,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** So that a new name outlives a loss of power, where the system can: Windows cannot. */
+/** Syncs a folder, so that a new name survives a power loss. Windows does not support it. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r").catch(() => undefined);
   await folder?.sync().catch(() => {});

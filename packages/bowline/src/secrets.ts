@@ -1,14 +1,11 @@
-/**
- * Secrets out of what is sent: in whole values, and in a stream of text, where a secret may lie
- * across deltas.
- */
+/** Redacts secrets in whole values and in streamed text, where a secret may span several deltas. */
 import { createRedactor, type RedactedStream } from "@bowline/core";
 import { isSecretName, passwordsIn } from "./environment.ts";
 
-/** A shorter one would be found in harmless text. */
+/** Shorter secrets would also match harmless text. */
 const MIN_LENGTH = 8;
 
-/** The message of an error, as it was thrown or as it is sent. */
+/** An error, as thrown or as sent to a client. */
 interface Failure {
   readonly message: string;
   readonly code?: unknown;
@@ -17,19 +14,19 @@ interface Failure {
 
 export interface SecretFilter {
   text(text: string): string;
-  /** A copy whose message has no secrets, and of this machine's own errors no absolute paths. */
+  /** Returns a copy with a redacted message. Errors of this process also lose absolute paths. */
   failure<T extends Failure>(failure: T): T;
-  /** A copy in which every text is filtered. */
+  /** Returns a copy with every string redacted. */
   value<T>(value: T): T;
-  /** For one stream of text. */
+  /** Creates a redactor for one stream of text. */
   stream(): RedactedStream;
-  /** Of a text that is not complete: without what may become a secret at its end. */
+  /** Redacts an incomplete text and withholds an end that may become a secret. */
   unfinished(text: string): string;
 }
 
 /**
- * Codes of errors that are made here, where a path is one of this machine. In the words of a
- * model's server it is a part of an address.
+ * Codes of errors raised in this process, whose paths are local. In a model server's message, such
+ * text is part of a URL.
  */
 const ownCodes: ReadonlySet<unknown> = new Set([
   "storage_failed",
@@ -42,7 +39,7 @@ const ownCodes: ReadonlySet<unknown> = new Set([
   "invalid_argument",
 ]);
 
-/** Of an absolute path only the name. */
+/** Reduces absolute paths to the file name. */
 function withoutFolders(message: string): string {
   return message.replaceAll(
     /(?<![^\s"'`(<[])(?:file:\/\/|~|[A-Za-z]:)?[\\/](?:[^\s"'`)>\]\\/]*[\\/])*/g,
@@ -50,7 +47,7 @@ function withoutFolders(message: string): string {
   );
 }
 
-/** The values of variables whose names say that they are secret, passwords in others, and `more`. */
+/** Collects the values of variables with secret names, passwords in other variables, and `more`. */
 export function secretsOf(
   env: Readonly<Record<string, string | undefined>>,
   more: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Text for a person's terminal: nothing a model says can move the cursor, set a title or pass for
- * the program's own words.
+ * Prepares text for a terminal. A model's text cannot move the cursor, set a title or imitate the
+ * program's own messages.
  */
 
 export interface Output {
@@ -9,7 +9,7 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Control characters shown as pictures, line feeds and tabs kept. */
+/** Replaces control characters with visible symbols. Keeps line feeds and tabs. */
 export function printable(text: string): string {
   return text
     .replace(/\r\n/g, "\n")
@@ -20,14 +20,14 @@ export function printable(text: string): string {
 }
 
 /**
- * JSON as it may stand on a terminal: what could steer one and JSON leaves as it is becomes an
- * escape, which means the same.
+ * Serialises a value to JSON that is safe on a terminal. Control characters that JSON leaves as
+ * they are become escapes with the same meaning.
  */
 export function printableJson(value: unknown, indent?: number): string {
   return escapeJson(JSON.stringify(value, undefined, indent));
 }
 
-/** The same of what is JSON already. */
+/** Like {@link printableJson}, for text that is already JSON. */
 export function escapeJson(json: string): string {
   return json.replace(
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
@@ -35,13 +35,13 @@ export function escapeJson(json: string): string {
   );
 }
 
-/** On one line, cut to `width` characters. */
+/** Joins a text into one line and cuts it to `width` characters. */
 export function oneLine(text: string, width: number): string {
   const flat = printable(text).replace(/\s+/g, " ").trim();
   return flat.length <= width ? flat : `${flat.slice(0, Math.max(1, width - 1))}…`;
 }
 
-/** A text as a shell takes it for one word. */
+/** Quotes a text as one word for a shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -53,7 +53,7 @@ export interface Style {
   readonly green: (text: string) => string;
 }
 
-/** Colours only on a terminal, and not where NO_COLOR asks for none. */
+/** Returns colours on a terminal, unless NO_COLOR is set or TERM is dumb. */
 export function styleFor(output: Output, env: Readonly<Record<string, string | undefined>>): Style {
   const on = output.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
   const paint = (open: number, close: number) => (text: string) =>

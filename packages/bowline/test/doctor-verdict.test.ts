@@ -68,7 +68,7 @@ describe("the verdict", () => {
     );
     assert.equal(
       judge([ok, blocked], {}).text,
-      "cannot do tools: calls are text; plain questions work",
+      "cannot use tools: calls are text; plain questions work",
     );
     assert.match(
       judge([ok, blocked], { streamUsage: false }).text,
@@ -90,7 +90,7 @@ describe("the verdict", () => {
     };
     assert.match(
       judge([unseen], {}).text,
-      /^works with Bowline as it is; whether tools work was not seen/,
+      /^works with Bowline as it is; it is unknown whether tools work/,
     );
     assert.equal(judge([broken], {}).text, "works with Bowline as it is; but calls run together");
   });
@@ -116,15 +116,15 @@ describe("the verdict", () => {
   it("refuses a profile that cannot work", () => {
     const good = { version: 1, baseUrl: "http://x/v1", model: "m" };
     const cases: [unknown, RegExp][] = [
-      ["", /is no profile/],
+      ["", /is not a profile/],
       [{ ...good, version: 2 }, /"version": 1/],
       [{ ...good, baseUrl: "file:///etc/passwd" }, /"baseUrl"/],
       [{ ...good, model: "" }, /"model"/],
-      [{ ...good, compat: { systemRole: "root" } }, /"systemRole" that cannot be: "root"/],
+      [{ ...good, compat: { systemRole: "root" } }, /invalid "systemRole": "root"/],
       [{ ...good, compat: { keyHeader: "a\nb" } }, /keyHeader/],
-      [{ ...good, compat: { toString: true } }, /unknown switch "toString"/],
-      [{ ...good, compat: ["noTemperature"] }, /"compat" that is no object/],
-      [{ ...good, compat: null }, /"compat" that is no object/],
+      [{ ...good, compat: { toString: true } }, /unknown setting "toString"/],
+      [{ ...good, compat: ["noTemperature"] }, /"compat" that is not an object/],
+      [{ ...good, compat: null }, /"compat" that is not an object/],
     ];
     for (const [value, said] of cases)
       assert.throws(() => parseProfile(JSON.stringify(value)), said);
@@ -350,7 +350,7 @@ describe("refusals", () => {
     assert.equal(refusal("x", reply(error, "{}", 200)).mark, "differs");
     assert.match(
       refusal("x", reply(failure("server_error", "oops"), "{}", 500)).means ?? "",
-      /tries again/,
+      /Bowline retries/,
     );
   });
 

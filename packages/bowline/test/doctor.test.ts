@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
     name: "that writes calls as text",
     oddities: { chunks: (chunks) => callsAsText(chunks) },
     verdict: "no-tools",
-    text: /^cannot do tools: tool calls are written into the text/,
+    text: /^cannot use tools: tool calls are written into the text/,
     findings: ["tool-call failed", "images ok"],
   },
   {
@@ -203,7 +203,7 @@ const rows: readonly Row[] = [
       },
     },
     verdict: "works",
-    text: /whether tools work was not seen/,
+    text: /it is unknown whether tools work/,
     findings: ["tool-call not seen", "tool-results ok"],
   },
   {
@@ -302,7 +302,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
         { ...result.profile, notes: [] },
         { version: 1, baseUrl: server.baseUrl, model: "local-1", compat, notes: [] },
       );
-      if (verdict === "works" && !(text?.source ?? "").includes("not seen"))
+      if (verdict === "works" && !(text?.source ?? "").includes("is unknown"))
         await doToolTurn(result);
       if (verdict === "settings") await doToolTurn(result);
     });
@@ -397,7 +397,7 @@ describe("bowline doctor", { concurrency: 2 }, () => {
     assert.equal(model, "local-1");
     assert.match(
       findings.find(({ id }) => id === "context")?.says ?? "",
-      /8192 tokens, says max_model_len/,
+      /8192 tokens, according to max_model_len/,
     );
   });
 
@@ -519,10 +519,13 @@ describe("the doctor command", () => {
     const cases: [string[], RegExp][] = [
       [["doctor"], /^bowline: Which server\? /],
       [["doctor", "localhost:1234"], /takes an http or https address/],
-      [["doctor", "http://user:pw@x/v1"], /cannot be asked: give a key by --api-key-env/],
+      [
+        ["doctor", "http://user:pw@x/v1"],
+        /must not contain a user name or password\. Pass a key with --api-key-env/,
+      ],
       [["doctor", "http://x/v1", "--timeout", "soon"], /--timeout takes a number/],
       [["doctor", "http://x/v1", "--api-key-env", "NO_SUCH"], /the variable NO_SUCH is not set/],
-      [["run", "--profile", bad, "hi"], /unknown switch "streamUse"/],
+      [["run", "--profile", bad, "hi"], /unknown setting "streamUse"/],
       [["run", "--profile", join(folder.path, "none.json"), "hi"], /cannot be read \(ENOENT\)/],
     ];
     for (const [args, said] of cases) {

@@ -42,7 +42,7 @@ describe("a request that is refused because no key was sent", () => {
       ]);
       assert.match(
         line,
-        /Who are you\?.* No key was sent: set OPENAI_API_KEY, or name another .* --api-key-env\.$/,
+        /Who are you\?.* No key was sent\. Set OPENAI_API_KEY, or name another .* --api-key-env\.$/,
       );
     }
   });
@@ -52,7 +52,7 @@ describe("a request that is refused because no key was sent", () => {
     const line = await said(["run", "--model", "m", "--base-url", server.baseUrl, "hi"]);
     assert.match(
       line,
-      /No key was sent: give one by --api-key-env <name>, the environment variable that holds it\.$/,
+      /No key was sent. Pass one with --api-key-env <name>, the environment variable that holds it\.$/,
     );
   });
 
@@ -61,7 +61,7 @@ describe("a request that is refused because no key was sent", () => {
     const line = await said(["run", "--base-url", server.baseUrl, "hi"]);
     assert.match(
       line,
-      /wants a key \(HTTP 401 for the model list\)\. No key was sent: give one by --api-key-env <name>/,
+      /wants a key \(HTTP 401 for the model list\)\. No key was sent. Pass one with --api-key-env <name>/,
     );
   });
 });
@@ -73,16 +73,16 @@ describe("a rejected key", () => {
     const ofVendor = await said([...at, "--model", "openai/m", "hi"], { OPENAI_API_KEY: secret });
     assert.match(
       ofVendor,
-      /\[key\]\. The key came from the variable OPENAI_API_KEY: set another there, or name another/,
+      /\[key\]\. The key came from the variable OPENAI_API_KEY\. Set another key there, or name another/,
     );
     const named = await said([...at, "--model", "openai/m", "--api-key-env", "MINE", "hi"], {
       MINE: secret,
     });
-    assert.match(named, /The key came from the variable MINE: /);
+    assert.match(named, /The key came from the variable MINE\. /);
     const listing = await said([...at, "--api-key-env", "MINE", "hi"], { MINE: secret });
     assert.match(
       listing,
-      /refused the key \(HTTP 401 for the model list\)\. The key came from the variable MINE: /,
+      /refused the key \(HTTP 401 for the model list\)\. The key came from the variable MINE\. /,
     );
   });
 
@@ -103,14 +103,14 @@ describe("bowline doctor", () => {
     await using server = await loopback(noKey);
     assert.match(
       await said(["doctor", server.baseUrl]),
-      /^bowline: No key was sent: give one by --api-key-env <name>/,
+      /^bowline: No key was sent. Pass one with --api-key-env <name>/,
     );
     const named = await said(["doctor", server.baseUrl, "--api-key-env", "MINE"], { MINE: secret });
-    assert.match(named, /^bowline: The key came from the variable MINE: /);
+    assert.match(named, /^bowline: The key came from the variable MINE\. /);
   });
 
   it("finds the vendor's variable by the address", () => {
     const advice = keyAdvice({ isSet: false, baseUrl: "https://api.groq.com/openai/v1/" });
-    assert.equal(advice, "No key was sent: give one by --api-key-env GROQ_API_KEY.");
+    assert.equal(advice, "No key was sent. Pass one with --api-key-env GROQ_API_KEY.");
   });
 });

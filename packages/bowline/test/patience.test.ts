@@ -187,7 +187,7 @@ describe("a request for the list of models", () => {
     const port = await freePort();
     const late = await bowline(unnamed(address(port), "--retry-for", "0.6", "hi"));
     assert.equal(late.code, 1);
-    assert.match(late.stderr, /Could not list the models at .* \(ECONNREFUSED\): name one/);
+    assert.match(late.stderr, /Could not list the models at .* \(ECONNREFUSED\)\. Name one/);
     assert.equal(passing(late.stderr).length, 1);
     const stopped = await bowline(
       unnamed(address(port), "hi"),
@@ -211,14 +211,14 @@ describe("a run that ended by an error", () => {
       options,
     );
     assert.equal(failed.code, 1);
-    assert.match(failed.stderr, /^session mine; go on with: bowline run --session mine$/m);
+    assert.match(failed.stderr, /^session mine; continue with: bowline run --session mine$/m);
     for (const which of [["--continue"], ["--session", "mine"]]) {
       const again = await bowline(
         [...at(server.baseUrl, "--retry-for", "0.01"), ...which],
         options,
       );
       assert.equal(again.code, 1);
-      assert.match(again.stderr, /^bowline: the last run ended by an error\. Going on with it\.$/m);
+      assert.match(again.stderr, /^bowline: the last run ended by an error\. Continuing it\.$/m);
       await using well = await loopback(chatText("Done."));
       const { code, stdout, stderr } = await bowline([...at(well.baseUrl), ...which], options);
       assert.deepEqual([code, stdout], [0, "Done.\n"], stderr);

@@ -138,7 +138,7 @@ describe("a recorded run", () => {
     await recorded(handlers, ["--json", "write"], async ({ file, live }) => {
       const again = await bowline(["replay", "--json", file]);
       assert.equal(again.stdout, live.stdout);
-      assert.match(live.stdout, /nobody can be asked/);
+      assert.match(live.stdout, /there is no terminal to ask on/);
     });
   });
 
@@ -287,8 +287,8 @@ describe("an unusual recording", () => {
       [2, `bowline: ${file}: cannot be read (ENOENT).\n`],
     );
     for (const [content, said] of [
-      ["{", "is no JSON."],
-      ["[]", "is no recording of bowline run."],
+      ["{", "is not JSON."],
+      ["[]", "is not a recording of bowline run."],
       ['{"kind":"bowline run","version":9}', "has version 9; this bowline replays version 1."],
       ['{"kind":"bowline run","version":1}', "is damaged: setup is missing or wrong."],
     ] as const) {
@@ -296,7 +296,7 @@ describe("an unusual recording", () => {
       const { code, stderr } = await oneLine(file);
       assert.deepEqual([code, stderr], [2, `bowline: ${file}: ${said}\n`]);
     }
-    assert.match((await bowline(["replay"])).stderr, /^bowline: Which recording\?.*\n$/);
+    assert.match((await bowline(["replay"])).stderr, /^bowline: Name a recording:.*\n$/);
   });
 
   it("that was edited fails at the point where it differs from the run, and names it", async () => {

@@ -75,7 +75,9 @@ describe("the session of a run", () => {
     assert.deepEqual([ended.code, ended.stdout], [0, "2 + 3 = 5\n"]);
     const id = idIn(ended);
     assert.ok(
-      ended.stderr.endsWith(`\nsession ${id}; go on with: bowline run --session ${id} "<task>"\n`),
+      ended.stderr.endsWith(
+        `\nsession ${id}; continue with: bowline run --session ${id} "<task>"\n`,
+      ),
       ended.stderr,
     );
     const [only, ...others] = await here.sessions();
@@ -107,8 +109,8 @@ describe("the session of a run", () => {
     await writeFile(here.home, "no folder");
     const { code, stdout, stderr } = await here.run("what is 2 + 3?");
     assert.deepEqual([code, stdout], [0, "2 + 3 = 5\n"]);
-    assert.equal(stderr.match(/NO SESSION IS KEPT of this run/g)?.length, 2, stderr);
-    assert.match(stderr, /ENOTDIR.*BOWLINE_HOME names another folder/);
+    assert.equal(stderr.match(/THIS RUN IS NOT SAVED in a session/g)?.length, 2, stderr);
+    assert.match(stderr, /ENOTDIR.*Set BOWLINE_HOME to another folder/);
     const asked = await here.run("--session", "mine", "what is 2 + 3?");
     assert.deepEqual([asked.code, asked.stdout], [1, ""]);
     assert.match(asked.stderr, /^bowline: .*ENOTDIR/m);
@@ -185,7 +187,7 @@ describe("the session of a run", () => {
     await using here = await place();
     const first = await here.run("--session", "my work", "what is 2 + 3?");
     assert.match(first.stderr, /^bowline: session my work is new$/m);
-    assert.match(first.stderr, /go on with: bowline run --session 'my work' "<task>"/);
+    assert.match(first.stderr, /continue with: bowline run --session 'my work' "<task>"/);
     const second = await here.run("--session", "my work", "what is 3 + 4?");
     assert.doesNotMatch(second.stderr, /is new/);
     assert.equal((await here.sessions())[0]?.messageCount, 4);
@@ -200,7 +202,7 @@ describe("a run that was killed", () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stderr,
-      /interrupted after 2 answers of the model; 1 of 2 tool calls have their results; unknown, not run again: bash\. Going on/,
+      /interrupted after 2 answers of the model; 1 of 2 tool calls have their results; unknown, not run again: bash\. Continuing it/,
     );
     assert.match(stdout, /It is not known whether the call took effect/);
     assert.equal(await readFile(join(here.path, "log"), "utf8"), "once\n");
@@ -253,7 +255,7 @@ describe("a run that was killed", () => {
       "what is 2 + 3?",
     );
     assert.equal(code, 3, stderr);
-    assert.match(stderr, /used its budget of 2 turns[^]*the task was not begun/);
+    assert.match(stderr, /used its budget of 2 turns[^]*the task was not started/);
   });
 
   it("can be recorded as it is finished, and replays without a session", async () => {
@@ -340,7 +342,7 @@ describe("opening a session", () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stderr,
-      /^bowline: The end of .* was torn and is cut off\. What was there is kept in .*damaged-1\.$/m,
+      /^bowline: The end of .* was torn and is cut off\. The damaged part was saved to .*damaged-1\.$/m,
     );
     assert.match(stderr, /^bowline: A record of .* is damaged and left out\.$/m);
   });

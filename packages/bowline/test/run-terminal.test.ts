@@ -34,7 +34,7 @@ describe("the approval question at a terminal", { skip }, () => {
     await shell.until(/Allow\? [^\n]*N\]o: /);
     shell.type("y\r");
     await shell.until(/✓ bash/);
-    await shell.until(/go on with/);
+    await shell.until(/continue with/);
     shell.type("echo code=$?\n");
     await shell.until(/code=0/);
     assert.equal(await readFile(join(folder.path, "done"), "utf8"), "yes\n");

@@ -50,7 +50,7 @@ describe("bowline run", () => {
     const task = /npx bowline run "([^"]+)"/.exec(readme)?.[1] ?? "";
     const { code, stdout, stderr } = await bowline(["run", task], { cwd: root });
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /practice model, which is no LLM/);
+    assert.match(stderr, /practice model, not an LLM/);
     assert.match(stderr, /→ (?:glob|read)/);
     // The right answer is computed from the files.
     const { globSync, statSync } = await import("node:fs");
@@ -137,7 +137,7 @@ describe("approval", () => {
     });
     assert.deepEqual([code, stdout], [0, "Could not.\n"]);
     assert.match(stderr, /✗ write .*there is no terminal/);
-    assert.match(server.requests[1]?.body ?? "", /Denied: nobody can be asked/);
+    assert.match(server.requests[1]?.body ?? "", /Denied: there is no terminal to ask on/);
     assert.equal(existsSync(join(folder.path, "a.txt")), false);
   });
 
@@ -338,7 +338,7 @@ describe("the choice of a model", () => {
     const empty = await loopback((response) => response.writeHead(200).end('{"data":[]}'));
     const nothing = await bowline(["run", "--base-url", empty.baseUrl, "hi"]);
     await empty[Symbol.asyncDispose]();
-    assert.deepEqual([nothing.code, /lists no model/.test(nothing.stderr)], [1, true]);
+    assert.deepEqual([nothing.code, /lists no models/.test(nothing.stderr)], [1, true]);
   });
 
   it("takes the first model that can chat, from the list before the query of the address", async () => {
@@ -409,7 +409,7 @@ describe("the choice of a model", () => {
       [code, stderr],
       [
         2,
-        "bowline: OPENAI_BASE_URL is no http or https address, such as https://api.openai.com/v1.\n",
+        "bowline: OPENAI_BASE_URL is not an http or https address, such as https://api.openai.com/v1.\n",
       ],
     );
   });
@@ -443,7 +443,7 @@ describe("the choice of a model", () => {
     await using other = await loopback((response) => response.writeHead(200).end('{"data":{}}'));
     const none = await bowline(["run", "--base-url", other.baseUrl, "hi"]);
     assert.deepEqual(
-      [none.code, /\(the answer is no list\): name one with --model/.test(none.stderr)],
+      [none.code, /\(the answer is not a list\)\. Name one with --model/.test(none.stderr)],
       [1, true],
     );
     await using endless = await loopback((response) => response.writeHead(404).write("wait"));

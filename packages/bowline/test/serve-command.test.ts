@@ -33,7 +33,7 @@ describe("bowline serve", () => {
     const token = (await readFile(join(home.path, "data", "gateway", "token"), "utf8")).trim();
     assert.ok(server.said().includes(`Open ${server.url}/#token=${token}\n`), server.said());
     await server.until(
-      /^assistant: .*practice model.*\nFor a real model set its key, also in \.env, .* AGENTS\.md\.\n/m,
+      /^assistant: .*practice model.*\nFor a real model set its key, for example in \.env, .* AGENTS\.md\.\n/m,
     );
     const health = await fetch(`${server.url}/health`);
     const { status, version } = (await health.json()) as { status: string; version: string };
@@ -79,7 +79,7 @@ describe("bowline serve", () => {
       assert.equal((await closed)[0], 1001);
       assert.match(frames.at(-1) ?? "", /"event":"shutdown"/);
       assert.deepEqual(await server.end(), [0, null]);
-      assert.match(server.said(), /Stopping; runs that are open go on with the next start\.\n$/);
+      assert.match(server.said(), /Stopping\. Unfinished runs continue at the next start\.\n$/);
       assert.equal(await isGone(server.url), true);
     });
   }
@@ -114,9 +114,9 @@ describe("bowline serve", () => {
     await server.until(/^b: .*\n/m);
     assert.match(
       server.said(),
-      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\): set it, or name a model that answers in its place by --fallback\.$/m,
+      /^a: openai\/gpt-x has no key \(OPENAI_API_KEY is not set\)\. Set it, or pass another model with --fallback\.$/m,
     );
-    assert.match(server.said(), /^b: nobody\/y names no provider that is known/m);
+    assert.match(server.said(), /^b: nobody\/y names an unknown provider/m);
     assert.doesNotMatch(server.said(), /ANTHROPIC_API_KEY is set|practice model|sk-ant-0123456789/);
   });
 
@@ -129,7 +129,7 @@ describe("bowline serve", () => {
     await server.until(/^assistant: .*\n/m);
     assert.match(
       server.said(),
-      /^assistant: anthropic\/.* has no key \(ANTHROPIC_API_KEY is not set\): openai\/.* \(OPENAI_API_KEY is set\) answers in its place\.$/m,
+      /^assistant: anthropic\/.* has no key \(ANTHROPIC_API_KEY is not set\)\. openai\/.* \(OPENAI_API_KEY is set\) answers instead\.$/m,
     );
   });
 });
@@ -161,7 +161,7 @@ describe("bowline serve --json", () => {
     assert.equal(agent, "assistant");
     assert.match(
       message,
-      /has no key \(ANTHROPIC_API_KEY is not set\): the practice model answers/,
+      /has no key \(ANTHROPIC_API_KEY is not set\)\. The practice model answers/,
     );
     const token = (await readFile(file, "utf8")).trim();
     assert.ok(!server.said().includes(token), "the token is in no line");
@@ -174,7 +174,7 @@ describe("bowline serve --json", () => {
     server.child.kill("SIGTERM");
     assert.deepEqual(await server.end(), [0, null]);
     assert.equal(server.stdout().split("\n").length, 2, "nothing else on standard output");
-    assert.match(server.said(), /\nStopping; runs that are open go on with the next start\.\n$/);
+    assert.match(server.said(), /\nStopping\. Unfinished runs continue at the next start\.\n$/);
   });
 
   it("names the variable that holds the token, and never its value", async () => {
@@ -234,7 +234,7 @@ describe("bowline serve", () => {
         "an unknown host name",
         ["--host", "no-such-host.invalid", "--expose", "--port", "0"],
         1,
-        /^bowline: no-such-host\.invalid is no address of this machine \((?:ENOTFOUND|EAI_AGAIN)\): name one with --host\.\n$/,
+        /^bowline: no-such-host\.invalid is not an address of this machine \((?:ENOTFOUND|EAI_AGAIN)\)\. Pass one with --host\.\n$/,
       ],
       [
         "a public address without --expose",
@@ -280,7 +280,7 @@ describe("bowline serve", () => {
       env: { BOWLINE_HOME: join(home.path, "data") },
     });
     assert.deepEqual([ended.code, ended.stdout], [1, ""]);
-    const why = `bowline: Port ${port} is taken, perhaps by another bowline serve: name one with --port.\n`;
+    const why = `bowline: Port ${port} is already in use, perhaps by another bowline serve. Stop it or pass --port.\n`;
     assert.equal(ended.stderr, why);
     assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), "other");
     other.close();

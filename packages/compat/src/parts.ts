@@ -1,4 +1,4 @@
-/** Messages made of parts, as codelet and gai have them. */
+/** Messages made of parts, as in codelet and gai. */
 import {
   messageText,
   type AssistantContent,
@@ -11,7 +11,7 @@ import {
 } from "@bowline/core";
 import { toToolCall } from "./transcript.ts";
 
-/** What a model says; the arguments of a call are as it wrote them. */
+/** A part of an answer. The arguments of a call are as the model wrote them. */
 export type Said =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -25,12 +25,12 @@ export interface ResultPart {
   readonly type: "toolResult";
   readonly toolUseId: string;
   readonly content: string;
-  /** The images that the tool gave, base64 with a `mimeType`. Absent when there are none. */
+  /** The tool's images, Base64 with a `mimeType`. Absent if there are none. */
   readonly images?: readonly ImageContent[];
   readonly isError: boolean;
 }
 
-/** Images stand in messages of the user. */
+/** A part of any message. Images occur in user messages. */
 export type Content = Said | ResultPart | ImageContent;
 
 export interface Message {
@@ -39,8 +39,8 @@ export interface Message {
 }
 
 /**
- * A message for the loop, which keeps no prompt among them; `details` says that a result is not the
- * loop's own word.
+ * Converts a message for the loop, which takes system prompts separately. `details` marks results
+ * that must not be reworded.
  */
 export function toTranscript({ role, content }: Message, timestamp: number): CoreMessage[] {
   if (role === "assistant") {
@@ -54,7 +54,7 @@ export function toTranscript({ role, content }: Message, timestamp: number): Cor
     } as const;
     return [{ role, content: toContent(content), ...origin }];
   }
-  // A text about an image stays beside it.
+  // Keep text and image in one message, since they belong together.
   if (role === "user" && content.some(isImage) && content.every(isUserContent))
     return [{ role, content: [...content], timestamp }];
   return content.flatMap((part): CoreMessage[] => {
@@ -85,7 +85,7 @@ export function toContent(parts: readonly Content[]): AssistantContent[] {
   });
 }
 
-/** What a model said; its thinking is left out. */
+/** Returns the parts of an answer without thinking. */
 export function answerParts({ content }: AssistantMessage): Said[] {
   return content.flatMap((part): Said[] => {
     if (part.type === "text") return [{ type: "text", text: part.text }];
@@ -95,7 +95,7 @@ export function answerParts({ content }: AssistantMessage): Said[] {
   });
 }
 
-/** What a user said: a text, or parts when images came with it. */
+/** Returns a user's text, or parts if there are images. */
 export function textOrParts(message: UserMessage): string | UserContent[] {
   const { content } = message;
   if (typeof content === "string" || !content.some(isImage)) return messageText(message);
@@ -109,7 +109,7 @@ export function resultPart(message: ToolResultMessage): ResultPart {
   return { type: "toolResult", toolUseId, content, ...(images && { images }), isError };
 }
 
-/** The images of a result; undefined when there are none. */
+/** Returns the images of a result; undefined if there are none. */
 export function imagesOf({ content }: ToolResultMessage): ImageContent[] | undefined {
   const images = content.filter(isImage);
   return images.length > 0 ? images : undefined;

@@ -1,18 +1,18 @@
-/** A run that waits for its reader: core's own event streams run ahead of it. */
+/** Runs that wait for their reader, unlike core's own event streams. */
 import type { AgentEvent, AgentEventSink } from "@bowline/core/agent";
 
-/** Starts the run. It has to wait for what `emit` returns, with `hookTimeoutMs: 0`. */
+/** Starts the run. It must await what `emit` returns, with `hookTimeoutMs: 0`. */
 export type StartRun = (emit: AgentEventSink, signal: AbortSignal) => Promise<unknown>;
 
 interface Pending {
   readonly event: AgentEvent;
-  /** Lets the run go on. */
+  /** Lets the run continue. */
   readonly release: () => void;
 }
 
 /**
  * Yields the events of a run, which starts with the first `next()`. After each event the run waits
- * until the reader asks for another. Leaving the generator aborts the run.
+ * until the reader requests the next one. Leaving the generator aborts the run.
  */
 export async function* pullEvents(
   start: StartRun,
@@ -22,7 +22,7 @@ export async function* pullEvents(
   const abort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted === true) abort();
   signal?.addEventListener("abort", abort);
-  // One event at most, except after an abort: then the run does not wait for slow readers.
+  // Holds at most one event, except after an abort, when the run does not wait for slow readers.
   const queue: Pending[] = [];
   let current: Pending | undefined;
   let isLeft = false;
@@ -39,7 +39,7 @@ export async function* pullEvents(
     isOver = true;
     wake();
   });
-  run.catch(() => {}); // a reader that stays gets the error below
+  run.catch(() => {}); // the error is rethrown below, unless the reader left
   try {
     for (;;) {
       current?.release();

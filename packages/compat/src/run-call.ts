@@ -1,9 +1,9 @@
-/** One tool call without a model: the loop runs it, so that its checks are the same. */
+/** Runs one tool call without a model, through the loop, so that its checks apply. */
 import { Agent, type AgentTool } from "@bowline/core/agent";
 import type { ToolCall, ToolResultMessage } from "@bowline/core";
 import { wholeAnswer } from "./transcript.ts";
 
-/** Never rejects: whatever went wrong is an error result. `context` is handed to the tool. */
+/** Never rejects: failures become an error result. `context` is passed to the tool. */
 export async function runCall(
   tools: AgentTool[],
   call: ToolCall,

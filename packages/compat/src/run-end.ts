@@ -1,4 +1,4 @@
-/** How a run ended, for shapes that give or throw one value. */
+/** The end of a run, for shapes that return or throw one value. */
 import type { AgentEvent } from "@bowline/core/agent";
 import { type ErrorInfo, toolCallsOf } from "@bowline/core";
 
@@ -12,8 +12,8 @@ export async function runToEnd(events: AsyncIterable<AgentEvent>): Promise<RunEn
 }
 
 /**
- * Why the run has no answer: its error, or that a token limit cut the calls of each answer until
- * the loop gave up.
+ * Returns why the run has no answer: its error, or that a token limit cut the calls of every answer
+ * until the loop gave up.
  */
 export function failureOf({ error, reason, messages }: RunEnd): ErrorInfo | undefined {
   const last = messages.findLast((message) => message.role === "assistant");

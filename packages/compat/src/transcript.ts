@@ -1,6 +1,6 @@
 /**
- * What every shape needs of the transcript: calls from text, answers that came whole, and the
- * shape's words for failed calls.
+ * Transcript helpers shared by all shapes: calls from text, whole answers, and the wording of
+ * failed calls.
  */
 import type { AgentMessage } from "@bowline/core/agent";
 import {
@@ -15,8 +15,8 @@ import {
 type Texts = Parameters<typeof messageText>[0];
 
 /**
- * A call as a model wrote it. Empty text is `{}`; text that is no JSON object makes a call that is
- * answered and never run.
+ * Creates a call from a model's text. Empty text means `{}`. Text that is not a JSON object makes a
+ * call that is answered with an error and never run.
  */
 export function toToolCall(id: string, name: string, argumentsText: string): ToolCall {
   const call = { type: "toolCall", id, name, arguments: {}, argumentsText } as const;
@@ -33,7 +33,7 @@ export function toToolCall(id: string, name: string, argumentsText: string): Too
   }
 }
 
-/** A model's place in the transcript, for a provider that has none. */
+/** A placeholder model for a provider without one. */
 export const standInModel = (name: string): Model => ({
   id: name,
   name,
@@ -44,7 +44,7 @@ export const standInModel = (name: string): Model => ({
   input: ["text"],
 });
 
-/** An answer in one piece, as the stream that the loop reads. `about` is what else is known of it. */
+/** Streams a complete answer to the loop. `about` holds further fields of the message. */
 export async function* wholeAnswer(
   content: AssistantContent[],
   reason: "stop" | "length" | "toolUse",
@@ -66,15 +66,15 @@ export async function* wholeAnswer(
   yield { type: "done", attempt: 1, reason, message };
 }
 
-/** The system prompts in a list of messages as one; those that say nothing are left out. */
+/** Joins all system prompts in a list of messages. Empty ones are omitted. */
 export function systemPromptOf(messages: readonly (Texts & { readonly role: string })[]): string {
   const prompts = messages.filter(({ role }) => role === "system").map(messageText);
   return prompts.filter((text) => text !== "").join("\n\n");
 }
 
 /**
- * The messages without answers that failed and what was said of their calls: these shapes have no
- * mark for them.
+ * Removes failed answers and the results of their calls, because these shapes cannot represent
+ * them.
  */
 export function withoutFailures(messages: readonly AgentMessage[]): AgentMessage[] {
   let failed = false;
@@ -88,12 +88,10 @@ export function hasFailed({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
 }
 
-/**
- * How a shape words what the loop says of a call of this tool: unknown, refused, thrown, stopped.
- */
+/** The shape's wording for the loop's messages about a call: unknown, refused, thrown, aborted. */
 export type Wording = (toolName: string, text: string) => string;
 
-/** The message in the shape's words; what the tool itself gave, which `details` marks, stays. */
+/** Rewords a result of the loop. A tool's own result, marked by `details`, stays unchanged. */
 export function reworded<T extends AgentMessage>(message: T, wording: Wording): T {
   if (message.role !== "toolResult" || message.details !== undefined) return message;
   return {

@@ -1,6 +1,6 @@
 /**
- * Asks a person before a tool changes anything. The question shows exactly what will run; whatever
- * is not a yes is a no.
+ * Asks a person before a tool changes anything. The question shows exactly what will run. Any
+ * answer but yes means no.
  */
 import type { Approver } from "../record/run-setup.ts";
 import { needsApproval } from "../tools/index.ts";
@@ -11,18 +11,18 @@ import type { Style } from "../terminal.ts";
 export interface ApproverOptions {
   /** `--yes`: allow everything. */
   readonly yes: boolean;
-  /** Where to ask; absent without a terminal. */
+  /** Where to ask; absent if there is no terminal. */
   readonly terminal?: Terminal;
   readonly style: Style;
-  /** Ctrl-C at the question. */
+  /** Called when Ctrl-C is pressed at the question. */
   readonly onInterrupt: () => void;
 }
 
-/** Of a small terminal, where its own size is not known or larger. */
+/** A small terminal: the size assumed when the real one is unknown or larger. */
 const SCREEN = { rows: 20, columns: 80 };
 
 const withoutTerminal =
-  "Denied: nobody can be asked, because there is no terminal; starting bowline with --yes would allow it.";
+  "Denied: there is no terminal to ask on. Starting bowline with --yes would allow it.";
 
 export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOptions): Approver {
   const always = new Set<string>();
@@ -48,23 +48,23 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
   };
 }
 
-/** Whoever sees the end of a long call only has to know of its beginning. */
+/** Returns a hint for a call that is too long for the screen, since a person sees only its end. */
 function noteOn(call: string, { output }: Terminal, { bold }: Style): string {
   const columns = Math.min(SCREEN.columns, output.columns || SCREEN.columns);
   const rows = call
     .split("\n")
     .reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   return rows > Math.min(SCREEN.rows, output.rows || SCREEN.rows)
-    ? `${bold(`These are ${rows} lines: look at the first ones too.`)}\n`
+    ? `${bold(`These are ${rows} lines. Scroll up to read the first ones.`)}\n`
     : "";
 }
 
-/** In columns, or somewhat more: what may be wide counts twice. */
+/** Returns the width in columns, rounded up: characters that may be wide count twice. */
 function widthOf(line: string): number {
   return line.length + (line.match(/[\u1100-\uffff]/g)?.length ?? 0);
 }
 
-/** The exact input, laid out to be read. */
+/** Formats the exact input for reading. */
 function describe(name: string, args: unknown): string {
   const { command, path, content, oldText, newText, ...rest } = args as Record<string, unknown>;
   const lines: string[] = [];

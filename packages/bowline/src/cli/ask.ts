@@ -1,4 +1,4 @@
-/** A question at the terminal. */
+/** Asks a question on the terminal. */
 import { createInterface } from "node:readline";
 import { setImmediate as turn } from "node:timers/promises";
 
@@ -8,8 +8,9 @@ export interface Terminal {
 }
 
 /**
- * One line of answer, lower-cased; "" when the input ended, the signal fired or Ctrl-C was pressed.
- * After Ctrl-Z and `fg`, `onContinue` shows what the question is about, and it is asked again.
+ * Returns one line of answer in lower case. Returns "" when the input ended, the signal fired or
+ * Ctrl-C was pressed. After Ctrl-Z and `fg`, `onContinue` shows the subject again and the question
+ * is repeated.
  */
 export async function ask(
   question: string,
@@ -19,7 +20,7 @@ export async function ask(
   onContinue: () => void = () => {},
 ): Promise<string> {
   await forgetTyped(input);
-  if (!input.readable) return ""; // it ended meanwhile, which would not be told again
+  if (!input.readable) return ""; // it has ended, and "end" does not fire twice
   return new Promise((resolve) => {
     const prompt = createInterface({ input, output, terminal: true });
     let answer = "";
@@ -34,7 +35,7 @@ export async function ask(
       onInterrupt();
       leave();
     });
-    // Readline pauses the input here, and nothing else would keep the process alive.
+    // Readline pauses the input on SIGCONT, and then nothing else keeps the process alive.
     prompt.on("SIGCONT", () => {
       onContinue();
       prompt.prompt(true);
@@ -48,8 +49,8 @@ export async function ask(
 }
 
 /**
- * What was typed before a question was there is no answer to it. Without the raw mode, half a line
- * would stay.
+ * Discards what was typed before the question appeared. Raw mode is needed to discard an unfinished
+ * line.
  */
 async function forgetTyped(
   input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown },
@@ -57,7 +58,7 @@ async function forgetTyped(
   const forget = (): void => {};
   input.setRawMode?.(true);
   input.on("data", forget);
-  // The first turn begins to read, and the second has what was there.
+  // The first turn starts reading; the second receives the input that was waiting.
   await turn();
   await turn();
   input.off("data", forget).pause();

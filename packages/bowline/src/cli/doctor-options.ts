@@ -1,4 +1,4 @@
-/** The command line of `bowline doctor`, as data and read. */
+/** The options of `bowline doctor` and their parser. */
 import { isHttp } from "../is-http.ts";
 import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
@@ -8,11 +8,11 @@ export const doctorOptions: readonly Option[] = [
     name: "model",
     short: "m",
     value: "id",
-    help: "the model to ask, by the server's own name (default the first it lists)",
+    help: "the server's id of the model to test (default the first it lists)",
   },
   { name: "api-key-env", value: "name", help: "the environment variable that holds the key" },
-  { name: "timeout", value: "seconds", help: "the most that one request may take (default 20)" },
-  { name: "write", value: "file", help: "keep a profile for bowline run --profile" },
+  { name: "timeout", value: "seconds", help: "time limit of one request (default 20)" },
+  { name: "write", value: "file", help: "write a profile for bowline run --profile" },
   { name: "json", help: "print the whole result as JSON" },
   { name: "help", short: "h", help: "show this help" },
 ];
@@ -27,7 +27,7 @@ export interface DoctorOptions {
   readonly help: boolean;
 }
 
-/** Throws `UsageError` with one line that says what was wrong. */
+/** Throws `UsageError` with one line that says what is wrong. */
 export function parseDoctorOptions(args: readonly string[]): DoctorOptions {
   const { values, positionals, text } = parseByTable(args, doctorOptions, "doctor");
   const [model, apiKeyEnv, write, timeout] = [
@@ -65,7 +65,7 @@ function address([baseUrl, ...more]: readonly string[]): string {
   const { username, password } = new URL(baseUrl);
   if (username !== "" || password !== "")
     throw new UsageError(
-      "An address with a name or a password cannot be asked: give a key by --api-key-env.",
+      "The address must not contain a user name or password. Pass a key with --api-key-env.",
     );
   return baseUrl;
 }

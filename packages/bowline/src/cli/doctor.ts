@@ -1,4 +1,4 @@
-/** `bowline doctor`: what a model server can do, and a profile to work with it. */
+/** `bowline doctor`: finds out what a model server can do and writes a profile for it. */
 import { writeFile } from "node:fs/promises";
 import { examine, isUsable, reportText, type DoctorResult } from "../doctor/index.ts";
 import { createNetworkFetch } from "../network.ts";
@@ -11,7 +11,7 @@ import { onSignal } from "./on-signal.ts";
 import { StatusLine } from "./status-line.ts";
 import { oneLine, printableJson, styleFor } from "../terminal.ts";
 
-/** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
+/** Returns the exit code. Throws `UsageError` and `CommandError` for errors that fit one line. */
 export async function doctor(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const options = parseDoctorOptions(args);
   const { stdout, env } = host;
@@ -31,7 +31,10 @@ export async function doctor(args: readonly string[], host: NodeJS.Process): Pro
   return isUsable(result) ? exitCode.done : exitCode.failed;
 }
 
-/** Ctrl-C ends the request under way and shows what was found; a second one leaves at once. */
+/**
+ * Runs the examination. Ctrl-C ends the current request and shows the findings so far; a second
+ * Ctrl-C exits at once.
+ */
 async function examined(
   { baseUrl, model, timeoutMs }: DoctorOptions,
   apiKey: string | undefined,
@@ -59,7 +62,7 @@ async function examined(
   }
 }
 
-/** Gives the file's name when there was a profile to write. */
+/** Returns the file's name, or undefined if there was no profile to write. */
 async function writeProfile(file: string, { profile }: DoctorResult): Promise<string | undefined> {
   if (profile === undefined) return undefined;
   try {
@@ -77,7 +80,9 @@ function wantsKey({ findings }: DoctorResult): boolean {
   return findings.some(({ blocks, says }) => blocks === "use" && /\bHTTP 40[13]\b/.test(says));
 }
 
-/** A key that was named is there: else nothing would have been asked. */
+/**
+ * Describes where the key came from. A named key is always set here: `keyOf` throws if it is not.
+ */
 function keySourceOf({ apiKeyEnv, baseUrl }: DoctorOptions): KeySource {
   return apiKeyEnv === undefined ? { isSet: false, baseUrl } : { isSet: true, variable: apiKeyEnv };
 }

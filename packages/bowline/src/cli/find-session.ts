@@ -1,14 +1,14 @@
-/** Which session is meant: by its id, by the beginning of it, or as the latest of a directory. */
+/** Finds a session by its id, a prefix of the id, or `latest` for the latest of a directory. */
 import type { SessionSummary, Store } from "@bowline/core/session";
 import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 
 const PAGE = 1000;
 const LATEST = "latest";
-/** Beginnings of the ids that are made when none is given. */
+/** Matches prefixes of generated ids. */
 const GENERATED = /^[0-9a-f][0-9a-f-]{3,}$/;
 
-/** Of all sessions, the latest first. */
+/** Returns all sessions, the latest first. */
 export async function allSessions(store: Store): Promise<SessionSummary[]> {
   const all: SessionSummary[] = [];
   let cursor: string | undefined;
@@ -24,7 +24,7 @@ export function isOf(directory: string, { metadata }: SessionSummary): boolean {
   return metadata?.cwd === directory;
 }
 
-/** Throws `CommandError` when the directory has none. */
+/** Throws `CommandError` when the directory has no session. */
 export async function latestOf(store: Store, directory: string): Promise<string> {
   const latest = (await allSessions(store)).find((session) => isOf(directory, session));
   if (latest !== undefined) return latest.id;
@@ -32,8 +32,8 @@ export async function latestOf(store: Store, directory: string): Promise<string>
 }
 
 /**
- * A session that is there. Throws `CommandError` for a beginning that several ids have, and as the
- * store does for none.
+ * Finds an existing session. Throws `CommandError` for an ambiguous prefix, and the store's error
+ * when nothing matches.
  */
 export async function findSession(
   store: Store,
@@ -42,12 +42,12 @@ export async function findSession(
 ): Promise<string> {
   if (reference === LATEST) return latestOf(store, directory);
   const id = one(reference, await allSessions(store));
-  return id ?? (await store.load(reference)).id; // one that no list has says why
+  return id ?? (await store.load(reference)).id; // loading an unlisted session throws the reason
 }
 
 /**
- * The same for an id that may be new: undefined then. Only the beginning of a generated id stands
- * for the whole.
+ * Like {@link findSession}, but returns undefined for an id that may be new. Only prefixes of
+ * generated ids are expanded.
  */
 export async function findOrNew(
   store: Store,

@@ -1,4 +1,4 @@
-/** Help, made from the option tables. docs/cli.md is generated from the same functions. */
+/** Help texts, made from the option tables. docs/cli.md is generated from the same functions. */
 import { vendors } from "@bowline/core";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines, runOptions } from "./options.ts";
@@ -11,13 +11,13 @@ export function mainHelp(version: string): string {
 
 Usage:
   bowline run [options] "<task>"    do a task and print the answer
-  bowline serve                     put agents behind a WebSocket, for pages and programs
-  bowline replay <file>             do a recorded run once more, offline, running nothing
-  bowline sessions                  list the sessions that runs were kept in; show, search, fork and more
-  bowline doctor <base-url>         find out what a model server can do, and what Bowline has to be told
+  bowline serve                     serve agents over a WebSocket, for pages and programs
+  bowline replay <file>             repeat a recorded run offline, without running tools
+  bowline sessions                  list saved sessions; show, search, fork and more
+  bowline doctor <base-url>         find out what a model server can do and which settings it needs
   bowline --help | --version
 
-Without a key or a local model server the practice model answers, which is no LLM; see bowline run --help.
+Without a key or a local model server, the practice model answers. It is not an LLM; see bowline run --help.
 `;
 }
 
@@ -27,30 +27,32 @@ export function runHelp(): string {
 Does the task in the current directory with the tools read, write, edit, bash, grep and glob. The answer goes to standard
 output, everything else to standard error. Text on standard input is added to the task.
 
-File tools cannot leave the directory. bash starts there and is not confined: it can do whatever you can, so it, write and
-edit ask first, on the terminal also when standard input is a pipe. Without a terminal they are denied; --yes allows them.
+File tools cannot leave the directory. bash starts there but is not confined: it can do whatever you can. bash, write and
+edit therefore ask first, on the terminal even if standard input is a pipe. Without a terminal they are denied; --yes allows
+them.
 
-A model server that is down, is overloaded or cuts an answer off is retried for two minutes, or as long as --retry-for says.
+If the model server is down, overloaded or cuts off an answer, the call is retried for two minutes; see --retry-for.
 
-The run is kept in a session, message by message, so that a crash loses nothing: --continue finishes what was interrupted, then
-does the task, if there is one. Without a task it goes on with a run that an error, Ctrl-C or a limit ended. Sessions are in BOWLINE_HOME, by default the place for a user's data; see bowline sessions.
+The run is saved in a session, message by message, so that a crash loses nothing. --continue finishes an interrupted run, then
+does the task, if there is one. Without a task it continues a run that an error, Ctrl-C or a limit ended. Sessions are stored
+in BOWLINE_HOME, by default the system's folder for user data; see bowline sessions.
 
 Options:
 ${optionLines(runOptions)}
 
-Which model, the first of:
-  --profile, a file that bowline doctor wrote; --model and --base-url win over what it says
+The model is the first of:
+  --profile, a file that bowline doctor wrote; --model and --base-url override it
   --model
-  with --continue or --session, the model that was asked there last
+  with --continue or --session, the session's last model
   BOWLINE_MODEL
 ${listed("a key in the environment:", keyVariables())}
 ${listed("a model server on this machine:", localServers())}
-  the practice model: no LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off goes straight to it
+  the practice model: not an LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off skips to it
 
-A vendor is asked where its variable says, such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL, else at its own address. --base-url,
-a profile, and the session that is gone on with win over it.
+A variable such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL replaces the vendor's address. --base-url, a profile and a continued
+session override the variable.
 
-Servers are reached by the proxies of HTTP_PROXY and HTTPS_PROXY, except those in NO_PROXY and on this machine.
+Requests use the proxies in HTTP_PROXY and HTTPS_PROXY, except to hosts in NO_PROXY and on this machine.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 budget or timeout used up, 130 aborted
 `;
@@ -69,32 +71,32 @@ export function sessionsHelp(): string {
     .join("\n\n");
   return `Usage: bowline sessions [command] [options]
 
-What bowline run kept: each session is a file in the folder sessions of BOWLINE_HOME, which is for your eyes only.
+Lists and manages the sessions that bowline run saved. Each is a file in BOWLINE_HOME/sessions that only you can read.
 
 Commands (default list):
 ${commands}
 
-<id> is a session's id, its beginning, or latest: the latest of this directory. The process that has a session open is named.
-"interrupted" is a session whose run nobody goes on with: bowline run --session <id> finishes it.
+<id> is a session's id, a prefix of it, or "latest" for the latest session of this directory. The list names the process that
+has a session open. An "interrupted" session has an unfinished run: bowline run --session <id> finishes it.
 
 ${options}
 
-Options of all:
+Options of all commands:
 ${optionLines([helpOption])}
 
-Exit codes: 0 done, 1 failed, also for a search that found nothing, 2 wrong usage
+Exit codes: 0 done, 1 failed or a search without results, 2 wrong usage
 `;
 }
 
 export function serveHelp(): string {
   return `Usage: bowline serve [options]
 
-Serves the agents of a workspace to clients, over a WebSocket and HTTP, until it is stopped. Runs live here: clients may come and
-go, and a run that was cut off goes on with the next start. Tools that change something ask first, whoever is connected.
+Serves the agents of a workspace over a WebSocket and HTTP, until it is stopped. Runs do not depend on a client's connection,
+and an interrupted run continues at the next start. Tools that change something ask first, whoever is connected.
 
-The token is BOWLINE_TOKEN, or one that is made once and shown as a link; BOWLINE_READ_TOKEN may look and change nothing. Models are
-asked with the keys of the environment, where it says, such as OPENAI_API_KEY and OPENAI_BASE_URL. Settings are read from .env in
-the current folder, too, and it is said when that names a model server. The protocol is in docs/gateway.md.
+The token is BOWLINE_TOKEN, or is generated once and shown as a link. BOWLINE_READ_TOKEN gives read-only access. Keys and addresses
+of models come from the environment, such as OPENAI_API_KEY and OPENAI_BASE_URL. Settings are also read from .env in the
+current folder; a notice is shown if it names a model server. The protocol is in docs/gateway.md.
 
 Options:
 ${optionLines(serveOptions)}
@@ -106,35 +108,35 @@ Exit codes: 0 stopped, 1 failed, 2 wrong usage, 130 stopped at once by a second 
 export function replayHelp(): string {
   return `Usage: bowline replay [options] <file>
 
-Does a run once more that bowline run --record kept, and prints the same. Nothing is asked and nothing is executed: the
-model's answers, the tools' results, a person's decisions, ids and times come from the file, which stays as it is.
+Repeats a run that bowline run --record wrote, and prints the same output. No model is called and no tool is run: model
+answers, tool results, approvals, ids and times come from the file. The file is not changed.
 
 Options:
 ${optionLines(replayOptions)}
 
-Exit codes: that of the run; 1 also when the run goes another way than the file, 2 when the file is no recording
+Exit codes: that of the run; 1 also if the run differs from the file, 2 if the file is not a recording
 `;
 }
 
 export function doctorHelp(): string {
   return `Usage: bowline doctor [options] <base-url>
 
-Asks an OpenAI-compatible server (Chat Completions) some twenty short questions and says what it can do, what it does
-otherwise than others, and what Bowline has to be told to work with it. <base-url> is what stands before
-/chat/completions, such as http://127.0.0.1:1234/v1. No other server is asked, whatever OPENAI_BASE_URL says, and no key
-is sent but the one that is named. The requests are real ones: a paid server charges for some thousands of tokens.
+Sends about twenty short requests to an OpenAI-compatible server (Chat Completions). Reports what the server can do, where it
+differs from others and which settings Bowline needs for it. <base-url> is the part before /chat/completions, such as
+http://127.0.0.1:1234/v1. OPENAI_BASE_URL is ignored, and only the key of --api-key-env is sent. A paid server charges for
+a few thousand tokens.
 
 Options:
 ${optionLines(doctorOptions)}
 
-Marks: ok; differs, which Bowline reads all the same unless it says otherwise; missing; failed; not seen, where the model
-did not do what it was asked, which proves nothing about the server.
+Marks: ok; differs (Bowline supports it unless noted); missing; failed; not seen (the model did not do what it was asked,
+which proves nothing about the server).
 
-Exit codes: 0 usable, if only without tools, 1 not usable, 2 wrong usage, 130 stopped
+Exit codes: 0 usable, perhaps without tools, 1 not usable, 2 wrong usage, 130 stopped
 `;
 }
 
-/** Of the vendors that have an address, in the order in which they are looked for. */
+/** Returns the key variables of vendors with an address, in the order in which they are tried. */
 function keyVariables(): string[] {
   return vendors.flatMap(({ keyVariable, baseUrl }) =>
     baseUrl === undefined ? [] : (keyVariable ?? []),
@@ -148,7 +150,7 @@ function localServers(): string[] {
   return local.map(({ name, baseUrl }) => `${name} (${new URL(baseUrl ?? "").port})`);
 }
 
-/** In lines of up to 120 characters, broken behind commas. */
+/** Wraps a list at 120 characters, after commas. */
 function listed(what: string, things: readonly string[]): string {
   return `${what} ${things.join(", ")}`.replaceAll(/(.{1,118})(?:(?<=,) |$)/g, "  $1\n").trimEnd();
 }

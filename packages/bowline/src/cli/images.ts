@@ -1,4 +1,4 @@
-/** Images for the model, from files. */
+/** Reads image files for the model. */
 import { readFile, stat } from "node:fs/promises";
 import type { ImageContent } from "@bowline/core";
 import { imageTypeOf } from "../tools/file-kind.ts";
@@ -7,8 +7,8 @@ import { UsageError } from "../command-error.ts";
 const MAX_BYTES = 20 * 1024 * 1024;
 
 /**
- * Throws `UsageError` for a file that cannot be read, is too large, or is no PNG, JPEG, GIF or
- * WebP.
+ * Throws `UsageError` for a file that cannot be read, is too large, or is not a PNG, JPEG, GIF or
+ * WebP image.
  */
 export async function readImage(path: string): Promise<ImageContent> {
   let bytes: Buffer;
@@ -25,8 +25,8 @@ export async function readImage(path: string): Promise<ImageContent> {
       `--image ${path}: cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}).`,
     );
   }
-  const mimeType = imageTypeOf(bytes); // by its content: a name can say anything
+  const mimeType = imageTypeOf(bytes); // by content: file names can be wrong
   if (mimeType === undefined)
-    throw new UsageError(`--image ${path}: is no PNG, JPEG, GIF or WebP.`);
+    throw new UsageError(`--image ${path}: is not a PNG, JPEG, GIF or WebP image.`);
   return { type: "image", data: bytes.toString("base64"), mimeType };
 }

@@ -1,4 +1,4 @@
-/** The wait for a server that is asked for its models, as a person is told of it. */
+/** Shows the wait for a server's list of models. */
 import type { Patience } from "../models/patience.ts";
 import { styleFor } from "../terminal.ts";
 import { onSignal } from "./on-signal.ts";
@@ -9,13 +9,13 @@ import { durationText, WaitingLine } from "./waiting-line.ts";
 export interface ListPatience extends Patience {
   /** Returns true once a person has stopped the command. */
   isStopped(): boolean;
-  /** The model is found: says after how many retries, if any. */
+  /** Reports that the model was found, and after how many retries, if any. */
   found(): void;
-  /** Nobody waits any more. */
+  /** Ends the wait and clears its line. */
   end(): void;
 }
 
-/** As in a run: on a terminal one line that moves, elsewhere a line for each new reason. */
+/** Shows one updating line on a terminal; elsewhere prints a line for each new reason. */
 export function createListPatience(
   retryMs: number,
   host: NodeJS.Process,

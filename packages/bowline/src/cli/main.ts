@@ -1,6 +1,6 @@
 /**
- * The `bowline` command. Ends with one line for a person, never with a stack trace, unless
- * BOWLINE_DEBUG asks for it.
+ * The `bowline` command. Errors end with one line for a person. BOWLINE_DEBUG=1 adds the stack
+ * trace.
  */
 import { readFileSync } from "node:fs";
 import { CommandError, UsageError } from "../command-error.ts";
@@ -11,10 +11,10 @@ import { printable } from "../terminal.ts";
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([command, ...rest]: string[]): Promise<number> {
-  // A reader that goes away (`bowline run … | head -1`) is no failure of ours.
+  // A closed pipe (`bowline run … | head -1`) is not an error.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", leaveOnBrokenPipe);
   try {
-    // Each loads what it needs and nothing else.
+    // Each command loads only its own modules.
     switch (command) {
       case "run":
         return await (await import("./run.ts")).run(rest, process);

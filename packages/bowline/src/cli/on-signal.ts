@@ -1,12 +1,15 @@
 /**
- * Ctrl-C, and what else asks a program to stop, such as a terminal that is closed: first politely,
- * then at once.
+ * Handles Ctrl-C and other requests to stop, such as a closed terminal. The first stops gracefully,
+ * the second at once.
  */
 import { exitCode } from "./exit.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Calls `stop` at the first signal; a second one leaves at once. Returns what ends that. */
+/**
+ * Calls `stop` at the first signal and exits at the second. Returns a function that removes the
+ * handlers.
+ */
 export function onSignal(host: NodeJS.Process, stop: () => void): () => void {
   let isStopping = false;
   const interrupt = (): void => {

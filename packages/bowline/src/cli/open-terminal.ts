@@ -1,17 +1,18 @@
-/** Where a person can be asked. */
+/** Finds the terminal on which a person can be asked. */
 import { openSync } from "node:fs";
 import { ReadStream } from "node:tty";
 import type { Terminal } from "./ask.ts";
 
 export interface OpenTerminal {
-  /** Absent where nobody can be asked. */
+  /** Absent if there is no terminal to ask on. */
   readonly terminal?: Terminal;
   readonly close: () => void;
 }
 
 /**
- * Standard input where it is a terminal, else the one that the process belongs to, since a pipe may
- * hold the task. Questions go to standard error: where that is no terminal, nobody would see them.
+ * Reads from standard input if it is a terminal, else from the controlling terminal, since a pipe
+ * may hold the task. Questions go to standard error; without a terminal there, no one would see
+ * them.
  */
 export function openTerminal({
   stdin,
@@ -30,7 +31,7 @@ function controllingTerminal(): ReadStream | undefined {
   try {
     file = openSync("/dev/tty", "r");
   } catch {
-    return undefined; // a process that belongs to none, or a system without that file
+    return undefined; // no controlling terminal, or no /dev/tty on this system
   }
   return new ReadStream(file);
 }

@@ -1,4 +1,4 @@
-/** The command line as data: one table from which parsing, help and docs/cli.md are made. */
+/** Command line options as tables, from which parsing, help and docs/cli.md are made. */
 import { parseArgs } from "node:util";
 import { defined } from "../defined.ts";
 import { UsageError } from "../command-error.ts";
@@ -7,7 +7,7 @@ import { printable } from "../terminal.ts";
 export interface Option {
   readonly name: string;
   readonly short?: string;
-  /** What stands for the value in help; absent for a switch. */
+  /** Placeholder of the value in help; absent for a switch. */
   readonly value?: string;
   readonly repeated?: boolean;
   readonly help: string;
@@ -23,13 +23,13 @@ export const runOptions: readonly Option[] = [
   {
     name: "base-url",
     value: "url",
-    help: "where the model server is; with it, a model without a known provider is that server's own id",
+    help: "address of the model server; a model without a known provider is then an id of that server",
   },
   { name: "api-key-env", value: "name", help: "the environment variable that holds the key" },
   {
     name: "profile",
     value: "file",
-    help: "the server, model and settings that bowline doctor --write kept",
+    help: "read server, model and settings from a profile that bowline doctor wrote",
   },
   {
     name: "thinking",
@@ -48,11 +48,11 @@ export const runOptions: readonly Option[] = [
     name: "session",
     short: "s",
     value: "id",
-    help: "go on with this session, or begin one of this name",
+    help: "continue this session, or start one with this id",
   },
-  { name: "continue", short: "c", help: "go on with the latest session of this directory" },
-  { name: "no-session", help: "keep nothing of the run" },
-  { name: "record", value: "file", help: "keep the whole run, without keys, for bowline replay" },
+  { name: "continue", short: "c", help: "continue the latest session of this directory" },
+  { name: "no-session", help: "do not save the run in a session" },
+  { name: "record", value: "file", help: "record the whole run, without keys, for bowline replay" },
   { name: "max-turns", value: "n", help: "stop after n model calls (default 50)" },
   { name: "max-tokens", value: "n", help: "stop when the run has used n tokens" },
   {
@@ -71,7 +71,7 @@ export const runOptions: readonly Option[] = [
 
 const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** Which session keeps a run. */
+/** The session in which a run is saved. */
 type Keep = "new" | "latest" | "none" | { readonly id: string };
 
 export interface RunOptions {
@@ -95,7 +95,7 @@ export interface RunOptions {
 }
 
 /**
- * Reads the arguments of `bowline run`. Throws `UsageError` with one line that says what was wrong.
+ * Parses the arguments of `bowline run`. Throws `UsageError` with one line that says what is wrong.
  */
 export function parseRunOptions(args: readonly string[]): RunOptions {
   const { values, positionals, text } = parseByTable(args, runOptions, "run");
@@ -147,7 +147,7 @@ function keepOf(id: string | undefined, isLatest: boolean, isNone: boolean): Kee
   return isLatest ? "latest" : isNone ? "none" : "new";
 }
 
-/** The option lines of a command's help, aligned. */
+/** Formats the option lines of a command's help. */
 export function optionLines(options: readonly Option[]): string {
   const rows = options.map(({ name, short, value, help }) => {
     const flag = `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
@@ -160,14 +160,11 @@ export function optionLines(options: readonly Option[]): string {
 interface Parsed {
   readonly values: Readonly<Record<string, unknown>>;
   readonly positionals: readonly string[];
-  /** An option's value. Throws `UsageError` for an empty one. */
+  /** Returns an option's value. Throws `UsageError` if it is empty. */
   readonly text: (name: string) => string | undefined;
 }
 
-/**
- * Reads the arguments of a command by its table. Throws `UsageError` for what the table does not
- * have.
- */
+/** Parses the arguments of a command by its table. Throws `UsageError` for unknown options. */
 export function parseByTable(
   args: readonly string[],
   table: readonly Option[],
@@ -187,8 +184,7 @@ export function parseByTable(
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     return { values, positionals, text: (name) => textOf(name, values[name]) };
   } catch (error) {
-    // node:util explains at length how to pass a leading dash; the first sentence is what a user
-    // needs.
+    // The error of node:util goes on to explain leading dashes. Its first sentence is enough.
     throw new UsageError(
       `${(error as Error).message.split(/\.\s|\n/)[0]}. See bowline ${command} --help.`,
     );

@@ -1,4 +1,4 @@
-/** One run as a person sees it: its answers, and how it ended. */
+/** Performs one run and shows its answers and its end. */
 import type { Agent, ErrorInfo, RunEndReason, RunResult } from "@bowline/core";
 import type { AgentSession } from "@bowline/core/session";
 import { ANSWER_MS, type RunSetup } from "../record/run-setup.ts";
@@ -9,15 +9,15 @@ import type { Awaited } from "./waiting-line.ts";
 
 export interface Performance {
   readonly json: boolean;
-  /** Keeps the run, and may have one that has to be finished first. */
+  /** Saves the run. It may contain an interrupted run, which is finished first. */
   readonly session?: AgentSession | undefined;
-  /** What a person can do about a failure; undefined where the failure says it all. */
+  /** Returns what a person can do about a failure; undefined if the error's message is enough. */
   readonly advise?: (error: ErrorInfo) => string | undefined;
 }
 
 /**
- * Finishes what the session left open, does the task, and shows it: the answers or the event log on
- * standard output, the rest on standard error. Gives the last run's result.
+ * Finishes the session's interrupted run, then does the task. Writes answers or the event log to
+ * standard output, the rest to standard error. Returns the last run's result.
  */
 export async function perform(
   agent: Agent,
@@ -45,7 +45,7 @@ export async function perform(
   if (resumed.reason === "done" || resumed.reason === "length")
     return tell(await agent.prompt(task, images));
   stderr.write(
-    "bowline: the task was not begun, because the run before it could not be finished\n",
+    "bowline: the task was not started, because the run before it could not be finished\n",
   );
   return resumed;
 }

@@ -1,4 +1,4 @@
-/** `bowline run --record`: the file, which is written when the run is over, however it ends. */
+/** `bowline run --record`: writes the recording when the run is over, however it ends. */
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RunResult } from "@bowline/core";
@@ -7,7 +7,7 @@ import type { RunRecorder } from "../record/record-run.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 
-/** Before a model is asked, since the file comes at the end. Throws `UsageError`. */
+/** Checks the path before the run, since the file is written at its end. Throws `UsageError`. */
 export function assertWritable(file: string): void {
   try {
     accessSync(dirname(file), constants.W_OK | constants.X_OK);
@@ -19,8 +19,8 @@ export function assertWritable(file: string): void {
 }
 
 /**
- * Keeps the run when `work` is over, or when the process leaves before. Throws `CommandError` when
- * that fails.
+ * Writes the recording when `work` settles, or when the process exits before. Throws `CommandError`
+ * if writing fails.
  */
 export async function kept(
   recorder: RunRecorder,

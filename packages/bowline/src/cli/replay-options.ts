@@ -1,4 +1,4 @@
-/** The command line of `bowline replay`, as data and read. */
+/** The options of `bowline replay` and their parser. */
 import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
 
@@ -13,13 +13,15 @@ export interface ReplayOptions {
   readonly help: boolean;
 }
 
-/** Throws `UsageError` with one line that says what was wrong. */
+/** Throws `UsageError` with one line that says what is wrong. */
 export function parseReplayOptions(args: readonly string[]): ReplayOptions {
   const { values, positionals } = parseByTable(args, replayOptions, "replay");
   const help = values.help === true;
   const [file = "", ...more] = positionals;
   if (!help && file === "")
-    throw new UsageError("Which recording? bowline replay <file>, made by bowline run --record");
+    throw new UsageError(
+      "Name a recording: bowline replay <file>, written by bowline run --record",
+    );
   if (more.length > 0)
     throw new UsageError(`bowline replay takes one file, not also ${JSON.stringify(more[0])}.`);
   return { file, json: values.json === true, help };

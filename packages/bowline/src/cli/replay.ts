@@ -1,4 +1,4 @@
-/** `bowline replay`: a recorded run once more, without a network, and without running anything. */
+/** `bowline replay`: repeats a recorded run without network access and without running tools. */
 import { loadRunRecording, type RunRecording } from "../record/file.ts";
 import { replayRun, type RunReplay } from "../record/replay-run.ts";
 import { attachSession, createMemoryStore, openSession, type Session } from "@bowline/core/session";
@@ -12,8 +12,8 @@ import { parseReplayOptions } from "./replay-options.ts";
 import { oneLine } from "../terminal.ts";
 
 /**
- * Gives the exit code that the run had. Throws `UsageError` and `CommandError` for what one line
- * can explain.
+ * Returns the exit code of the recorded run. Throws `UsageError` and `CommandError` for errors that
+ * fit one line.
  */
 export async function replay(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const options = parseReplayOptions(args);
@@ -47,10 +47,10 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
   }
 }
 
-/** The session as it was, in memory: a replay touches none that is kept. */
+/** Recreates the session in memory, so that a replay does not touch stored sessions. */
 async function sessionOf({ header, entries }: SessionContent, through: Through): Promise<Session> {
   const store = createMemoryStore();
-  // A store counts without gaps; damage may have left some.
+  // The store expects sequence numbers without gaps; damage may have left some.
   const writer = await store.create(
     header,
     entries.map((entry, seq) => ({ ...entry, seq })),

@@ -1,6 +1,6 @@
 /**
- * What a person sees of a run: the answer on standard output; thinking, tool calls, waits and
- * figures on standard error.
+ * Shows a run to a person: the answer on standard output; thinking, tool calls, waits and totals on
+ * standard error.
  */
 import {
   messageText,
@@ -23,16 +23,16 @@ import {
 
 export interface Report {
   event(event: AgentEvent): void;
-  /** The last words. `advice` is what a person can do about a failure. */
+  /** Prints the end of the run. `advice` says what a person can do about a failure. */
   result(result: RunResult, advice?: string): void;
 }
 
-/** The event log, one JSON object a line; nothing else on standard output. */
+/** Prints the event log to standard output, one JSON object per line. */
 export function jsonReport(stdout: Output): Report {
   return { event: (event) => void stdout.write(`${printableJson(event)}\n`), result: () => {} };
 }
 
-/** For people. On a terminal the answer streams; into a pipe goes the final answer only. */
+/** Text for people. Streams the answer on a terminal; a pipe receives only the final answer. */
 export class TextReport implements Report {
   readonly #stdout: Output;
   readonly #stderr: Output;
@@ -42,11 +42,11 @@ export class TextReport implements Report {
   readonly #status: StatusLine;
   readonly #waiting: WaitingLine;
   readonly #retries = new Retries();
-  /** Where the cursor stands: inside text of this kind, or at the start of a line. */
+  /** The kind of text the cursor is inside; undefined at the start of a line. */
   #inside: "text" | "thinking" | undefined;
   #streamed = "";
   #isCutOff = false;
-  /** When the tool calls that are running began, by their ids. */
+  /** Start times of the running tool calls, by id. */
   readonly #begun = new Map<string, number>();
 
   constructor(
@@ -78,12 +78,12 @@ export class TextReport implements Report {
       }
       case "message_end": {
         const { message } = event;
-        if (message.role !== "assistant") return; // the task's own comes while the model is waited for
+        if (message.role !== "assistant") return; // the user's message arrives during the wait for the model
         if (message.stopReason !== "error") this.#answered();
         this.#waiting.stop();
         this.#breakLine();
-        // What a model says before it calls tools is no answer yet; on a terminal it was shown as
-        // it came.
+        // Text before tool calls is not the answer. On a terminal it was already streamed; print it
+        // here for pipes.
         const text =
           this.#stdout.isTTY !== true && message.stopReason === "toolUse"
             ? messageText(message)
@@ -145,7 +145,7 @@ export class TextReport implements Report {
     );
   }
 
-  /** The end of what a tool has printed so far. It goes away when the tool ends. */
+  /** Shows the last lines of a tool's output until the tool ends. */
   #progress({ toolCallId, toolName, partialResult }: ProgressEvent): void {
     const since = this.#begun.get(toolCallId);
     if (since === undefined || !this.#status.isOn) return;
@@ -175,7 +175,7 @@ export class TextReport implements Report {
     this.#stderr.write(this.#style.dim(printable(delta)));
   }
 
-  /** On a terminal one line that moves; elsewhere a line for each new reason. */
+  /** Shows one updating line on a terminal; elsewhere prints a line for each new reason. */
   #retry(error: ErrorInfo): void {
     const { server, retryMs } = this.#awaited;
     const reason = retryReason(error, server, this.#isCutOff);
@@ -191,7 +191,7 @@ export class TextReport implements Report {
     }
   }
 
-  /** What was shown of the answer stays on the terminal; the whole answer comes again. */
+  /** Notes that the partial answer is cut off here; the answer is generated again. */
   #retract(): void {
     this.#isCutOff = true;
     if (this.#inside !== undefined)
@@ -203,7 +203,7 @@ export class TextReport implements Report {
     if (text !== undefined) this.#line(this.#style.dim(`… ${text}`));
   }
 
-  /** Said while the model is waited for, which goes on. */
+  /** Prints a line while the wait for the model continues. */
   #passing(text: string): void {
     this.#line(this.#style.dim(`… ${text}`));
     this.#waiting.start();
@@ -235,10 +235,7 @@ function call({ toolName, args }: { toolName: string; args?: unknown }): string 
   return oneLine(`${toolName}${text}`, MAX_ARGUMENTS);
 }
 
-/**
- * Everything that reaches a line was made printable where it came in; this keeps the program's own
- * colours.
- */
+/** Makes a line printable again and keeps the program's own colours. */
 function printableKeepingStyle(line: string): string {
   return line
     .split(/(\u001b\[\d+m)/)
@@ -251,7 +248,7 @@ function endOf({ reason, error }: RunResult, advice: string | undefined): string
   return oneLine(advised(error?.message ?? reason, advice), 1200);
 }
 
-/** What went wrong, and what can be done about it. */
+/** Joins what went wrong and what can be done about it. */
 export function advised(message: string, advice: string | undefined): string {
   if (advice === undefined) return message;
   return `${message.slice(0, 900)}${/[.!?]$/.test(message) ? "" : "."} ${advice}`;

@@ -1,8 +1,8 @@
-/** The retries of a model call, as a person is told of them. */
+/** Describes the retries of a model call to a person. */
 import type { ErrorInfo } from "@bowline/core";
 import { oneLine } from "../terminal.ts";
 
-/** Without the full stop. `isCutOff`: a part of the answer had come. */
+/** Returns the reason without a full stop. `isCutOff`: a part of the answer had arrived. */
 export function retryReason(error: ErrorInfo, server: string, isCutOff: boolean): string {
   if (isCutOff) return `The answer of ${server} was cut off`;
   const { code, status = 0, message } = error;
@@ -13,7 +13,7 @@ export function retryReason(error: ErrorInfo, server: string, isCutOff: boolean)
   return oneLine(message, 300).replace(/\.$/, "");
 }
 
-/** Those of one model call. */
+/** Counts the retries of one model call. */
 export class Retries {
   #count = 0;
   #since = 0;
@@ -23,12 +23,12 @@ export class Retries {
     return this.#count;
   }
 
-  /** When the first try failed. */
+  /** Time of the first failure. */
   get since(): number {
     return this.#since;
   }
 
-  /** Returns whether the reason is another than before. */
+  /** Returns true if the reason differs from the previous one. */
   add(reason: string): boolean {
     if (this.#count++ === 0) this.#since = Date.now();
     const isNew = this.#reason !== reason;
@@ -36,7 +36,7 @@ export class Retries {
     return isNew;
   }
 
-  /** Forgets them, and returns what to say of them now that the server answers, if anything. */
+  /** Resets the count. Returns a line for the person if there were retries. */
   end(server: string): string | undefined {
     const count = this.#count;
     this.#count = 0;

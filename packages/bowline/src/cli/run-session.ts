@@ -1,6 +1,6 @@
 /**
- * The session of `bowline run`: found before a model is chosen, made if it is new, let go when all
- * is done.
+ * The session of `bowline run`. It is found before the model is chosen, created if new, and closed
+ * at the end.
  */
 import { resolve } from "node:path";
 import { vendors, type AssistantMessage, type Model } from "@bowline/core";
@@ -22,24 +22,24 @@ import type { RunOptions } from "./options.ts";
 import { oneLine, shellWord, styleFor, type Style } from "../terminal.ts";
 
 export interface RunSession {
-  /** The run that a process before did not finish. */
+  /** A run that an earlier process did not finish. */
   readonly interrupted: RunState | undefined;
-  /** The last run when it ended without an answer, by an error, an abort or its budget. */
+  /** The last run if it ended without an answer: by an error, an abort or its budget. */
   readonly unanswered: RunState | undefined;
-  /** The model that was asked before, unless another is named. */
+  /** The session's previous model, unless the options name another. */
   wanted(): Wanted;
   /**
-   * The session; made if it is new. Undefined when none is wanted, or, with a loud warning, when
-   * none can be kept.
+   * Returns the session and creates it if it is new. Returns undefined with `--no-session`, or,
+   * after a warning, when it cannot be created.
    */
   begin(model: Model): Promise<Session | undefined>;
-  /** What each write goes through from now on. */
+  /** Sets the function that every write passes through from now on. */
   through(through: Through): void;
-  /** Lets the session go, and says how to go on with it. */
+  /** Closes the session and prints how to continue it. */
   end(): Promise<void>;
 }
 
-/** Throws `CommandError` when the session that was asked for cannot be had. */
+/** Throws `CommandError` when the requested session cannot be opened. */
 export async function openRunSession(
   options: RunOptions,
   directory: string,
@@ -96,7 +96,7 @@ export async function openRunSession(
       if (!isBegun) return;
       const { dim } = styleFor(stderr, env);
       const id = shellWord(session.id);
-      stderr.write(`${dim(`session ${id}; go on with: bowline run --session ${id}${task}`)}\n`);
+      stderr.write(`${dim(`session ${id}; continue with: bowline run --session ${id}${task}`)}\n`);
     },
   };
 
@@ -113,11 +113,11 @@ export async function openRunSession(
 }
 
 function damageText({ message, savedTo }: SessionDamage): string {
-  const kept = savedTo === undefined ? "" : ` What was there is kept in ${savedTo}.`;
+  const kept = savedTo === undefined ? "" : ` The damaged part was saved to ${savedTo}.`;
   return oneLine(`${message}${kept}`, 1000);
 }
 
-/** Whether the model can be asked once more without a new message. */
+/** Returns true if the model can be called again without a new message. */
 async function lacksAnswer(session: Session | undefined): Promise<boolean> {
   const last = (await session?.contextMessages())?.at(-1);
   if (last === undefined) return false;
@@ -126,12 +126,12 @@ async function lacksAnswer(session: Session | undefined): Promise<boolean> {
   return stopReason === "error" || stopReason === "aborted";
 }
 
-/** At the beginning with the reason; at the end once more, where the session would be named. */
+/** Formats the warning. It is shown with the reason at the start, and without it at the end. */
 function lossNotice({ red, bold }: Style, error?: unknown): string {
   const why = error instanceof Error ? ` ${error.message}` : "";
   const advice =
-    "It cannot be continued. BOWLINE_HOME names another folder; --no-session says that none is wanted.";
-  return bold(red(`NO SESSION IS KEPT of this run.${why}${why === "" ? "" : ` ${advice}`}`));
+    "It cannot be continued. Set BOWLINE_HOME to another folder, or pass --no-session.";
+  return bold(red(`THIS RUN IS NOT SAVED in a session.${why}${why === "" ? "" : ` ${advice}`}`));
 }
 
 async function openEarlier(
@@ -146,7 +146,9 @@ async function openEarlier(
   return id === undefined ? undefined : openSession(store, id);
 }
 
-/** What `bowline sessions` shows, and what finds the model again. Never a key. */
+/**
+ * Returns the data for `bowline sessions` and for finding the model again. Never contains a key.
+ */
 function metadataOf(
   model: Model,
   { apiKeyEnv, profile }: RunOptions,
@@ -169,8 +171,9 @@ function withoutSecrets(address: string): string {
 }
 
 /**
- * A conversation stays with the model that it was held with, so that none with a model on this
- * machine goes to a vendor because a key is set. The practice model is none that anyone chose.
+ * Chooses the model of a continued session. A conversation stays with its model: one held with a
+ * local model must not go to a vendor because a key is set. The practice model does not count,
+ * because the user did not choose it.
  */
 function wantedAfter(
   options: RunOptions,
@@ -205,6 +208,6 @@ function wantedAfter(
   if (last.provider !== "custom") return wanted;
   const from = oneLine(JSON.stringify(last.model), 200);
   throw new CommandError(
-    `The session's model ${from} has an address that is not known here: name one with --base-url.`,
+    `The address of the session's model ${from} is unknown. Pass it with --base-url.`,
   );
 }

@@ -1,4 +1,4 @@
-/** `bowline run`: one task, done by an agent in the current directory. */
+/** `bowline run`: does one task in the current directory. */
 import { access, constants } from "node:fs/promises";
 import type { Budget, ErrorInfo, ImageContent, Model, RunResult } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
@@ -30,7 +30,7 @@ import { oneLine, styleFor } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
-/** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
+/** Returns the exit code. Throws `UsageError` and `CommandError` for errors that fit one line. */
 export async function run(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const options = parseRunOptions(args);
   if (options.help) {
@@ -63,7 +63,7 @@ interface Job {
   readonly deadline: Deadline | undefined;
 }
 
-/** Of `--timeout`, which counts from the start of the command. */
+/** The deadline of `--timeout`, counted from the start of the command. */
 interface Deadline {
   readonly signal: AbortSignal;
   leftMs(): number;
@@ -74,12 +74,12 @@ function deadlineOf({ timeoutMs }: RunOptions): Deadline | undefined {
   const begun = performance.now();
   return {
     signal: AbortSignal.timeout(timeoutMs),
-    // By whole seconds, since the message of a run that ends there names the number.
+    // In whole seconds, since the message of a run that ends there names the number.
     leftMs: () => Math.max(1, timeoutMs - Math.floor((performance.now() - begun) / 1000) * 1000),
   };
 }
 
-/** The model that answers, or the exit code of a command that was ended before there was one. */
+/** Returns the model, or an exit code if the command ended before one was found. */
 async function findModel(
   { retryMs }: RunOptions,
   { keeping, deadline }: Job,
@@ -144,7 +144,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   }
 }
 
-/** What the run goes on with, for a person. */
+/** Describes the earlier run that this one continues. */
 function earlierRun({ task, keeping }: Job): string | undefined {
   const { interrupted, unanswered } = keeping;
   if (interrupted !== undefined) return whereItStood(interrupted);
@@ -182,7 +182,7 @@ async function contentOf(session: Session): Promise<SessionContent> {
   return { header: session.header, entries };
 }
 
-/** Throws `UsageError`. */
+/** Throws `UsageError` if there is neither a task nor a run to continue. */
 function assertSomethingToDo(
   task: string,
   { images, keep }: RunOptions,
@@ -210,7 +210,7 @@ function portsOf(
   };
 }
 
-/** Ctrl-C aborts the run and lets it settle; a second one leaves at once. */
+/** Aborts the run on Ctrl-C and waits for it to settle; a second Ctrl-C exits at once. */
 async function untilInterrupted(
   abort: () => void,
   host: NodeJS.Process,

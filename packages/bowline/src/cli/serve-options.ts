@@ -1,4 +1,4 @@
-/** The command line of `bowline serve`, as data and read. */
+/** The options of `bowline serve` and their parser. */
 import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
 
@@ -10,25 +10,25 @@ export const serveOptions: readonly Option[] = [
     help: "default BOWLINE_PORT, else 18789; 0 takes any free one",
   },
   { name: "host", value: "address", help: "default BOWLINE_HOST, else 127.0.0.1" },
-  { name: "expose", help: "let other machines in: by --host, or through a proxy on this one" },
+  { name: "expose", help: "allow other machines, by --host or through a proxy on this machine" },
   {
     name: "trust-proxy",
     value: "address",
-    help: "believe this proxy whom a request is from and under which path; may be given again",
+    help: "trust this proxy for the client's address and the path; may be given again",
     repeated: true,
   },
   {
     name: "workspace",
     short: "w",
     value: "folder",
-    help: "where AGENTS.md is and tools work; also BOWLINE_WORKSPACE",
+    help: "folder of AGENTS.md, in which tools work; also BOWLINE_WORKSPACE",
   },
   {
     name: "fallback",
     value: "provider/model",
-    help: "ask this when an agent's own model has no key; also BOWLINE_FALLBACK",
+    help: "model to use when an agent's own model has no key; also BOWLINE_FALLBACK",
   },
-  { name: "json", help: "print one JSON object when it is ready, in place of lines for a person" },
+  { name: "json", help: "print one JSON object when ready, instead of text" },
   { name: "help", short: "h", help: "show this help" },
 ];
 
@@ -43,7 +43,7 @@ export interface ServeCommand {
   readonly help: boolean;
 }
 
-/** Throws `UsageError` with one line that says what was wrong. */
+/** Throws `UsageError` with one line that says what is wrong. */
 export function parseServeOptions(args: readonly string[]): ServeCommand {
   const { values, positionals, text } = parseByTable(args, serveOptions, "serve");
   if (positionals.length > 0)

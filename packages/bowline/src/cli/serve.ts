@@ -1,4 +1,4 @@
-/** `bowline serve`: agents behind a socket, until it is told to stop. */
+/** `bowline serve`: serves agents over a WebSocket until it is stopped. */
 import { serve as startServing, type Served, type ServeOptions } from "../serve/serve.ts";
 import { CommandError, explained } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -8,8 +8,8 @@ import { parseServeOptions } from "./serve-options.ts";
 import { oneLine, printableJson } from "../terminal.ts";
 
 /**
- * Gives the exit code when a signal ended it. Throws `UsageError` and `CommandError` for what one
- * line can explain.
+ * Returns the exit code after a signal stopped it. Throws `UsageError` and `CommandError` for
+ * errors that fit one line.
  */
 export async function serve(
   args: readonly string[],
@@ -27,13 +27,16 @@ export async function serve(
   if (json) host.stdout.write(`${readyLine(served, host.pid, version)}\n`);
   await stopped;
   (json ? host.stderr : host.stdout).write(
-    "Stopping; runs that are open go on with the next start.\n",
+    "Stopping. Unfinished runs continue at the next start.\n",
   );
   await served.close();
   return exitCode.done;
 }
 
-/** For the program that started it. The token is not in it: such lines are kept in logs. */
+/**
+ * One line for the program that started the command. It omits the token, because such lines end up
+ * in logs.
+ */
 function readyLine(served: Served, pid: number, version: string): string {
   const { url, host, port, isExposed, tokenFrom: token, workspace, made, notices } = served;
   return printableJson({
@@ -67,17 +70,17 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** Undefined for what is no refusal to listen. */
+/** Returns undefined if the error does not come from listening. */
 function whyNot({ code = "", port, address, hostname }: ListenError): string | undefined {
   switch (code) {
     case "EADDRINUSE":
-      return `Port ${port} is taken, perhaps by another bowline serve: name one with --port.`;
+      return `Port ${port} is already in use, perhaps by another bowline serve. Stop it or pass --port.`;
     case "EACCES":
-      return `Port ${port} is not for this user (EACCES): name one above 1023 with --port.`;
+      return `This user may not listen on port ${port} (EACCES). Pass a --port above 1023.`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `${address ?? hostname} is no address of this machine (${code}): name one with --host.`;
+      return `${address ?? hostname} is not an address of this machine (${code}). Pass one with --host.`;
     default:
       return undefined;
   }

@@ -1,4 +1,4 @@
-/** Lists of sessions: a line each for people, a JSON object each for programs. */
+/** Lists sessions: a line each for people, a JSON object each for programs. */
 import { readdir } from "node:fs/promises";
 import { isBowlineError, messageText } from "@bowline/core";
 import {
@@ -16,15 +16,15 @@ import { StatusLine } from "./status-line.ts";
 import { oneLine, printableJson, styleFor } from "../terminal.ts";
 import { timeText } from "./time-text.ts";
 
-/** Of an id, at least; more where sessions would look alike. */
+/** Shortest prefix of an id; longer where prefixes would be ambiguous. */
 const SHORTEST_ID = 8;
 const AT_ONCE = 16;
 const EXTENSION = ".jsonl";
 
 interface Row extends SessionSummary {
-  /** Its last run has no end: it is going on, or its process died. */
+  /** The last run has no end: it is still running, or its process died. */
   readonly isUnfinished: boolean;
-  /** The process that has it open for writing. */
+  /** The process that has the session open for writing. */
   readonly holder?: SessionHolder;
 }
 
@@ -48,7 +48,7 @@ export async function listSessions(
   }
 }
 
-/** Gives how many were found. */
+/** Returns how many sessions were found. */
 export async function searchSessions(
   store: Store,
   text: string,
@@ -92,7 +92,7 @@ async function hasWords(store: Store, id: string, words: readonly string[]): Pro
       }
     }
   } catch (error) {
-    if (!isBowlineError(error) || error.code !== "not_found") throw error; // else it was deleted meanwhile
+    if (!isBowlineError(error) || error.code !== "not_found") throw error; // not_found: deleted meanwhile
   }
   return false;
 }
@@ -176,7 +176,7 @@ function markOf({ isUnfinished, holder }: Row): string {
   return `${isUnfinished ? "running" : "in use"}${holder.pid === undefined ? "" : ` by process ${holder.pid}`}`;
 }
 
-/** Only of what is shown: the ends of those sessions are read. */
+/** Reads the ends of the shown sessions only. */
 async function rowsOf(store: Store, summaries: readonly SessionSummary[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (let at = 0; at < summaries.length; at += AT_ONCE) {
@@ -184,7 +184,7 @@ async function rowsOf(store: Store, summaries: readonly SessionSummary[]): Promi
       const wasUnfinished = await isUnfinishedIn(store, summary.id);
       const holder = await store.holder(summary.id).catch(() => undefined);
       if (holder !== undefined) return { ...summary, isUnfinished: wasUnfinished, holder };
-      // It may have ended in between, and let the session go.
+      // The run may have ended in between and released the session.
       return {
         ...summary,
         isUnfinished: wasUnfinished && (await isUnfinishedIn(store, summary.id)),
@@ -200,7 +200,7 @@ async function isUnfinishedIn(store: Store, id: string): Promise<boolean> {
     const { run } = await (await openSession(store, id, { readOnly: true })).state();
     return run?.hasBegun === true && run.reason === undefined;
   } catch {
-    return false; // deleted meanwhile, or not to be read: it is listed all the same
+    return false; // deleted meanwhile or unreadable; list it anyway
   }
 }
 
@@ -222,8 +222,8 @@ function textIn({ metadata }: SessionSummary, name: string): string {
 }
 
 /**
- * Files that are no session, or too damaged to be listed as one: a list that left them out in
- * silence would lie.
+ * Reports files that are not sessions or too damaged to be listed. Leaving them out silently would
+ * make the list wrong.
  */
 async function tellStrangers(
   every: readonly SessionSummary[],

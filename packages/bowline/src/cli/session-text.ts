@@ -1,6 +1,6 @@
 /**
- * A session for a person's terminal: each message with the id of its entry, by which it can be
- * forked.
+ * Formats a session for a terminal. Each message shows the id of its entry, at which the session
+ * can be forked.
  */
 import { isLlmMessage, messageText, type AssistantContent, type UserContent } from "@bowline/core";
 import {
@@ -13,7 +13,7 @@ import { CommandError } from "../command-error.ts";
 import { oneLine, printable, type Style } from "../terminal.ts";
 import { timeText } from "./time-text.ts";
 
-/** Of a tool's result; the whole is in an export. */
+/** Characters shown of a tool's result. An export contains all of it. */
 const LONGEST_RESULT = 2000;
 
 export async function transcriptText(session: Session, style: Style): Promise<string> {
@@ -28,7 +28,7 @@ export async function transcriptText(session: Session, style: Style): Promise<st
   return `${[facts, ...sections, ...waiting].join("\n\n")}\n`;
 }
 
-/** The entry that an id or its beginning names. Throws `CommandError` for none, and for several. */
+/** Finds an entry by its id or a prefix. Throws `CommandError` for no match and for several. */
 export async function findEntry(session: Session, reference: string): Promise<string> {
   const found: string[] = [];
   for await (const { id } of session.entries()) {
@@ -108,7 +108,7 @@ function messageOf(
       const rest = text.length - LONGEST_RESULT;
       const shown =
         rest > 0
-          ? `${text.slice(0, LONGEST_RESULT)}\n… ${rest} characters more, in an export`
+          ? `${text.slice(0, LONGEST_RESULT)}\n… ${rest} more characters; bowline sessions export has them`
           : text;
       return { heading: `${mark} ${oneLine(message.toolName, 100)}`, text: style.dim(shown) };
     }

@@ -1,4 +1,4 @@
-/** The command line of `bowline sessions`, as data and read. */
+/** The options of `bowline sessions` and their parser. */
 import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
 
@@ -6,7 +6,7 @@ type SubcommandName = "list" | "show" | "search" | "fork" | "rename" | "export" 
 
 export interface Subcommand {
   readonly name: SubcommandName;
-  /** What stands behind the name. */
+  /** The operands after the name. */
   readonly takes: readonly string[];
   readonly help: string;
   readonly options: readonly Option[];
@@ -21,35 +21,39 @@ const limit: Option = {
 };
 export const helpOption: Option = { name: "help", short: "h", help: "show this help" };
 
-/** The first is what `bowline sessions` alone does. */
+/** The first is the default of `bowline sessions`. */
 export const subcommands: readonly Subcommand[] = [
   {
     name: "list",
     takes: [],
     help: "the sessions of this directory, the latest first",
-    options: [{ name: "all", short: "a", help: "those of other directories too" }, limit, json],
+    options: [
+      { name: "all", short: "a", help: "include sessions of other directories" },
+      limit,
+      json,
+    ],
   },
   {
     name: "show",
     takes: ["id"],
-    help: "what was said and done, each message with the id of its entry",
+    help: "print the conversation, each message with the id of its entry",
     options: [{ name: "json", help: "print JSON instead: the header and every entry" }],
   },
   {
     name: "search",
     takes: ["words"],
     help: "sessions of all directories that have each word in the title",
-    options: [{ name: "text", short: "t", help: "look into the messages too" }, limit, json],
+    options: [{ name: "text", short: "t", help: "search the messages too" }, limit, json],
   },
   {
     name: "fork",
     takes: ["id"],
-    help: "a new session that begins as this one did; prints its id",
+    help: "copy the session up to an entry into a new one; prints its id",
     options: [
       {
         name: "at",
         value: "entry",
-        help: "the last entry that both have (default the last there is)",
+        help: "the last entry to copy (default the last of the session)",
       },
     ],
   },
@@ -69,14 +73,14 @@ export const subcommands: readonly Subcommand[] = [
         name: "output",
         short: "o",
         value: "file",
-        help: "write a file, for your eyes only, instead of printing",
+        help: "write a file that only you can read, instead of printing",
       },
     ],
   },
   {
     name: "delete",
     takes: ["id"],
-    help: "delete for good; asks first",
+    help: "delete permanently; asks first",
     options: [{ name: "yes", short: "y", help: "do not ask" }],
   },
 ];
@@ -84,7 +88,7 @@ export const subcommands: readonly Subcommand[] = [
 export interface SessionsOptions {
   readonly name: SubcommandName;
   readonly help: boolean;
-  /** What `takes` names, in that order; the last of several words is all that is left. */
+  /** The operands that `takes` names, in that order. The last one may consist of several words. */
   readonly operands: readonly string[];
   readonly all: boolean;
   readonly json: boolean;
@@ -99,7 +103,7 @@ export interface SessionsOptions {
 const formats = ["md", "html", "json"] as const;
 export type Format = (typeof formats)[number];
 
-/** Throws `UsageError` with one line that says what was wrong. */
+/** Throws `UsageError` with one line that says what is wrong. */
 export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
   const [first] = args;
   const isNamed = first !== undefined && !first.startsWith("-");

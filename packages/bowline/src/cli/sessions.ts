@@ -1,4 +1,4 @@
-/** `bowline sessions`: what is kept of runs, shown and put in order. */
+/** `bowline sessions`: lists, shows and manages saved sessions. */
 import { open } from "node:fs/promises";
 import {
   openSession,
@@ -19,7 +19,7 @@ import { findEntry, transcriptText } from "./session-text.ts";
 import { parseSessionsOptions, type Format, type SessionsOptions } from "./sessions-options.ts";
 import { escapeJson, oneLine, printable, styleFor } from "../terminal.ts";
 
-/** Gives the exit code. Throws `UsageError` and `CommandError` for what one line can explain. */
+/** Returns the exit code. Throws `UsageError` and `CommandError` for errors that fit one line. */
 export async function sessions(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const options = parseSessionsOptions(args);
   if (options.help) {
@@ -56,7 +56,7 @@ async function perform(
   }
 }
 
-/** Opens the session, to write when asked for, and tells what was found broken in it. */
+/** Opens the session, for writing if requested, and reports damage that was found in it. */
 async function withSession(
   store: Store,
   reference: string,
@@ -71,7 +71,7 @@ async function withSession(
   } finally {
     await session.close();
     for (const { message, savedTo } of session.damage) {
-      const where = savedTo === undefined ? "" : ` What was there is kept in ${savedTo}.`;
+      const where = savedTo === undefined ? "" : ` The damaged part was saved to ${savedTo}.`;
       host.stderr.write(`bowline: ${oneLine(`${message}${where}`, 1000)}\n`);
     }
   }
@@ -135,8 +135,8 @@ async function exportTo(
 }
 
 /**
- * A file that is there becomes its owner's only, too; what is no file, such as /dev/null, stays as
- * it is.
+ * Writes a file for its owner only, also if the file exists. Leaves the mode of special files such
+ * as /dev/null.
  */
 async function writePrivately(path: string, text: string): Promise<void> {
   const file = await open(path, "w", 0o600);

@@ -1,6 +1,6 @@
 /**
- * Lines that tell how it goes: each text takes the place of the one before. On a terminal only,
- * where a cursor can go back.
+ * Status lines on a terminal; each text replaces the previous one. Off where the cursor cannot
+ * move.
  */
 import { oneLine, type Output } from "../terminal.ts";
 
@@ -11,9 +11,9 @@ const CLEAR_ROW_ABOVE = "\u001b[1A\u001b[2K";
 
 export class StatusLine {
   readonly #output: Output;
-  /** Whether it is shown at all. */
+  /** Whether status lines are shown at all. */
   readonly isOn: boolean;
-  /** Rows that are shown. */
+  /** Number of rows on the screen. */
   #rows = 0;
 
   constructor(output: Output, env: Environment) {
@@ -21,10 +21,10 @@ export class StatusLine {
     this.isOn = output.isTTY === true && env.TERM !== "dumb";
   }
 
-  /** One row for each line, cut to the width: what went on in another row would stay. */
+  /** Shows one row per line, cut to the width: a wrapped row would not be cleared. */
   show(text: string, paint: (text: string) => string = (plain) => plain): void {
     if (!this.isOn) return;
-    const columns = this.#output.columns || 80; // some say 0
+    const columns = this.#output.columns || 80; // some terminals report 0
     const rows = text.split("\n").map((line) => paint(fitted(line, columns - 1)));
     this.#output.write(`${this.#clearing() || CLEAR_ROW}${rows.join("\n")}`);
     this.#rows = rows.length;
@@ -40,7 +40,7 @@ export class StatusLine {
   }
 }
 
-/** Cut to `columns`, of which a letter that may be wide takes two. */
+/** Cuts a line to `columns`; a character that may be wide counts as two. */
 function fitted(line: string, columns: number): string {
   const text = oneLine(line, columns);
   let width = 0;

@@ -1,4 +1,4 @@
-/** A time as a person on this machine reads it, to the minute. */
+/** Formats a time in the local time zone, to the minute. */
 export function timeText(milliseconds: number): string {
   const date = new Date(milliseconds);
   if (Number.isNaN(date.getTime())) return "unknown";

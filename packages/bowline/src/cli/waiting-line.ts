@@ -1,14 +1,14 @@
-/** The line that says for whom the command waits and how long; of a tool also what it prints. */
+/** The status line of a wait: for the model server, or for a tool with its output. */
 import type { Style } from "../terminal.ts";
 import type { StatusLine } from "./status-line.ts";
 
-/** What a run waits for. */
+/** The model server that a run waits for. */
 export interface Awaited {
   /** Host and port of the model server. */
   readonly server: string;
-  /** How long one request may be without an answer. */
+  /** Time limit of one request, in milliseconds. */
   readonly answerMs: number;
-  /** How long a server that fails is retried; undefined where its retries are counted instead. */
+  /** How long failures are retried, in milliseconds; undefined if retries are limited by count. */
   readonly retryMs: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export class WaitingLine {
     this.#awaited = awaited;
   }
 
-  /** Counts the seconds from now on, unless it counts already. */
+  /** Starts counting seconds, unless already counting. */
   start(): void {
     if (this.#timer !== undefined) return;
     const { server, answerMs } = this.#awaited;
@@ -35,13 +35,13 @@ export class WaitingLine {
     );
   }
 
-  /** Counts the seconds since the first failure, from `since`. */
+  /** Shows a retry and counts the seconds since the first failure, at `since`. */
   retry(reason: string, retry: number, since: number): void {
     this.#count(since, (seconds) => `… ${reason}. Retrying (${retry}) for ${seconds} s.`);
     this.#show();
   }
 
-  /** Shows these lines of a tool, and counts the seconds since it began. */
+  /** Shows lines of a tool's output and counts the seconds since it started. */
   tool(name: string, lines: readonly string[], since: number): void {
     this.#count(since, (seconds) => [`… ${name}, ${seconds} s`, ...lines].join("\n"));
     this.#show();
@@ -62,7 +62,7 @@ export class WaitingLine {
   }
 }
 
-/** In seconds, or in minutes where they are whole. */
+/** Formats a duration in seconds, or in whole minutes from two minutes. */
 export function durationText(ms: number): string {
   if (ms >= 120_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
   return `${ms < 10_000 ? ms / 1000 : Math.round(ms / 1000)} s`;

@@ -1,8 +1,8 @@
-/** What of an interrupted run is kept, and what nobody knows: a line for a person. */
+/** Describes an earlier run to a person: what was saved and which results are unknown. */
 import type { RecordedCall, RunState } from "@bowline/core/session";
 import { oneLine } from "../terminal.ts";
 
-/** Of a run that ended without an answer. */
+/** Describes a run that ended without an answer. */
 export function howItEnded({ reason }: RunState): string {
   const ends: Partial<Record<NonNullable<RunState["reason"]>, string>> = {
     error: "ended by an error",
@@ -10,7 +10,7 @@ export function howItEnded({ reason }: RunState): string {
     budget: "used up its budget",
   };
   const end = (reason && ends[reason]) ?? "ended without an answer";
-  return `the last run ${end}. Going on with it.`;
+  return `the last run ${end}. Continuing it.`;
 }
 
 export function whereItStood({ turns, calls }: RunState): string {
@@ -27,7 +27,7 @@ export function whereItStood({ turns, calls }: RunState): string {
     ...(again.length > 0 ? [`run again: ${named(again)}`] : []),
     ...(unknown.length > 0 ? [`unknown, not run again: ${named(unknown)}`] : []),
   ];
-  return `${parts.join("; ")}. Going on with it.`;
+  return `${parts.join("; ")}. Continuing it.`;
 }
 
 function named(calls: readonly RecordedCall[]): string {

@@ -1,11 +1,11 @@
-/** The task of `bowline run`, of which standard input may hold a part. */
+/** Reads the task of `bowline run`, including standard input. */
 import { addAbortSignal } from "node:stream";
 
 const HINT_AFTER_MS = 1000;
 
 /**
- * The task from the command line, and whatever comes on standard input when that is no terminal;
- * empty if there is none. Undefined when standard input has not ended when `signal` fires.
+ * Returns the task from the command line plus standard input if that is not a terminal; empty if
+ * both are. Returns undefined if `signal` fires before standard input ends.
  */
 export async function wholeTask(
   task: string,
@@ -17,7 +17,7 @@ export async function wholeTask(
     const hint = setTimeout(
       () =>
         stderr.write(
-          "bowline: Waiting for the end of standard input, which is added to the task. With < /dev/null there is none.\n",
+          "bowline: Waiting for the end of standard input, which is added to the task. To skip it, add < /dev/null.\n",
         ),
       HINT_AFTER_MS,
     );

@@ -1,4 +1,7 @@
-/** A plain answer: what has to be left out for it, how it streams, how it ends, what it counts. */
+/**
+ * Probes a plain answer: which settings it needs, how it streams, how it ends, and its token
+ * counts.
+ */
 import type { Compat } from "@bowline/core";
 import { noteKeyHeader } from "./connection.ts";
 import type { Examination } from "./examination.ts";
@@ -8,7 +11,7 @@ import { noteStreaming } from "./streaming.ts";
 
 const question = "Write the numbers from 1 to 20, separated by spaces, and nothing else.";
 
-/** Asks plainly, leaving out what the server refuses, until it answers. */
+/** Asks a plain question and leaves out options that the server refuses, until it answers. */
 export async function probeAnswer(server: Examination): Promise<void> {
   const asked = (compat: Compat): Promise<Reply> =>
     server.ask({ about: "a plain answer", messages: [question], compat });
@@ -29,7 +32,7 @@ export async function probeAnswer(server: Examination): Promise<void> {
   noteUsage(server, reply);
 }
 
-/** What may make a request acceptable that was not. */
+/** Returns settings that may make a refused request acceptable. */
 function remedies(reply: Reply, { options, compat }: Examination): Compat[] {
   const { code } = reply.message.error ?? {};
   const isKey = code === "authentication_failed" || code === "permission_denied";
@@ -39,7 +42,7 @@ function remedies(reply: Reply, { options, compat }: Examination): Compat[] {
   return relaxations(whatWentWrong(reply));
 }
 
-/** What may be left out, the named first. */
+/** Returns settings to try; first those that the refusal names. */
 export function relaxations(refusal: string): Compat[] {
   const noUsage: Compat = { streamUsage: false };
   const developer: Compat = { systemRole: "developer" };
@@ -62,7 +65,7 @@ function noteRefused(
       area: "options",
       mark: "missing",
       says,
-      means: "the profile leaves it out",
+      means: "the profile omits it",
     });
   }
   if (systemRole === "developer") {
@@ -72,7 +75,7 @@ function noteRefused(
       area: "options",
       mark: "missing",
       says,
-      means: "the profile says developer",
+      means: "the profile uses developer",
     });
   }
 }
@@ -82,9 +85,9 @@ function noteFailure(server: Examination, reply: Reply): void {
   const why = whatWentWrong(reply);
   const means =
     code === "timeout"
-      ? "a model that is still loading or slow may answer later; --timeout gives it longer"
+      ? "a slow or loading model may answer later; --timeout allows more time"
       : code === "authentication_failed" && server.options.apiKey === undefined
-        ? "name the variable with the key by --api-key-env"
+        ? "name the key's variable with --api-key-env"
         : undefined;
   const finding: Finding = {
     id: "answer",
@@ -117,7 +120,7 @@ function noteText(server: Examination, { message, wire }: Reply): void {
     server.note({ id: "reasoning", area: "answer", mark: "ok", says, means });
   } else if (/^\s*<think(?:ing)?>|<\/think(?:ing)?>/.test(text)) {
     const means =
-      "it is shown as part of the answer; a server's reasoning parser would take it apart";
+      "it is shown as part of the answer; a reasoning parser in the server would separate it";
     server.note({
       id: "reasoning",
       area: "answer",
@@ -132,13 +135,12 @@ function noteFinish(server: Examination, { wire }: Reply): void {
   const { finishReasons: reasons, finishOnEvery } = wire;
   const id = "finish-reason";
   if (finishOnEvery) {
-    const means =
-      "Bowline reads on to the end; a client that stops at the first one loses the rest";
+    const means = "Bowline reads to the end; a client that stops at the first one loses the rest";
     const says = `every piece carries a finish reason (${reasons.join(", ")})`;
     return server.note({ id, area: "answer", mark: "differs", says, means });
   }
   if (reasons.length === 0) {
-    const means = "the end is known from [DONE] alone";
+    const means = "only [DONE] marks the end";
     return server.note({ id, area: "answer", mark: "differs", says: "no finish reason", means });
   }
   const isKnown = reasons.length === 1 && (reasons[0] === "stop" || reasons[0] === "length");
@@ -148,12 +150,12 @@ function noteFinish(server: Examination, { wire }: Reply): void {
     area: "answer",
     mark: isKnown ? "ok" : "differs",
     says,
-    ...(!isKnown && { means: "Bowline takes it as a stop" }),
+    ...(!isKnown && { means: "Bowline treats it as a stop" }),
   });
 }
 
 const places = {
-  "own chunk": "in a chunk of its own",
+  "own chunk": "in a separate chunk",
   "last chunk": "in the last chunk",
   "every chunk": "in every chunk",
   choice: "inside the choice",
@@ -163,7 +165,9 @@ const places = {
 function noteUsage(server: Examination, { message, wire }: Reply): void {
   const { input, output } = message.usage;
   const asked =
-    server.compat.streamUsage === false ? "without being asked" : "as asked with stream_options";
+    server.compat.streamUsage === false
+      ? "without stream_options"
+      : "as requested with stream_options";
   if (wire.usage !== "nowhere" && (input !== undefined || output !== undefined)) {
     const says = `token counts ${places[wire.usage]}, ${asked} (${input ?? "?"} in, ${output ?? "?"} out)`;
     return server.note({ id: "usage", area: "answer", mark: "ok", says });

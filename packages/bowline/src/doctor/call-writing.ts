@@ -1,10 +1,10 @@
-/** How a server writes its calls, as findings. Pure. */
+/** Findings on how a server writes calls. Pure. */
 import { readCallTraits, type CallTraits } from "./calls.ts";
 import type { ToolFinding } from "./finding.ts";
 import type { Reply } from "./reply.ts";
 import { callsOf, toolNames } from "./tool-questions.ts";
 
-/** How the calls are written, over the answer with one and the one with several. Pure. */
+/** Compares the calls of the answer with one call and of the answer with several. Pure. */
 export function writingFindings(one: Reply, several: Reply | undefined): ToolFinding[] {
   const replies =
     several !== undefined && callsOf(several.message).length > 1 ? [several, one] : [one];
@@ -24,24 +24,24 @@ export function writingFindings(one: Reply, several: Reply | undefined): ToolFin
         id: `call-${trait}`,
         mark: "differs",
         says,
-        means: "Bowline reads it all the same",
+        means: "Bowline supports it",
       });
   }
   if (findings.length === 0)
     findings.push({
       id: "call-writing",
       mark: "ok",
-      says: "calls are written as the reference has them",
+      says: "calls are written as in the reference",
     });
   const pieces = Math.max(...traits.map((found) => found.pieces));
-  const how = pieces > 1 ? `in pieces, ${pieces} at most` : "whole";
+  const how = pieces > 1 ? `in up to ${pieces} pieces` : "whole";
   if (pieces > 0) findings.push({ id: "call-pieces", mark: "ok", says: `arguments come ${how}` });
   if (one.wire.legacyCalls)
     findings.push({
       id: "call-legacy",
       mark: "differs",
       says: "calls come in the old function_call form",
-      means: "one call an answer",
+      means: "one call per answer",
     });
   const reasons = replies[0].wire.finishReasons;
   if (!(reasons.length === 1 && reasons[0] === "tool_calls")) {
@@ -50,7 +50,7 @@ export function writingFindings(one: Reply, several: Reply | undefined): ToolFin
       id: "call-finish",
       mark: "differs",
       says,
-      means: "Bowline runs them; it looks at the calls",
+      means: "Bowline runs them anyway",
     });
   }
   return findings;
@@ -68,7 +68,7 @@ const wording: Readonly<
   ids: {
     missing: "calls have no id",
     shared: "several calls share one id",
-    changing: "the id of a call changes on the way",
+    changing: "the id of a call changes during the stream",
   } satisfies Partial<Record<CallTraits["ids"], string>>,
   name: {
     repeated: "the name of a call is repeated in every piece",

@@ -1,5 +1,5 @@
 /**
- * How a server writes tool calls: what differs from the reference, and calls that are only text.
+ * Reads how a server writes tool calls: differences from the reference, and calls written as text.
  * Pure.
  */
 import { record, type Json, type WireAnswer } from "./wire.ts";
@@ -9,11 +9,11 @@ export interface CallTraits {
   readonly ids: "ok" | "missing" | "shared" | "changing";
   readonly name: "once" | "repeated" | "in pieces";
   readonly form: "text" | "object";
-  /** The most pieces that the arguments of one call came in. */
+  /** Most pieces in which the arguments of one call arrived. */
   readonly pieces: number;
 }
 
-/** `count` is how many calls the entries make, `names` the tools that were declared. */
+/** `count` is the number of calls in the entries, `names` are the declared tools. */
 export function readCallTraits(
   entries: readonly Json[],
   count: number,
@@ -59,7 +59,7 @@ function readIds(distinct: number, count: number): CallTraits["ids"] {
   return distinct < count ? "shared" : "changing";
 }
 
-/** Markup in which models write calls when the server does not read it. */
+/** Markup in which models write calls, if the server does not parse it. */
 const markup: readonly RegExp[] = [
   /<\|?tool_?calls?\|?>/i,
   /\[TOOL_CALLS\]/,
@@ -69,7 +69,7 @@ const markup: readonly RegExp[] = [
   /<\|channel\|>commentary to=/,
 ];
 
-/** Whether the text of an answer is a call to one of the tools, in any of the usual forms. */
+/** Returns true if the answer's text is a call of one of the tools, in any common form. */
 export function isCallInText(
   { text, calls }: Pick<WireAnswer, "text" | "calls">,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Whether anything answers, and which models it lists. */
+/** Probes whether the server answers, and which models it lists. */
 import type { Examination, ListReply } from "./examination.ts";
 import { firstToAsk, listedModels, type ListedModel } from "./model-list.ts";
 import { parse, record, type Json } from "./wire.ts";
@@ -14,7 +14,7 @@ export async function probeConnection(server: Examination): Promise<void> {
   if (isClosed(reply)) {
     const means =
       server.options.apiKey === undefined
-        ? "name the variable with it by --api-key-env"
+        ? "name its variable with --api-key-env"
         : "it refuses this one";
     const says = `the server wants a key (HTTP ${reply.status} for the model list)`;
     server.note({ id: "key", area: "connection", mark: "failed", says, means, blocks: "use" });
@@ -26,7 +26,7 @@ export async function probeConnection(server: Examination): Promise<void> {
   const isListed = models.some(({ id }) => id === server.model);
   const chosen =
     server.model === ""
-      ? `the first is taken: ${first}`
+      ? `the first is used: ${first}`
       : `${server.model} is ${isListed ? "" : "not "}one of them`;
   server.model ||= first;
   const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
@@ -44,17 +44,17 @@ function isClosed({ status }: ListReply): boolean {
 }
 
 export function noteKeyHeader(server: Examination, header: string): void {
-  const says = `the key is taken in the header ${header}, not as Authorization: Bearer`;
+  const says = `the key is accepted in the header ${header}, not as Authorization: Bearer`;
   server.note({
     id: "key-header",
     area: "connection",
     mark: "differs",
     says,
-    means: "the profile says so",
+    means: "the profile sets it",
   });
 }
 
-/** Azure's way is tried where the usual way of giving a key is refused. */
+/** Lists the models. Tries Azure's key header if the usual one is refused. */
 async function listOrOtherKeyHeader(server: Examination): Promise<ListReply> {
   const reply = await server.list("the model list");
   if (!isClosed(reply) || server.options.apiKey === undefined) return reply;
@@ -68,7 +68,7 @@ async function listOrOtherKeyHeader(server: Examination): Promise<ListReply> {
   return reply;
 }
 
-/** None of an answer that is no list. */
+/** Returns the listed models; none if the answer is not a list. */
 function modelsIn({ status = 0, body }: ListReply): ListedModel[] {
   return (status >= 200 && status <= 299 ? listedModels(parse(body)) : undefined) ?? [];
 }
@@ -88,7 +88,7 @@ async function noList(server: Examination, reply: ListReply): Promise<void> {
     }
   }
   if (server.model !== "") {
-    const means = "the model has to be named with --model";
+    const means = "name the model with --model";
     server.note({
       id: "models",
       area: "connection",
@@ -104,10 +104,10 @@ async function noList(server: Examination, reply: ListReply): Promise<void> {
 
 function describeBody(body: string): string {
   if (body.trimStart().startsWith("<")) return "an HTML page";
-  return listedModels(parse(body)) === undefined ? "the answer is no list" : "the list is empty";
+  return listedModels(parse(body)) === undefined ? "the answer is not a list" : "the list is empty";
 }
 
-/** What servers call the context window in their lists. */
+/** Names of the context window in model lists. */
 const windowFields = [
   "context_length",
   "context_window",
@@ -123,7 +123,7 @@ function noteWindow(server: Examination, entry: Json): void {
   for (const field of windowFields) {
     const size = places.map((place) => Number(place[field])).find((value) => value > 0);
     if (size === undefined) continue;
-    const says = `the context has ${size} tokens, says ${field} of the model list`;
+    const says = `the context has ${size} tokens, according to ${field} in the model list`;
     server.note({ id: "context", area: "connection", mark: "ok", says });
     return;
   }

@@ -1,4 +1,4 @@
-/** How the server says no, and what it says about the size of its context. */
+/** Probes how the server refuses requests, and what it says about the size of its context. */
 import type { Examination } from "./examination.ts";
 import { isRefused, whatWentWrong, type Reply } from "./reply.ts";
 
@@ -38,13 +38,18 @@ async function probeWrongKey(server: Examination): Promise<void> {
   const base = { id: "wrong-key", area: "errors" } as const;
   const { error } = reply.message;
   if (error === undefined)
-    server.note({ ...base, mark: "differs", says: "any key is taken", means: "no key is needed" });
+    server.note({
+      ...base,
+      mark: "differs",
+      says: "any key is accepted",
+      means: "no key is needed",
+    });
   else if (error.code === "authentication_failed" || error.code === "permission_denied")
     server.note({ ...base, mark: "ok", says: `a wrong key is refused (HTTP ${error.status})` });
   else server.note({ ...base, ...refusal("a wrong key", reply) });
 }
 
-/** Pure: how good a refusal is for whoever has to act on it. */
+/** Judges how useful a refusal is to its reader. Pure. */
 export function refusal(
   what: string,
   reply: Reply,
@@ -63,21 +68,21 @@ export function refusal(
     return {
       mark: "differs",
       says: `${what} is refused with HTTP ${status}: ${why}`,
-      means: "it looks like a passing failure, so Bowline tries again",
+      means: "it looks like a temporary failure, so Bowline retries",
     };
   const isMute = !reply.exchange?.body().trim();
   if (isMute)
     return {
       mark: "differs",
-      says: `${what} is refused with HTTP ${status} and no words`,
-      means: "errors will not say why",
+      says: `${what} is refused with HTTP ${status} and no message`,
+      means: "errors will not give a reason",
     };
   return { mark: "ok", says: `${what} is refused: ${why}` };
 }
 
 /**
- * An answer as long as no window is: what a server says about that often names the window. Costs a
- * few tokens when it is taken.
+ * Requests an answer longer than any context window: the refusal often names the window's size.
+ * Costs a few tokens if it is accepted.
  */
 async function probeContext(server: Examination): Promise<void> {
   if (server.findings.some(({ id }) => id === "context")) return;
@@ -92,7 +97,7 @@ async function probeContext(server: Examination): Promise<void> {
     server.note({
       ...base,
       mark: "not seen",
-      says: "the size of the context: neither the model list nor an error names it",
+      says: "the size of the context: neither the model list nor an error states it",
     });
   else
     server.note({
@@ -103,7 +108,8 @@ async function probeContext(server: Examination): Promise<void> {
 }
 
 /**
- * The size that an error about length names: its largest number that is no number of ours. Pure.
+ * Returns the context size that an error names: its largest number that is not from our request.
+ * Pure.
  */
 export function windowIn(text: string): number | undefined {
   if (!/context|token|length/i.test(text)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * One server under examination: asks it as Bowline would, and keeps the bytes beside what Bowline
- * made of them.
+ * Examines one server: sends requests as Bowline would, and records the bytes along with what
+ * Bowline read.
  */
 import {
   createRedactor,
@@ -23,29 +23,29 @@ export interface ExaminationOptions {
   readonly baseUrl: string;
   readonly model?: string;
   readonly apiKey?: string;
-  /** The most one request may take. */
+  /** Time limit of one request, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
-  /** What is being looked at, before each request. */
+  /** Called before each request with its subject. */
   readonly onProgress?: (what: string, requests: number) => void;
 }
 
 export interface ListReply {
-  /** Absent when nothing answered. */
+  /** Absent if the server did not answer. */
   readonly status?: number;
   readonly body: string;
   readonly error?: string;
 }
 
-/** The longest a busy server may make a probe wait before it is asked once more. */
+/** Longest wait for a busy server before the one retry. */
 const MAX_BUSY_WAIT_MS = 5000;
 const systemPrompt = "You are being tested by a program. Do exactly what is asked, briefly.";
 
 export class Examination {
   readonly findings: Finding[] = [];
-  /** What was settled so far. */
+  /** The settings found so far. */
   readonly compat: Compat = {};
   readonly options: ExaminationOptions;
   model: string;
@@ -65,14 +65,14 @@ export class Examination {
     return this.#recorder.requests;
   }
 
-  /** Whether there is no point in going on. */
+  /** True if there is no point in continuing. */
   get isOver(): boolean {
     return this.options.signal.aborted || this.findings.some(({ blocks }) => blocks === "use");
   }
 
-  /** The key is cut out here, since servers quote it in their errors. */
+  /** Adds a finding. Redacts the key, because servers quote it in errors. */
   note(finding: Finding): void {
-    if (this.options.signal.aborted) return; // what an interrupted request looks like says nothing
+    if (this.options.signal.aborted) return; // an interrupted request proves nothing
     const { says, means } = finding;
     this.findings.push({
       ...finding,
@@ -82,8 +82,7 @@ export class Examination {
   }
 
   /**
-   * One model call through Bowline's own wire. A server that is busy or fails is asked once more:
-   * it may be a passing trouble.
+   * Makes one model call through Bowline's own wire. Retries once if the server is busy or fails.
    */
   async ask(question: Question): Promise<Reply> {
     const reply = await this.#askOnce(question);
@@ -96,7 +95,7 @@ export class Examination {
     return this.#askOnce(question);
   }
 
-  /** Asks for the model list, below another base URL when that is given. */
+  /** Requests the model list, optionally from another base URL. */
   async list(about: string, baseUrl: string = this.options.baseUrl): Promise<ListReply> {
     const { apiKey } = this.options;
     this.options.onProgress?.(about, this.requests);
@@ -180,7 +179,7 @@ export class Examination {
     });
   }
 
-  /** The caller's signal and the limit on time, as one. */
+  /** Combines the caller's signal and the time limit. */
   #limit(): { readonly signal: AbortSignal; isOver(): boolean; end(): void } {
     const { signal, timeoutMs } = this.options;
     const controller = new AbortController();

@@ -1,19 +1,19 @@
-/** Requests as bytes: a `fetch` that keeps what the server sent while whoever asked reads it. */
+/** A `fetch` that records the server's bytes while the caller reads them. */
 
-/** One request and the bytes that answered it. */
+/** One request and the bytes of its response. */
 export interface Exchange {
   readonly status: number;
   readonly contentType: string;
-  /** As far as it was read: a reader may leave at the end of the answer. */
+  /** Returns the body as far as it was read; a reader may stop at the end of the answer. */
   body(): string;
-  /** When each piece came, in milliseconds since the request. */
+  /** Arrival time of each chunk, in milliseconds since the request. */
   readonly arrivals: readonly number[];
 }
 
 export interface Recorder {
   readonly fetch: typeof globalThis.fetch;
   readonly requests: number;
-  /** The last exchange, once its headers came. */
+  /** The last exchange, set when its headers arrive. */
   readonly last: Exchange | undefined;
   forget(): void;
 }

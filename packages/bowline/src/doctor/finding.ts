@@ -1,11 +1,12 @@
 /**
- * What an examination of a model server says: findings, a verdict over them, a profile to keep. All
- * of it is JSON.
+ * The result of an examination of a model server: findings, a verdict and a profile. All of it is
+ * JSON-safe.
  */
 import type { Compat } from "@bowline/core";
 
 /**
- * `not seen` is for what depends on the model's cooperation: it proves nothing about the server.
+ * `not seen` is for findings that depend on the model's cooperation. It proves nothing about the
+ * server.
  */
 export type Mark = "ok" | "differs" | "missing" | "failed" | "not seen";
 
@@ -13,19 +14,19 @@ export const areas = ["connection", "streaming", "answer", "tools", "options", "
 export type Area = (typeof areas)[number];
 
 export interface Finding {
-  /** Stable, for programs. */
+  /** A stable id for programs. */
   readonly id: string;
   readonly area: Area;
   readonly mark: Mark;
-  /** What was found, in plain words. */
+  /** The finding in plain words. */
   readonly says: string;
-  /** What follows from it for whoever uses the server. */
+  /** The consequence for the server's user. */
   readonly means?: string;
-  /** What cannot be done because of it. */
+  /** The use that the finding makes impossible. */
   readonly blocks?: "use" | "tools";
 }
 
-/** A finding about tools, before it says so. */
+/** A finding about tools, before its area is added. */
 export type ToolFinding = Omit<Finding, "area">;
 
 export interface Verdict {
@@ -33,26 +34,26 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** What `--write` keeps and `bowline run --profile` takes. */
+/** The file that `--write` creates and `bowline run --profile` reads. */
 export interface Profile {
   readonly version: 1;
   readonly baseUrl: string;
   readonly model: string;
   readonly compat: Compat;
-  /** For people; nothing reads them. */
+  /** Notes for people; not used by programs. */
   readonly notes: readonly string[];
 }
 
 export interface DoctorResult {
   readonly version: 1;
   readonly baseUrl: string;
-  /** Absent when none was named and the server lists none. */
+  /** Absent if none was named and the server lists none. */
   readonly model?: string;
   readonly verdict: Verdict;
   readonly findings: readonly Finding[];
-  /** Absent for a server that cannot be used. */
+  /** Absent if the server cannot be used. */
   readonly profile?: Profile;
-  /** HTTP requests made. */
+  /** Number of HTTP requests. */
   readonly requests: number;
   readonly ms: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Examines an OpenAI-compatible server: what it takes, how it answers, and what Bowline has to be
- * told to work with it.
+ * Examines an OpenAI-compatible server: what it accepts, how it answers, and which settings Bowline
+ * needs for it.
  */
 import { probeAnswer } from "./answer.ts";
 import { probeConnection } from "./connection.ts";
@@ -17,7 +17,10 @@ export { parseProfile } from "./profile.ts";
 export { reportText } from "./report.ts";
 export { isUsable } from "./verdict.ts";
 
-/** Never throws for what a server does; an aborted examination says what it found so far. */
+/**
+ * Examines a server. Never throws for a server's behaviour. An aborted examination returns the
+ * findings so far.
+ */
 export async function examine(options: ExaminationOptions): Promise<DoctorResult> {
   const started = Date.now();
   const server = new Examination(options);

@@ -1,16 +1,19 @@
-/** The list of models that a server gives. */
+/** Reads a server's list of models. */
 import { record, type Json } from "./wire.ts";
 
 export interface ListedModel extends Json {
   readonly id: string;
 }
 
-/** Where the list is. What stands behind a `?` in the base URL stays there. */
+/** Returns the URL of the list. Keeps the query of the base URL. */
 export function modelsUrl(baseUrl: string): string {
   return baseUrl.replace(/\/*(?=\?|$)/, "/models");
 }
 
-/** Its entries, in any of the forms that servers have; undefined for what is no list. */
+/**
+ * Returns the entries of a list, in any of the forms that servers use; undefined if it is not a
+ * list.
+ */
 export function listedModels(answer: unknown): ListedModel[] | undefined {
   const list = Array.isArray(answer) ? answer : (record(answer).data ?? record(answer).models);
   if (!Array.isArray(list)) return undefined;
@@ -20,10 +23,10 @@ export function listedModels(answer: unknown): ListedModel[] | undefined {
   });
 }
 
-/** Models that do not chat stand in the same lists. */
+/** Matches ids of models that do not chat but are in the same lists. */
 const noChat = /embed|rerank|whisper|moderation|\btts\b/i;
 
-/** What to ask when nobody says: the first that chats, as far as names tell. */
+/** Returns the default model: the first that can chat, judged by its name. */
 export function firstToAsk(models: readonly ListedModel[]): string | undefined {
   return (models.find(({ id }) => !noChat.test(id)) ?? models[0])?.id;
 }

@@ -1,13 +1,10 @@
-/**
- * A profile file, read strictly: a switch that is misspelt would otherwise be a setting that does
- * nothing.
- */
+/** Parses a profile strictly: a misspelt setting would otherwise be ignored silently. */
 import { isHttp } from "../is-http.ts";
 import type { Compat } from "@bowline/core";
 import type { Profile } from "./finding.ts";
 import { parse, record } from "./wire.ts";
 
-/** The values that a switch may have, the form of its text, or what says whether it may. */
+/** The allowed values of a setting, the pattern of its text, or a function that checks it. */
 type Allowed = readonly unknown[] | RegExp | ((setting: unknown) => boolean);
 
 const header = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -51,19 +48,20 @@ const switches: Readonly<Record<keyof Compat, Allowed>> = {
 
 /** Throws an `Error` whose message says what is wrong with the text. */
 export function parseProfile(text: string): Profile {
-  const value = record(parse(text.replace(/^\uFEFF/, ""))); // some editors put a mark before it
+  const value = record(parse(text.replace(/^\uFEFF/, ""))); // some editors write a byte order mark
   const { version, baseUrl, model, compat = {}, notes = [] } = value;
-  if (version !== 1) throw new Error('is no profile of "bowline doctor" (it needs "version": 1)');
+  if (version !== 1)
+    throw new Error('is not a profile of "bowline doctor" (it needs "version": 1)');
   if (typeof baseUrl !== "string" || !isHttp(baseUrl))
     throw new Error('needs a "baseUrl" that is an http or https address');
   if (typeof model !== "string" || model === "") throw new Error('needs a "model"');
-  if (record(compat) !== compat) throw new Error('has a "compat" that is no object');
+  if (record(compat) !== compat) throw new Error('has a "compat" that is not an object');
   for (const [name, setting] of Object.entries(compat)) {
     const allowed = Object.hasOwn(switches, name) ? switches[name as keyof Compat] : undefined;
     if (allowed === undefined)
-      throw new Error(`has an unknown switch ${JSON.stringify(name)} in "compat"`);
+      throw new Error(`has an unknown setting ${JSON.stringify(name)} in "compat"`);
     if (!isAllowed(setting, allowed))
-      throw new Error(`has a "${name}" that cannot be: ${JSON.stringify(setting)}`);
+      throw new Error(`has an invalid "${name}": ${JSON.stringify(setting)}`);
   }
   return {
     version,

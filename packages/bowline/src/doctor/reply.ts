@@ -14,19 +14,19 @@ export interface Question extends Pick<
   StreamOptions,
   "maxTokens" | "temperature" | "reasoning" | "toolChoice" | "extraBody" | "apiKey"
 > {
-  /** For progress. */
+  /** What the question tests, for progress messages. */
   readonly about: string;
   readonly messages: readonly (Message | string)[];
   readonly tools?: Context["tools"];
-  /** Over the switches that were settled so far. */
+  /** Overrides the settings found so far. */
   readonly compat?: Compat;
   readonly model?: string;
 }
 
 export interface Reply {
-  /** What Bowline made of the answer. */
+  /** The answer as Bowline read it. */
   readonly message: AssistantMessage;
-  /** What stood in the bytes. */
+  /** The answer as the server wrote it. */
   readonly wire: WireAnswer;
   readonly exchange: Exchange | undefined;
 }
@@ -41,14 +41,14 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Whether the server said no to the request, rather than being busy, slow, gone or closed to the
- * key.
+ * Returns true if the server refused the request, as opposed to being busy, slow, unreachable or
+ * refusing the key.
  */
 export function isRefused({ message: { error } }: Reply): boolean {
   return error !== undefined && refusals.has(error.code);
 }
 
-/** What went wrong, on one line without the address, which the report has at its top. */
+/** Describes the error on one line, without the address, which is at the top of the report. */
 export function whatWentWrong({ message: { error, errorMessage } }: Reply): string {
   const text = error?.message ?? errorMessage ?? "an unknown error";
   const short = text

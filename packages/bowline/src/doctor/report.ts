@@ -1,4 +1,4 @@
-/** The result for people: one line a finding, the verdict last, then what to do with it. */
+/** Formats the result for people: one line per finding, then the verdict and the next steps. */
 import { oneLine, shellWord, type Style } from "../terminal.ts";
 import { areas, type Area, type DoctorResult, type Finding, type Mark } from "./finding.ts";
 import { isUsable } from "./verdict.ts";
@@ -14,7 +14,7 @@ const titles: Readonly<Record<Area, string>> = {
 
 const MARK_WIDTH = "not seen".length;
 
-/** `written` is the profile's file when there is one. */
+/** `written` is the profile's file, if one was written. */
 export function reportText(result: DoctorResult, style: Style, written?: string): string {
   const { baseUrl, model, findings, requests, ms } = result;
   const lines = [
@@ -64,14 +64,17 @@ function nextSteps({ profile }: DoctorResult, written: string | undefined): stri
   if (Object.keys(profile.compat).length > 0) {
     const compat = `compat ${JSON.stringify(profile.compat)}`;
     return [
-      `Keep the settings with --write <file>, then: bowline run --profile <file> "<task>" (in code: ${compat})`,
+      `Save the settings with --write <file>, then: bowline run --profile <file> "<task>" (in code: ${compat})`,
     ];
   }
   const where = `--base-url ${quoted(profile.baseUrl)} --model ${quoted(profile.model)}`;
-  return [`Use it: bowline run ${where} "<task>"; --write <file> keeps a profile`];
+  return [`Use it: bowline run ${where} "<task>"; --write <file> saves a profile`];
 }
 
-/** A model's name is the server's choice, and the line is there to be copied. */
+/**
+ * Quotes a word for the shell: the line is meant to be copied, and a server chooses its model
+ * names.
+ */
 function quoted(word: string): string {
   return shellWord(oneLine(word, 300));
 }

@@ -1,4 +1,4 @@
-/** Options of a request: which the server takes, refuses, or takes and ignores. */
+/** Probes request options: which ones the server accepts, refuses, or accepts and ignores. */
 import type { Examination } from "./examination.ts";
 import { isRefused, whatWentWrong, type Reply } from "./reply.ts";
 import { parse, record } from "./wire.ts";
@@ -18,7 +18,7 @@ export async function probeOptions(server: Examination): Promise<void> {
 }
 
 async function probeDeveloper(server: Examination): Promise<void> {
-  if (server.compat.systemRole === "developer") return; // the only one it takes, as was noted
+  if (server.compat.systemRole === "developer") return; // already found to be the only accepted role
   const reply = await server.ask({
     about: "the developer role",
     messages: ["Say yes."],
@@ -27,8 +27,14 @@ async function probeDeveloper(server: Examination): Promise<void> {
   const base = { id: "developer-role", area: "options" } as const;
   if (isRefused(reply)) {
     const says = `the developer role is refused (${whatWentWrong(reply)})`;
-    server.note({ ...base, mark: "missing", says, means: "Bowline says system, which is taken" });
-  } else noteUnlessFailed(server, base, reply, "the system and the developer role are both taken");
+    server.note({
+      ...base,
+      mark: "missing",
+      says,
+      means: "Bowline uses system, which is accepted",
+    });
+  } else
+    noteUnlessFailed(server, base, reply, "the system and the developer role are both accepted");
 }
 
 async function probeLimit(server: Examination): Promise<void> {
@@ -48,33 +54,33 @@ async function probeLimit(server: Examination): Promise<void> {
     reply = await ask(field);
     if (isRefused(reply)) {
       const means = "the length of answers cannot be limited";
-      const says = `neither max_tokens nor max_completion_tokens is taken (${why})`;
+      const says = `neither max_tokens nor max_completion_tokens is accepted (${why})`;
       return server.note({ ...base, mark: "missing", says, means });
     }
     server.compat.maxTokensField = field;
-    const means = "the profile says max_completion_tokens";
+    const means = "the profile uses max_completion_tokens";
     server.note({ ...base, mark: "differs", says: `max_tokens is refused (${why})`, means });
   }
   const cut = limitOf(reply);
   const obeyed = { id: "max-tokens-obeyed", area: "options" } as const;
   if (cut === "obeyed") server.note({ ...obeyed, mark: "ok", says: `${field} cuts the answer` });
   else if (cut === "unsaid") {
-    const means = "a cut answer passes for a whole one";
-    const says = `${field} cuts the answer, which then ends as if it were whole`;
+    const means = "a cut answer looks complete";
+    const says = `${field} cuts the answer, which then ends as if it were complete`;
     server.note({ ...obeyed, mark: "differs", says, means });
   } else if (cut === "ignored")
-    server.note({ ...obeyed, mark: "differs", says: `${field} is taken and ignored` });
+    server.note({ ...obeyed, mark: "differs", says: `${field} is accepted and ignored` });
   else
     noteUnlessFailed(
       server,
       obeyed,
       reply,
-      `${field} is taken; the answer was short enough anyway`,
+      `${field} is accepted; the answer was short anyway`,
       "not seen",
     );
 }
 
-/** Pure: what became of a limit of 16 tokens for the numbers from 1 to 100. */
+/** Judges the effect of a limit of 16 tokens on the numbers from 1 to 100. Pure. */
 export function limitOf({
   message,
   wire,
@@ -94,8 +100,8 @@ async function probeTemperature(server: Examination): Promise<void> {
   if (isRefused(reply)) {
     server.compat.noTemperature = true;
     const says = `temperature is refused (${whatWentWrong(reply)})`;
-    server.note({ ...base, mark: "missing", says, means: "the profile leaves it out" });
-  } else noteUnlessFailed(server, base, reply, "temperature is taken");
+    server.note({ ...base, mark: "missing", says, means: "the profile omits it" });
+  } else noteUnlessFailed(server, base, reply, "temperature is accepted");
 }
 
 async function probeThinking(server: Examination): Promise<void> {
@@ -108,8 +114,7 @@ async function probeThinking(server: Examination): Promise<void> {
   if (isRefused(reply)) {
     server.compat.thinkingFormat = "none";
     const says = `reasoning_effort is refused (${whatWentWrong(reply)})`;
-    const means =
-      "the profile leaves it out; if this model thinks, say how in compat.thinkingFormat";
+    const means = "the profile omits it; for a thinking model set compat.thinkingFormat";
     return server.note({ ...base, mark: "missing", says, means });
   }
   const { reasoning } = reply.wire;
@@ -121,12 +126,12 @@ async function probeThinking(server: Examination): Promise<void> {
     server,
     base,
     reply,
-    `reasoning_effort is taken; ${seen}`,
+    `reasoning_effort is accepted; ${seen}`,
     reasoning.length === 0 ? "not seen" : "ok",
   );
 }
 
-/** 32 by 32 pixels, all red. */
+/** A red square of 32 by 32 pixels. */
 const redSquare =
   "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
 
@@ -149,13 +154,13 @@ async function probeImage(server: Examination): Promise<void> {
     const says = `images are refused (${whatWentWrong(reply)})`;
     server.note({ ...base, mark: "missing", says, means: "text only, with this model" });
   } else if (/\bred\b/i.test(reply.wire.text))
-    server.note({ ...base, mark: "ok", says: "images are taken and seen" });
+    server.note({ ...base, mark: "ok", says: "images are accepted and seen" });
   else
     noteUnlessFailed(
       server,
       base,
       reply,
-      "images are taken; the model did not name the colour",
+      "images are accepted; the model did not name the colour",
       "not seen",
     );
 }
@@ -194,7 +199,7 @@ async function probeSchema(server: Examination): Promise<void> {
       server,
       base,
       reply,
-      "a JSON schema is taken, and the answer does not follow it",
+      "a JSON schema is accepted, but the answer does not follow it",
       "differs",
     );
 }
@@ -206,7 +211,7 @@ function noteUnlessFailed(
   says: string,
   mark: "ok" | "differs" | "not seen" = "ok",
 ): void {
-  // An answer that was cut or empty was still no refusal.
+  // A cut or empty answer still means that the option was accepted.
   const isOdd = reply.message.error !== undefined && reply.message.error.code !== "empty_response";
   server.note(
     isOdd

@@ -1,4 +1,4 @@
-/** How an answer comes over the network. */
+/** Findings on how an answer is streamed. */
 import type { Examination } from "./examination.ts";
 import type { Finding } from "./finding.ts";
 import type { Reply } from "./reply.ts";
@@ -7,7 +7,7 @@ export function noteStreaming(server: Examination, reply: Reply): void {
   for (const finding of streamingFindings(reply)) server.note({ ...finding, area: "streaming" });
 }
 
-/** Pure, of an answer that Bowline could read. */
+/** Finds differences in an answer that Bowline could read. Pure. */
 export function streamingFindings({
   wire,
   exchange,
@@ -22,7 +22,7 @@ export function streamingFindings({
   const findings: Omit<Finding, "area">[] = [
     { id: "stream", mark: "ok", says: `streams in ${chunks.length} events` },
   ];
-  const differs = (id: string, says: string, means = "Bowline reads it all the same"): void =>
+  const differs = (id: string, says: string, means = "Bowline supports it"): void =>
     void findings.push({ id, mark: "differs", says, means });
   if (contentType !== "text/event-stream")
     differs(
@@ -38,8 +38,8 @@ export function streamingFindings({
   if (wire.broken > 0)
     differs(
       "broken",
-      `${wire.broken} events are no JSON`,
-      "Bowline takes such a stream for broken",
+      `${wire.broken} events are not JSON`,
+      "Bowline treats such a stream as broken",
     );
   if (!wire.done)
     differs("done", "no [DONE] at the end", "the end is known from the finish reason alone");
@@ -54,8 +54,8 @@ export function streamingFindings({
 }
 
 /**
- * Everything within a moment, after a wait in which a server that streams would have sent
- * something.
+ * Returns true if everything arrived at once, after a wait in which a streaming server would have
+ * sent something.
  */
 export function isBurst(arrivals: readonly number[], events: number): boolean {
   const [first, last] = [arrivals[0], arrivals.at(-1)];

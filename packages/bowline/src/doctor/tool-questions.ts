@@ -1,5 +1,5 @@
 /**
- * The tools that are declared to the model under examination, and what it is asked to do with them.
+ * The tools declared to the examined model, and the questions that ask for them.
  */
 import type { AssistantMessage, Message, Tool, ToolCall } from "@bowline/core";
 
@@ -55,7 +55,7 @@ export function callsOf(message: AssistantMessage): ToolCall[] {
   return message.content.filter((part) => part.type === "toolCall");
 }
 
-/** Results for all calls of a message. */
+/** Creates results for all calls of a message. */
 export function resultsFor(message: AssistantMessage): Message[] {
   return callsOf(message).map(({ id, name }) => ({
     role: "toolResult",
@@ -67,7 +67,7 @@ export function resultsFor(message: AssistantMessage): Message[] {
   }));
 }
 
-/** A call as a model would make it, for servers whose model made none. */
+/** Creates a call for servers whose model made none. */
 export function inventedCall(model: string, timestamp: number): AssistantMessage {
   return {
     role: "assistant",

@@ -1,4 +1,7 @@
-/** Tool calls: whether they come, how they are written, and whether their results are taken. */
+/**
+ * Probes tool calls: whether the model makes them, how they are written, and whether results are
+ * accepted.
+ */
 import type { Examination } from "./examination.ts";
 import { isRefused, whatWentWrong, type Reply } from "./reply.ts";
 import { writingFindings } from "./call-writing.ts";
@@ -23,7 +26,7 @@ export async function probeTools(server: Examination): Promise<void> {
     note({
       id: "tool-forced",
       mark: "differs",
-      says: "it called only when told that it must (tool_choice required)",
+      says: "it made a call only when required to (tool_choice required)",
       means,
     });
   }
@@ -47,7 +50,7 @@ export async function probeTools(server: Examination): Promise<void> {
     );
 }
 
-/** Asks for one call; a model that makes none is told that it must. */
+/** Asks for one call. Repeats with `tool_choice: required` if the model makes none. */
 async function askForCall(
   server: Examination,
 ): Promise<{ readonly reply: Reply; readonly forced: boolean }> {
@@ -61,7 +64,7 @@ async function askForCall(
     : { reply, forced: false };
 }
 
-/** Pure. */
+/** Judges the first call. Pure. */
 export function firstCallFinding(reply: Reply, model: string): ToolFinding {
   const id = "tool-call";
   const [call] = callsOf(reply.message);
@@ -79,13 +82,13 @@ export function firstCallFinding(reply: Reply, model: string): ToolFinding {
     return {
       id,
       mark: "differs",
-      says: `a call whose arguments are no JSON object: ${call.argumentsError}`,
+      says: `a call whose arguments are not a JSON object: ${call.argumentsError}`,
       means,
     };
   }
   if (isCallInText(reply.wire, toolNames)) {
     const says = "tool calls are written into the text, where nothing runs them";
-    const means = "the server's tool call parser for this model has to be switched on";
+    const means = "the server's tool call parser for this model must be enabled";
     return { id, mark: "failed", says, means, blocks: "tools" };
   }
   return {
@@ -109,7 +112,7 @@ async function probeSeveral(
   return reply.message.error === undefined ? reply : undefined;
 }
 
-/** Pure. */
+/** Judges an answer to a question that needs several calls. Pure. */
 export function severalFinding(reply: Reply): ToolFinding {
   const id = "tool-calls";
   const what = "several calls in one answer";
@@ -159,7 +162,7 @@ async function probeArguments(
   note(argumentsFinding(nested, "book_trip", "a call with nested arguments", isTrip));
 }
 
-/** Pure. */
+/** Judges the arguments of a call. Pure. */
 function argumentsFinding(
   reply: Reply,
   name: string,
@@ -186,7 +189,7 @@ function isTrip({ trip }: Record<string, unknown>): boolean {
   );
 }
 
-/** The second half of a tool turn. Does not need the model: a call can be made up. */
+/** Probes whether tool results are accepted. Invents a call if the model made none. */
 async function probeResults(
   server: Examination,
   called: Reply | undefined,
@@ -225,7 +228,7 @@ async function probeResults(
     return note({ id, mark: "failed", says: `with tool results: ${whatWentWrong(reply)}` });
   const used = /snow|4/i.test(reply.wire.text);
   const says = used
-    ? "tool results are taken and used"
-    : "tool results are taken; the answer does not show them";
+    ? "tool results are accepted and used"
+    : "tool results are accepted; the answer does not show them";
   note({ id, mark: used ? "ok" : "not seen", says });
 }

@@ -1,4 +1,4 @@
-/** From findings to one sentence and a profile. Pure. */
+/** Turns findings into one sentence and a profile. Pure. */
 import type { Compat } from "@bowline/core";
 import type { DoctorResult, Finding, Profile, Verdict } from "./finding.ts";
 
@@ -11,19 +11,19 @@ export function judge(findings: readonly Finding[], compat: Compat): Verdict {
   if (noTools !== undefined)
     return {
       kind: "no-tools",
-      text: `cannot do tools: ${noTools.says}; plain questions work${rest}`,
+      text: `cannot use tools: ${noTools.says}; plain questions work${rest}`,
     };
   const unseen = findings.some(({ id, mark }) => id === "tool-call" && mark === "not seen");
   const failed = findings
     .filter(({ mark }) => mark === "failed")
     .map(({ says }) => `; but ${says}`);
-  const doubt = `${unseen ? "; whether tools work was not seen, because the model called none" : ""}${failed.join("")}`;
+  const doubt = `${unseen ? "; it is unknown whether tools work, because the model called none" : ""}${failed.join("")}`;
   if (settings.length > 0)
     return { kind: "settings", text: `works with these settings: ${settings.join(", ")}${doubt}` };
   return { kind: "works", text: `works with Bowline as it is${doubt}` };
 }
 
-/** What each switch that is set asks for. */
+/** Describes each setting in words. */
 function settingsInWords(compat: Compat): string[] {
   return [
     ...(compat.streamUsage === false ? ["no stream_options"] : []),
@@ -50,7 +50,7 @@ export function toProfile(
   return { version: 1, baseUrl, model, compat, notes };
 }
 
-/** 0 for a server that can be used, if only without tools. */
+/** Returns true for a server that can be used, perhaps without tools. */
 export function isUsable({ verdict: { kind } }: Pick<DoctorResult, "verdict">): boolean {
   return kind === "works" || kind === "settings" || kind === "no-tools";
 }

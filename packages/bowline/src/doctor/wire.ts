@@ -1,35 +1,32 @@
-/**
- * What stands in the bytes of one chat answer, as opposed to what a tolerant reader makes of them.
- * Pure.
- */
+/** Reads one chat answer strictly, byte for byte, unlike Bowline's tolerant reader. Pure. */
 
 export type Json = Record<string, unknown>;
 
 type LineEnd = "LF" | "CRLF" | "CR";
 
 export interface WireAnswer {
-  /** What the body is. */
+  /** The format of the body. */
   readonly format: "events" | "json" | "json lines" | "html" | "text" | "empty";
-  /** Whether `data:` is followed by a space; absent when the body is no event stream. */
+  /** Whether `data:` is followed by a space; absent if the body is not an event stream. */
   readonly space?: "always" | "never" | "sometimes";
   readonly lineEnds: readonly LineEnd[];
   readonly done: boolean;
   readonly comments: number;
-  /** Payloads that are no JSON. */
+  /** Number of payloads that are not JSON. */
   readonly broken: number;
   readonly chunks: readonly Json[];
-  /** Finish reasons as the server wrote them, without repeats. */
+  /** Finish reasons as the server wrote them, without duplicates. */
   readonly finishReasons: readonly string[];
-  /** Whether every chunk with a choice has one, of several. */
+  /** True if there are several chunks with a choice and each has a finish reason. */
   readonly finishOnEvery: boolean;
-  /** Where token counts stand. */
+  /** Where the token counts are. */
   readonly usage: "nowhere" | "own chunk" | "last chunk" | "every chunk" | "choice" | "x_groq";
-  /** The fields that reasoning came in. */
+  /** The fields that contain reasoning. */
   readonly reasoning: readonly string[];
   readonly text: string;
-  /** Entries of `tool_calls`, in order. */
+  /** The entries of `tool_calls`, in order. */
   readonly calls: readonly Json[];
-  /** Whether calls came in the old `function_call` form. */
+  /** True if calls used the old `function_call` form. */
   readonly legacyCalls: boolean;
 }
 
@@ -114,8 +111,8 @@ function readEvents(body: string): Framing {
 }
 
 /**
- * The data of each event. Lines that are JSON each by itself count as events, blank lines between
- * them or not.
+ * Returns the data of each event. Consecutive lines that are each JSON count as separate events,
+ * even without blank lines between them.
  */
 function readPayloads(lines: readonly string[]): string[] {
   const payloads: string[] = [];
@@ -160,7 +157,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
-/** Undefined for what is no JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,18 +1,18 @@
-/** What a model call goes to. */
+/** The target of model calls. */
 import type { Model, StreamFn } from "@bowline/core";
 
-/** What answers for an agent. */
+/** The model that answers for an agent, and how to reach it. */
 export interface Backend {
   readonly model: Model;
   readonly apiKey?: string;
-  /** Of the environment: where the key is from. */
+  /** The environment variable that holds the key. */
   readonly keyVariable?: string;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Default: by the model's protocol. */
+  /** Default: chosen by the model's protocol. */
   readonly streamFn?: StreamFn;
   readonly isPractice: boolean;
-  /** Said to people: that it is another model than the agent's own, and why. */
+  /** Tells people that another model than the agent's own answers, and why. */
   readonly notice?: {
     readonly code: "practice_model" | "fallback_model";
     readonly message: string;

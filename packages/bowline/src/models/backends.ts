@@ -1,6 +1,6 @@
 /**
- * Backends of agents: an agent's own model, or the configured fallback. An agent whose model nobody
- * chose may also get the model that every command takes when none is named.
+ * Finds an agent's backend: its own model, or the configured fallback. An agent with a preset model
+ * may also use the model that commands take when none is named.
  */
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
@@ -14,37 +14,39 @@ import type { Backend } from "./backend.ts";
 
 export interface BackendOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `provider/model`, asked when the agent's own has no key. Default none. */
+  /** `provider/model` to use when the agent's model has no key. Default none. */
   readonly fallback?: string;
 }
 
-/** An agent, of which the model counts. */
+/** An agent and its model. */
 interface AskedAgent {
   readonly id?: string;
   /** `provider/model`. */
   readonly model: string;
   readonly description?: string;
   /**
-   * True if nobody chose the model: without its key, a model of another vendor may answer.
-   * Default false.
+   * True if the model is a preset: without its key, a model of another vendor may answer. Default
+   * false.
    */
   readonly isPreset?: boolean;
 }
 
 export interface Backends {
   /**
-   * Rejects with `invalid_argument` for a reference that names nothing, and for a model that was
-   * chosen and has no key, unless there is a fallback.
+   * Rejects with `invalid_argument` for an unknown reference. Also rejects for a chosen model
+   * without a key, unless there is a fallback.
    */
   for(agent: AskedAgent): Promise<Backend>;
   close(): Promise<void>;
 }
 
-/** Throws `invalid_argument` for a fallback that names nothing, and for a proxy that is none. */
+/** Throws `invalid_argument` for an unknown fallback and for an invalid proxy. */
 export function createBackends({ env, fallback }: BackendOptions): Backends {
   const fetch = createNetworkFetch(env);
   const instead = fallback === undefined ? undefined : assertFallback(fallback, env);
-  /** What a server refuses is learned by its model object: all runs of a model share one. */
+  /**
+   * One model object per reference: what a server refuses is remembered by object, for all runs.
+   */
   const known = new Map<string, Backend>();
   let practice: Promise<PracticeServer> | undefined;
   const discovered = createDiscovery(env);
@@ -59,17 +61,17 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
           : `, nor has ${fallback} (${keyVariableOf(fallback)} is not set)`;
       const why = `${wanted} has no key (${keyVariableOf(wanted)} is not set)`;
       if (instead !== undefined) {
-        const message = `${why}: ${fallback} answers in its place, as configured.`;
+        const message = `${why}. The fallback ${fallback} answers instead.`;
         return { ...instead, fetch, notice: { code: "fallback_model", message } };
       }
       if (!isPreset)
         throw new BowlineError(
           "invalid_argument",
-          `${why}${neither}: set it, or name a model that answers in its place by --fallback.`,
+          `${why}${neither}. Set it, or pass another model with --fallback.`,
         );
       const other = await discovered();
       if (other !== undefined) {
-        const message = `${why}${neither}: ${other.why} answers in its place.`;
+        const message = `${why}${neither}. ${other.why} answers instead.`;
         return { ...other.backend, fetch, notice: { code: "fallback_model", message } };
       }
       const { baseUrl } = await (practice ??= startPracticeServer());
@@ -79,7 +81,7 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
         reasoning: false,
         input: ["text"],
       });
-      const message = `${why}${neither}: the practice model answers, which is no LLM.`;
+      const message = `${why}${neither}. The practice model answers; it is not an LLM.`;
       return { model, isPractice: true, notice: { code: "practice_model", message } };
     },
     async close() {
@@ -90,13 +92,13 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
 
 interface OtherModel {
   readonly backend: Backend;
-  /** The model, and why it answers. */
+  /** The model, and the reason for it. */
   readonly why: string;
 }
 
 /**
- * Finds what answers where no model is named. Returns undefined where nothing is there; a server
- * may be started later, so the next call looks again.
+ * Finds the model to use when none is named. Returns undefined if there is none. The next call
+ * searches again, because a server may be started later.
  */
 function createDiscovery(env: BackendOptions["env"]): () => Promise<OtherModel | undefined> {
   let found: OtherModel | undefined;
@@ -115,7 +117,7 @@ function createDiscovery(env: BackendOptions["env"]): () => Promise<OtherModel |
   };
 }
 
-/** Rejects with `invalid_argument` for what the environment names and is not there. */
+/** Rejects with `invalid_argument` if the environment names something that does not exist. */
 async function chosenFrom(env: BackendOptions["env"]): ReturnType<typeof chooseModel> {
   try {
     return await chooseModel({}, env);
@@ -134,7 +136,7 @@ function assertFallback(reference: string, env: BackendOptions["env"]): Backend 
   }
 }
 
-/** Undefined when its key is missing. */
+/** Returns undefined if the key is missing. */
 function find(reference: string, env: BackendOptions["env"]): Backend | undefined {
   const { provider, model: id } = parseModelRef(reference);
   const vendor = vendors.find((row) => row.id === provider);
@@ -142,7 +144,7 @@ function find(reference: string, env: BackendOptions["env"]): Backend | undefine
     const known = vendors.map((row) => row.id).join(", ");
     throw new BowlineError(
       "invalid_argument",
-      `${reference} names no provider that is known: ${known}.`,
+      `${reference} names an unknown provider. Known ones: ${known}.`,
     );
   }
   const apiKey = vendor.keyVariable === undefined ? undefined : set(env[vendor.keyVariable]);

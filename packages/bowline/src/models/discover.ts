@@ -1,5 +1,5 @@
 /**
- * Which model answers: what was named, else a key, else a server on this machine, else the practice
+ * Chooses the model: the named one, else one by a key, else one on this machine, else the practice
  * model.
  */
 import { readFile } from "node:fs/promises";
@@ -20,22 +20,25 @@ import { sourceOf, type KeySource } from "./key-advice.ts";
 export interface Wanted {
   readonly model?: string;
   readonly baseUrl?: string;
-  /** Where the model's vendor is. Default where the environment says, else its own address. */
+  /**
+   * The address of the model's vendor. Default: the address in the environment, else the vendor's
+   * own.
+   */
   readonly vendorUrl?: string;
   readonly apiKeyEnv?: string;
   /** A file that `bowline doctor` wrote. */
   readonly profile?: string;
-  /** Who named the model. Default `from --model`. */
+  /** Where the model's name came from. Default `from --model`. */
   readonly origin?: string;
 }
 
 export interface Discovered {
   readonly model: Model;
   readonly apiKey?: string;
-  /** Reaches its server. Absent for the practice model. */
+  /** The `fetch` for the model's server. Absent for the practice model. */
   readonly fetch?: typeof globalThis.fetch;
   readonly keyFrom: KeySource;
-  /** One line for a person: which model, and why. */
+  /** One line for a person: the model and the reason for it. */
   readonly why: string;
   /** Releases what discovery started. */
   close(): Promise<void>;
@@ -44,8 +47,8 @@ export interface Discovered {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Throws `UsageError` for a reference or variable that names nothing, `CommandError` when a server
- * cannot be asked, with `patience` as long as that says.
+ * Finds the model for a command. Throws `UsageError` for an unknown reference or variable. Throws
+ * `CommandError` when a server does not answer, after the retries of `patience`.
  */
 export async function discoverModel(
   wanted: Wanted,
@@ -57,9 +60,9 @@ export async function discoverModel(
 }
 
 /**
- * The one rule of which model answers, for every command: what was named, else a key, else a
- * server on this machine. Where none is there, why the practice model answers. Throws as
- * {@link discoverModel} does.
+ * Applies the rule for choosing a model, shared by all commands: the named one, else one by a key,
+ * else one on this machine. If there is none, returns the reason for the practice model. Throws
+ * like {@link discoverModel}.
  */
 export async function chooseModel(
   wanted: Wanted,
@@ -71,7 +74,7 @@ export async function chooseModel(
   return "model" in chosen ? { ...chosen, fetch } : chosen;
 }
 
-/** With what reaches servers. */
+/** The request, with the means to reach servers. */
 interface Search extends Wanted {
   readonly fetch: typeof globalThis.fetch;
   readonly patience: Patience | undefined;
@@ -97,8 +100,8 @@ async function find(
 }
 
 /**
- * What the profile says, with what was named beside it. The model is the server's own id:
- * `openai/x` is no vendor here.
+ * Takes server and model from a profile, unless they are named. The model is the server's own id:
+ * `openai/x` does not name a vendor here.
  */
 async function byProfile(file: string, wanted: Search, env: Environment): Promise<Discovered> {
   let profile: Profile;
@@ -157,8 +160,8 @@ async function named(reference: string, wanted: Search, env: Environment): Promi
 }
 
 /**
- * A server of the user's own. Its protocol is the named vendor's, else openai-chat; without a model
- * its first is taken.
+ * Uses the user's own server. Its protocol is that of the named vendor, else openai-chat. Without a
+ * model, the first in its list is used.
  */
 async function atBaseUrl(
   baseUrl: string,
@@ -198,7 +201,7 @@ async function byKey(wanted: Search, env: Environment): Promise<Discovered | und
     const apiKey = set(env[keyVariable]);
     if (apiKey === undefined) continue;
     const moved = usage(() => vendorAddress(vendor, env));
-    // What speaks this wire elsewhere may be any server, with models of its own.
+    // At another address, this protocol can be any server, with its own models.
     const isKnown =
       defaultModel !== undefined && (moved === undefined || vendor.api !== "openai-chat");
     const id = isKnown
@@ -221,13 +224,13 @@ function modelAt(provider: string, id: string, moved: VendorAddress | undefined)
 }
 
 /**
- * For a person. Not the whole address: what else stands in one of the environment may be a secret.
+ * Describes the address to a person. Shows the origin only, since the rest may contain a secret.
  */
 function place(moved: VendorAddress | undefined): string {
   return moved === undefined ? "" : `, at ${new URL(moved.baseUrl).origin} by ${moved.variable}`;
 }
 
-/** All are asked at once; the first in the table's order that lists a model counts. */
+/** Probes all local servers at once. Uses the first in table order that lists a model. */
 async function onThisMachine(): Promise<Discovered | undefined> {
   const local = vendors.filter((vendor) => vendor.keyVariable === undefined);
   const lists = await Promise.all(local.map((vendor) => localModel(vendor)));
@@ -249,7 +252,7 @@ async function practice(why: string): Promise<Discovered> {
   return {
     model,
     keyFrom: { isSet: false },
-    why: `practice model, which is no LLM (${why}); for a real one set a key such as ANTHROPIC_API_KEY, or start Ollama`,
+    why: `practice model, not an LLM (${why}); for an LLM set a key such as ANTHROPIC_API_KEY, or start Ollama`,
     close: () => server.close(),
   };
 }
@@ -270,7 +273,7 @@ function found(
   };
 }
 
-/** The key in a variable. One that was named by the user must be there. */
+/** Returns the key in a variable. A variable that the user named must be set. */
 function keyOf(variable: string | undefined, wanted: Search, env: Environment): string | undefined {
   if (variable === undefined) return undefined;
   const key = set(env[variable]);

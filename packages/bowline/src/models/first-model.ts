@@ -1,4 +1,4 @@
-/** The model of a server for which none was named: the first of its list that chats. */
+/** Chooses a model for a server when none is named: the first in its list that can chat. */
 import type { ErrorInfo, Vendor } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { firstToAsk, listedModels, modelsUrl } from "../doctor/index.ts";
@@ -6,26 +6,29 @@ import { keyAdvice, sourceOf } from "./key-advice.ts";
 import { retrying, type Patience } from "./patience.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
-/** A server on this machine answers at once, or is none. */
+/** A server on this machine answers at once. */
 const LOCAL_TIMEOUT_MS = 400;
 
-/** Undefined where no server of the vendor runs on this machine. */
+/** Returns undefined if the vendor's server does not run on this machine. */
 export async function localModel({ baseUrl = "" }: Vendor): Promise<string | undefined> {
   try {
     return await askForFirst({ baseUrl, signal: AbortSignal.timeout(LOCAL_TIMEOUT_MS) });
   } catch {
-    return undefined; // nothing there, or something else: looked for, not asked for
+    return undefined; // no such server; it was only probed for
   }
 }
 
-/** How a list is asked for. */
+/** Options for requesting a list. */
 export interface ListOptions {
   readonly fetch: typeof globalThis.fetch;
-  /** Default: one try. */
+  /** Default: no retries. */
   readonly patience?: Patience | undefined;
 }
 
-/** Throws `CommandError` where the server lists none, and what the signal of the patience says. */
+/**
+ * Throws `CommandError` if the server lists no models, and the signal's reason if `patience` is
+ * aborted.
+ */
 export async function firstModel(
   { fetch, patience }: ListOptions,
   baseUrl: string,
@@ -56,11 +59,11 @@ export async function firstModel(
       );
     }
     throw new CommandError(
-      `Could not list the models at ${baseUrl} (${cause?.code ?? message}): name one with --model.`,
+      `Could not list the models at ${baseUrl} (${cause?.code ?? message}). Name one with --model.`,
     );
   }
   if (first === undefined)
-    throw new CommandError(`The server at ${baseUrl} lists no model: name one with --model.`);
+    throw new CommandError(`The server at ${baseUrl} lists no models. Name one with --model.`);
   return first;
 }
 
@@ -72,7 +75,7 @@ interface Ask {
   readonly preferred?: string | undefined;
 }
 
-/** An answer with a status that is no success. */
+/** A response with an error status. */
 class StatusError extends Error {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
@@ -85,7 +88,10 @@ class StatusError extends Error {
   }
 }
 
-/** The preferred one, if it is there. Undefined when the list is empty. Throws for what is none. */
+/**
+ * Returns the preferred model if it is listed, or else the first. Returns undefined for an empty
+ * list. Throws if the response is not a list.
+ */
 async function askForFirst({
   baseUrl,
   apiKey,
@@ -96,15 +102,15 @@ async function askForFirst({
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const response = await fetch(modelsUrl(baseUrl), { headers, signal });
   if (!response.ok) {
-    await response.body?.cancel(); // a rest that is never read would keep the process waiting
+    await response.body?.cancel(); // an unread body would keep the process alive
     throw new StatusError(response);
   }
   const models = listedModels(await response.json());
-  if (models === undefined) throw new Error("the answer is no list");
+  if (models === undefined) throw new Error("the answer is not a list");
   return models.some(({ id }) => id === preferred) ? preferred : firstToAsk(models);
 }
 
-/** What may be gone at the next try; undefined for what will be the same. */
+/** Returns the failure if a retry may succeed, else undefined. */
 function failureOf(error: unknown): ErrorInfo | undefined {
   const { message } = error as Error;
   const retryable = true;
@@ -117,11 +123,11 @@ function failureOf(error: unknown): ErrorInfo | undefined {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     };
     if (status === 429) return { code: "rate_limited", ...about };
-    // 501: it has no list, and will have none.
+    // 501: the server has no list, so a retry cannot help.
     const isPassing = status === 408 || (status >= 500 && status !== 501);
     return isPassing ? { code: "server_error", ...about } : undefined;
   }
   if ((error as Error).name === "TimeoutError") return { code: "timeout", message, retryable };
-  // What fetch throws when there is no connection, or when it is cut.
+  // fetch throws a TypeError if there is no connection or it is cut.
   return error instanceof TypeError ? { code: "connection_failed", message, retryable } : undefined;
 }

@@ -1,14 +1,14 @@
-/** Trying again while a server is down or busy, for a time. */
+/** Retries requests to a server that is down or busy, for a limited time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ErrorInfo } from "@bowline/core";
 
-/** How long somebody waits for a server, and who is told. */
+/** How long to retry a server, and who is notified. */
 export interface Patience {
-  /** From the first failure on, in milliseconds: no try begins later. */
+  /** Retry period in milliseconds from the first failure. No attempt starts later. */
   readonly retryMs: number;
   /** Ends the wait and the request. */
   readonly signal?: AbortSignal;
-  /** Called for each failure behind which there is another try; `server` is host and port. */
+  /** Called for each failure that is followed by a retry. `server` is host and port. */
   readonly onRetry: (error: ErrorInfo, server: string) => void;
 }
 
@@ -16,9 +16,9 @@ const BASE_MS = 500;
 const CAP_MS = 8000;
 
 /**
- * The result of `work`, which is called again while `failureOf` says that its failure may pass, after
- * half a second first, then twice as long each time, 8 s at most, or as the server says. Throws the
- * last failure, and the signal's reason.
+ * Calls `work` again while `failureOf` considers its failure temporary. Waits half a second,
+ * doubled each time up to 8 s, or as long as the server asks. Throws the last failure, or the
+ * signal's reason.
  */
 export async function retrying<T>(
   server: string,

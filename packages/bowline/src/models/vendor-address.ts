@@ -1,24 +1,24 @@
-/** Where the environment says that a vendor's models are: one rule for every command. */
+/** Reads vendors' addresses from the environment, for all commands. */
 import { BowlineError, type Vendor } from "@bowline/core";
 import { isHttp } from "../is-http.ts";
 
 export interface VendorAddress {
-  /** What says so. */
+  /** The variable that contains the address. */
   readonly variable: string;
   readonly baseUrl: string;
 }
 
 /**
- * The variable that moves a vendor to another address, such as `ANTHROPIC_BASE_URL`; undefined for
- * vendors without a key.
+ * Returns the variable that moves a vendor to another address, such as `ANTHROPIC_BASE_URL`.
+ * Returns undefined for vendors without a key.
  */
 export function baseUrlVariable({ keyVariable }: Pick<Vendor, "keyVariable">): string | undefined {
   return keyVariable?.replace(/_(?:API_)?(?:KEY|TOKEN)$/, "_BASE_URL");
 }
 
 /**
- * Undefined where the environment says nothing: then the vendor is at its own address. Throws
- * `invalid_argument` that names the variable, not its value, for what is no address.
+ * Returns undefined if the variable is not set; the vendor's own address applies then. Throws
+ * `invalid_argument` for an invalid address; the message names the variable, not its value.
  */
 export function vendorAddress(
   vendor: Vendor,
@@ -30,9 +30,9 @@ export function vendorAddress(
   if (!isHttp(baseUrl))
     throw new BowlineError(
       "invalid_argument",
-      `${variable} is no http or https address, such as ${vendor.baseUrl}.`,
+      `${variable} is not an http or https address, such as ${vendor.baseUrl}.`,
     );
-  // Anthropic's own tools name the address without the version; its value is shared with them.
+  // Anthropic's own tools share this variable and expect it without the version.
   const isShort = vendor.api === "anthropic-messages" && !/\/v\d+\/*(?=\?|$)/.test(baseUrl);
   return { variable, baseUrl: isShort ? baseUrl.replace(/\/*(?=\?|$)/, "/v1") : baseUrl };
 }

@@ -1,6 +1,6 @@
 /**
- * What the address says, behind the `#`, which is never sent to a server: the token, once, and the
- * session that is shown.
+ * The part of the address after `#`, which browsers do not send to servers: a token, once, and the
+ * shown session.
  */
 export interface Address {
   readonly token?: string;
@@ -8,7 +8,7 @@ export interface Address {
 }
 
 export function parseAddress(hash: string): Address {
-  // A plus is one: tokens are written into links as they are, and those in Base64 have some.
+  // Keep pluses: tokens are written into links unencoded, and Base64 contains pluses.
   const fields = new URLSearchParams(hash.replace(/^#/, "").replaceAll("+", "%2B"));
   const [token, sessionKey] = [fields.get("token")?.trim() ?? "", fields.get("session") ?? ""];
   return {
@@ -17,7 +17,7 @@ export function parseAddress(hash: string): Address {
   };
 }
 
-/** Never with a token: it would stay in the history of the browser. */
+/** Never contains the token, which would stay in the browser's history. */
 export function formatAddress(sessionKey: string): string {
   return `#session=${encodeURIComponent(sessionKey)}`;
 }

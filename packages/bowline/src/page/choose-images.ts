@@ -1,6 +1,6 @@
 /**
- * Makes files that were chosen, pasted or dropped ready to be sent: of a type that models take, and
- * small enough together.
+ * Prepares chosen, pasted or dropped files for sending: checks their type and shrinks them to fit
+ * the limit.
  */
 import { allot } from "./state/allot.ts";
 import type { ImageType, ReadyImage } from "./state/sent-image.ts";
@@ -10,30 +10,30 @@ import { bytesText } from "./text/wording.ts";
 export interface ChosenImage {
   readonly id: string;
   readonly name: string;
-  /** As it was chosen. */
+  /** The file as chosen. */
   readonly file: Blob;
   readonly mimeType: ImageType;
-  /** As it is sent. */
+  /** The image as it is sent. */
   readonly ready: ReadyImage;
 }
 
 export interface ImageLimits {
   readonly maxAttachments: number;
-  /** Of all together. */
+  /** Size limit of all images together. */
   readonly maxAttachmentBytes: number;
 }
 
 export interface Choice {
   readonly images: readonly ChosenImage[];
-  /** What was left out, and why. */
+  /** The images that were left out, and why. */
   readonly problem?: string;
 }
 
-/** Less is not worth looking at. */
+/** Smaller images are not worth sending. */
 const LEAST_BYTES = 4096;
-/** Of what is worth opening. */
+/** Largest file to open. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** Models look at no more; it also bounds what is drawn. */
+/** Models do not use more pixels; it also limits the canvas. */
 const MAX_SIDE = 2048;
 const MIN_SIDE = 32;
 const SHRINK = 0.8;
@@ -41,10 +41,7 @@ const QUALITY = 0.85;
 
 type Source = Pick<ChosenImage, "id" | "name" | "file" | "mimeType">;
 
-/**
- * Those that were chosen before, and these too, one after another; what cannot go with them is left
- * out.
- */
+/** Adds files to the chosen images, one after another. Images that do not fit are left out. */
 export async function addImages(
   chosen: readonly ChosenImage[],
   files: readonly File[],
@@ -55,7 +52,7 @@ export async function addImages(
   for (const file of files) {
     try {
       if (images.length >= limits.maxAttachments)
-        throw new Error(`${limits.maxAttachments} images can go with a message, and no more.`);
+        throw new Error(`A message can have at most ${limits.maxAttachments} images.`);
       images = await fitImages([...images, await open(file, createId())], limits);
     } catch (error) {
       problem ??= (error as Error).message;
@@ -64,7 +61,7 @@ export async function addImages(
   return { images, ...(problem !== undefined && { problem }) };
 }
 
-/** Each as it is if they fit; else large ones are made smaller, anew from what was chosen. */
+/** Keeps images that fit. Otherwise shrinks large ones, starting from the chosen files. */
 export async function fitImages(
   sources: readonly (Source & Partial<ChosenImage>)[],
   { maxAttachmentBytes: max }: ImageLimits,
@@ -78,7 +75,7 @@ export async function fitImages(
   if (rooms === undefined) {
     const why = last?.mimeType === "image/gif" ? " A GIF is not made smaller." : "";
     throw new Error(
-      `${last?.name} is too large: images have ${bytesText(max)} together at most.${why}`,
+      `${last?.name} is too large: images can have ${bytesText(max)} together.${why}`,
     );
   }
   return Promise.all(
@@ -104,7 +101,7 @@ export async function fitImages(
   );
 }
 
-/** One that was sent before and came back. */
+/** Restores an image of a message that was refused. */
 export function reopen(ready: ReadyImage, id: string): ChosenImage {
   const bytes = Uint8Array.from(atob(ready.data), (letter) => letter.charCodeAt(0));
   const { name, mimeType } = ready;
@@ -115,9 +112,8 @@ async function open(file: File, id: string): Promise<Source> {
   const { name, size } = file;
   if (size > MAX_FILE_BYTES) throw new Error(`${name} is too large.`);
   const mimeType = imageTypeOf(new Uint8Array(await file.slice(0, 12).arrayBuffer()));
-  if (mimeType === undefined)
-    throw new Error(`${name} cannot be sent: only PNG, JPEG, GIF and WebP images can.`);
-  // That it can be seen is known before it is sent.
+  if (mimeType === undefined) throw new Error(`${name} is not a PNG, JPEG, GIF or WebP image.`);
+  // Check that the image can be decoded before it is sent.
   (await bitmapOf({ name, file })).close();
   return { id, name, file, mimeType };
 }
@@ -130,7 +126,7 @@ async function bitmapOf({ name, file }: Pick<Source, "name" | "file">): Promise<
   }
 }
 
-/** A JPEG of `room` bytes at most, on white: every model reads those. */
+/** Shrinks to a JPEG of at most `room` bytes, on white. All models accept JPEG. */
 async function shrink(source: Source, room: number): Promise<Blob> {
   const bitmap = await bitmapOf(source);
   try {

@@ -1,5 +1,6 @@
 /**
- * What the page does: asks the gateway, hears its events, and tells the store. It knows no markup.
+ * The page's actions: sends requests to the gateway, handles its events and updates the store.
+ * Independent of markup.
  */
 import { RequestError, type GatewayClient, type RunEvent } from "../gateway/client/client.ts";
 import { createKey } from "../gateway/client/create-key.ts";
@@ -16,7 +17,7 @@ import { WholeMessages } from "./whole-messages.ts";
 const LIST_LENGTH = 40;
 const MAX_LIST_LENGTH = 500;
 const HISTORY_LENGTH = 100;
-/** Changes of sessions come in bursts: the list is asked for once they have paused. */
+/** Delay before reloading the list, since changes of sessions come in bursts. */
 const LIST_DELAY_MS = 120;
 
 export class Controller {
@@ -24,7 +25,7 @@ export class Controller {
   readonly #store: Store<PageState, PageAction>;
   readonly #whole: WholeMessages;
   #listTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The session that is shown is another than what is known of it. */
+  /** The details of the shown session may be stale. */
   #isShownChanged = false;
 
   constructor(client: GatewayClient, store: Store<PageState, PageAction>) {
@@ -39,13 +40,13 @@ export class Controller {
     this.#client.onState((state) => {
       dispatch({ type: "connection", state, welcome: this.#client.welcome });
       if (state === "open") void this.#load();
-      // For good: the token is wrong, perhaps since the server was started anew.
+      // "ended" is permanent: the token is wrong, perhaps since the server was restarted.
       if (state === "ended") this.#client.ready().catch((error: Error) => this.#refuse(error));
     });
     this.#client.subscribe(this.#key).catch(ignore);
   }
 
-  /** Shows a session, whether it is there or will come to be with its first message. */
+  /** Shows a session, existing or not yet created. */
   open(sessionKey: string): void {
     const before = this.#key;
     if (sessionKey === before) return;
@@ -68,7 +69,7 @@ export class Controller {
     this.#post({ id: createKey(), sessionKey, mode, text, state: "sending", ...own });
   }
 
-  /** The same message under the same key: it is taken once, however often it is sent. */
+  /** Sends a message again under the same key, so that the server accepts it only once. */
   resend({ problem: _problem, ...message }: Outgoing): void {
     this.#post({ ...message, state: "sending" });
   }
@@ -77,18 +78,21 @@ export class Controller {
     this.#store.dispatch({ type: "dismissed", id });
   }
 
-  /** A run that waits. */
+  /** Cancels a queued run. */
   cancel(runId: string): void {
     this.#try(this.#client.request("chat.abort", { sessionKey: this.#key, runId }));
   }
 
-  /** The run that goes on; what waits behind it has its turn. */
+  /** Stops the current run; queued ones follow. */
   stop(): void {
     const run = currentRun(this.#store.state.conversation);
     if (run !== undefined) this.cancel(run.runId);
   }
 
-  /** The run's own message again, as a new run. {@link canRetry} says whether all of it is here. */
+  /**
+   * Sends the run's message again, as a new run. {@link canRetry} tells whether all of it is
+   * available.
+   */
   retry({ blocks }: RunView): void {
     const asked = blocks.findLast((block) => block.type === "user");
     if (asked !== undefined) this.send(asked.text, "send", asked.images?.filter(isReady));
@@ -130,14 +134,11 @@ export class Controller {
     this.#try(this.#client.request("sessions.delete", { sessionKey }));
   }
 
-  /**
-   * A new session that begins as the one that is shown did, up to the end of a run. As {@link
-   * fork}.
-   */
+  /** Forks the shown session after a run. Resolves like {@link fork}. */
   async forkAfter(runId: string): Promise<string | undefined> {
     const shown = (): Conversation => this.#store.state.conversation;
     const sessionKey = this.#key;
-    // Of a run that was followed the transcript may have more by now than was read of it.
+    // The loaded transcript may be missing entries of a run that was followed live.
     if (shown().live.has(runId)) await this.#loadHistory();
     const at = shown().past.find((run) => run.runId === runId)?.lastEntry;
     if (at !== undefined) return this.fork(sessionKey, at);
@@ -149,8 +150,8 @@ export class Controller {
   }
 
   /**
-   * All of it, or up to an entry. Resolves with the new session's key, or undefined when it did not
-   * work.
+   * Forks a whole session, or up to an entry. Resolves with the new session's key, or undefined if
+   * it failed.
    */
   async fork(sessionKey: string, at?: string): Promise<string | undefined> {
     const forking = this.#client.request("sessions.fork", {
@@ -164,7 +165,9 @@ export class Controller {
     );
   }
 
-  /** For the first message; a session that is there already has another from now on. */
+  /**
+   * Chooses the agent: for the first message of a new session, or from now on for an existing one.
+   */
   chooseAgent(agentId: string): void {
     const { session } = this.#store.state;
     if (session === undefined) this.#store.dispatch({ type: "agent_chosen", agentId });
@@ -172,8 +175,8 @@ export class Controller {
   }
 
   /**
-   * Who answers in the session from now on; one that is not there yet comes to be with it. Rejects
-   * with what the gateway says.
+   * Changes agent or model of the session and creates it if needed. Rejects with the gateway's
+   * error.
    */
   async choose(choice: Pick<Params<"sessions.patch">, "model" | "agentId">): Promise<void> {
     const { agentId, session } = this.#store.state;
@@ -194,7 +197,7 @@ export class Controller {
     this.#store.dispatch({ type: "refused", message });
   }
 
-  /** Of who has sessions of their own an allowance holds in these. */
+  /** False for users with their own sessions, whose rules apply to these sessions only. */
   get mayAllowAlways(): boolean {
     return this.#store.state.welcome?.sessions === undefined;
   }
@@ -211,7 +214,7 @@ export class Controller {
     if (sessionKey !== this.#key) return;
     this.#isShownChanged = true;
     if (change !== "reset" && change !== "deleted") return;
-    // Its transcript is another now, or none.
+    // The transcript was replaced or deleted.
     this.#store.dispatch({ type: "opened", sessionKey });
     void this.#loadHistory();
   }
@@ -235,7 +238,7 @@ export class Controller {
     );
   }
 
-  /** Everything that may have changed while there was no connection. */
+  /** Reloads everything that may have changed during a disconnection. */
   async #load(): Promise<void> {
     const { dispatch, state } = this.#store;
     void this.#loadHistory();
@@ -256,13 +259,15 @@ export class Controller {
       this.#store.dispatch({ type: "history", sessionKey, page, before });
       void this.#whole.load(sessionKey, this.#store.state.conversation.entries);
     } catch (error) {
-      // A connection that was lost is looked for again, and then the history is, too.
+      // A lost connection is restored, and the history is then loaded again.
       if (isLost(error)) return;
       this.#store.dispatch({ type: "history_failed", sessionKey });
     }
   }
 
-  /** Runs that went on before the connection was lost, and that the server does not know now. */
+  /**
+   * Finds runs that were active before the connection was lost and that the server no longer knows.
+   */
   async #findLost({ conversation: { live, sessionKey } }: PageState): Promise<void> {
     for (const run of live.values()) {
       const { runId } = run;
@@ -281,7 +286,7 @@ export class Controller {
     );
   }
 
-  /** The list may be narrowed, or end before the session that is shown. */
+  /** Loads the shown session, which may not be in the (filtered or partial) list. */
   async #findShown(): Promise<void> {
     const { dispatch, state } = this.#store;
     const sessionKey = this.#key;
@@ -298,7 +303,7 @@ export class Controller {
   async #create(sessionKey: string, agentId: string | undefined): Promise<void> {
     const params = { sessionKey, ...(agentId !== undefined && { agentId }) };
     await this.#client.request("sessions.create", params).catch((error: unknown) => {
-      // A tab that is not this one was faster, or the message that is on its way.
+      // Another tab, or a message in flight, created the session first.
       if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
     });
   }
@@ -306,7 +311,7 @@ export class Controller {
   async #loadSessions(cursor?: string): Promise<void> {
     const { dispatch, state } = this.#store;
     const { search, items } = state.sessions;
-    // Of a list that was made longer, all is asked for again.
+    // Reload as many entries as the list has now.
     const limit =
       cursor === undefined
         ? Math.min(MAX_LIST_LENGTH, Math.max(LIST_LENGTH, items.length))
@@ -333,7 +338,7 @@ export class Controller {
   }
 }
 
-/** For what is asked again with the next connection. */
+/** Ignores an error, because the next connection repeats the request. */
 function ignore(): void {}
 
 function isLost(error: unknown): boolean {

@@ -1,4 +1,4 @@
-/** The session in the address is the one that is shown: each follows the other. */
+/** Keeps the address and the shown session in sync. */
 import type { GatewayClient } from "../gateway/client/client.ts";
 import { createKey } from "../gateway/client/create-key.ts";
 import { formatAddress, parseAddress } from "./address.ts";
@@ -10,12 +10,12 @@ interface FollowOptions {
   readonly client: GatewayClient;
   readonly controller: Controller;
   readonly store: Store<PageState, PageAction>;
-  /** The address got a token while the page was shown. */
+  /** Called when the address gets a token while the page is shown. */
   readonly onToken: () => void;
 }
 
 export interface FollowedAddress {
-  /** Puts a session into the address, which shows it; an empty key begins a new one. */
+  /** Shows a session and puts it into the address. An empty key starts a new one. */
   readonly show: (sessionKey: string) => void;
   readonly stop: () => void;
 }
@@ -27,7 +27,7 @@ export function followAddress({
   onToken,
 }: FollowOptions): FollowedAddress {
   const newKey = (): string => `${client.welcome?.sessions ?? ""}${createKey()}`;
-  /** A token opens the sessions of its user only: in place of any other, a new one is shown. */
+  /** Opens a session, or a new one if the token gives no access to that session. */
   const open = (wanted: string): void => {
     if (wanted.startsWith(client.welcome?.sessions ?? "")) return controller.open(wanted);
     const own = newKey();

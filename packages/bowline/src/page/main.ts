@@ -1,4 +1,4 @@
-/** Starts the page: finds the token, or asks for it, and shows the session of the address. */
+/** Starts the page: finds the token or asks for it, then shows the session in the address. */
 import { render } from "preact";
 import { html } from "htm/preact";
 import { createKey } from "../gateway/client/create-key.ts";
@@ -21,7 +21,7 @@ function start(place: HTMLElement): void {
   if (token === undefined) ask(undefined);
   else enter(token);
 
-  /** Out of the address, before anything else: it would be copied with it. */
+  /** Removes the token from the address first, so that it is not copied with the address. */
   function takeToken(): void {
     const { token: given, sessionKey = createKey() } = parseAddress(location.hash);
     if (given !== undefined) tokens.write(given, false);
@@ -43,7 +43,7 @@ function start(place: HTMLElement): void {
       location.reload();
     };
     const onLeave = (problem: string | undefined): void => {
-      // A link with a wrong token does not make it forget the one that it remembers.
+      // A link with a wrong token must not delete the remembered one.
       tokens.forget(problem === undefined ? undefined : given);
       ask(problem);
     };

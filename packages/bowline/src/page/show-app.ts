@@ -1,4 +1,4 @@
-/** The page of a token: connects, and draws what comes, until the token is refused or forgotten. */
+/** Shows the page for a token: connects and draws until the token is refused or forgotten. */
 import { render } from "preact";
 import { html } from "htm/preact";
 import { GatewayClient } from "../gateway/client/client.ts";
@@ -19,13 +19,13 @@ export interface ShowAppOptions {
   readonly token: string;
   readonly tab: Keep;
   readonly machine: Keep;
-  /** The address got another token. */
+  /** Called when the address contains another token. */
   readonly onToken: () => void;
-  /** The page is no longer connected: the token was refused, or the user signed out. */
+  /** Called when the page is disconnected: the token was refused, or the user signed out. */
   readonly onLeave: (problem: string | undefined) => void;
 }
 
-/** A page in the background draws no frames; its title is wanted all the same. */
+/** A page in the background has no animation frames, but its title must still change. */
 const HIDDEN_MS = 300;
 
 export function showApp(
@@ -40,7 +40,7 @@ export function showApp(
   });
   const store = new Store<PageState, PageAction>(initialState(sessionKey), reduce, schedule);
   const controller = new Controller(client, store);
-  // Before the controller hears of it, and asks about the session that is shown.
+  // Register before the controller starts and asks for the shown session.
   const address = followAddress({ client, controller, store, onToken });
   const leave = (problem?: string): void => {
     stopWatching();
@@ -69,10 +69,7 @@ export function showApp(
   );
 }
 
-/**
- * With the next frame. One that was asked for does not come when the page goes into the background
- * before.
- */
+/** Draws with the next frame, or after a delay if the page goes into the background first. */
 function schedule(draw: () => void): void {
   const frame = requestAnimationFrame(() => now());
   const timer = setTimeout(() => now(), HIDDEN_MS);

@@ -1,10 +1,10 @@
 /**
- * What the browser keeps for the page. A browser that keeps nothing makes the page forgetful, not
- * broken.
+ * Values that the browser stores for the page. Without storage the page still works but remembers
+ * nothing.
  */
 export interface Keep {
   get(name: string): string | undefined;
-  /** Without a value it is forgotten. */
+  /** Stores a value; without a value, removes it. */
   set(name: string, value?: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** The page's state, and who draws it: at most once a frame, whatever comes. */
+/** Holds the page's state and notifies listeners at most once per frame. */
 export class Store<State, Action> {
   readonly #reduce: (state: State, action: Action) => State;
   readonly #schedule: (draw: () => void) => void;

@@ -1,18 +1,21 @@
 /**
- * The token is kept for the tab, in sessionStorage: it survives a reload and goes with the tab. In
- * localStorage it would stay on the disk, to be read by whatever listens on the same port later;
- * there it is put only when that is asked for.
+ * Stores the token in sessionStorage, so that it survives a reload and disappears with the tab. In
+ * localStorage it would stay on the disk, readable by whatever listens on the same port later. It
+ * is stored there only on request.
  */
 import type { Keep } from "./storage.ts";
 
 const NAME = "token";
-/** What the tab had before it, until that turns out to be right: a link may have a wrong one. */
+/** The tab's previous token, kept until the new one is accepted: a link may contain a wrong one. */
 const BEFORE = "token.before";
 
 export interface TokenKeep {
   read(): string | undefined;
   write(token: string, isRemembered: boolean): void;
-  /** This one, wherever it is: the tab has the one before again. Without one, all. */
+  /**
+   * Forgets this token everywhere and restores the tab's previous one. Without an argument, forgets
+   * all.
+   */
   forget(token?: string): void;
 }
 

@@ -1,16 +1,16 @@
-/** Loads what the history has cut of messages that people read: answers, and what was asked. */
+/** Loads whole messages that the history has cut: answers and user messages. */
 import type { GatewayClient } from "../gateway/client/client.ts";
 import type { HistoryEntry } from "../gateway/protocol/protocol.ts";
 import type { PageAction, PageState } from "./state/page-state.ts";
 import type { Store } from "./store.ts";
 
-/** Of one page of the history together, in characters: more would hold up the page. */
+/** Limit for one page of the history, in characters; more would slow down the page. */
 const MAX_LENGTH = 8_000_000;
 
 export class WholeMessages {
   readonly #client: GatewayClient;
   readonly #store: Store<PageState, PageAction>;
-  /** Those that are on their way: a history that is loaded twice asks for them once. */
+  /** Messages being loaded, so that a history loaded twice requests each once. */
   readonly #asked = new Set<string>();
 
   constructor(client: GatewayClient, store: Store<PageState, PageAction>) {
@@ -18,7 +18,10 @@ export class WholeMessages {
     this.#store = store;
   }
 
-  /** The last first, while the session is shown. What cannot be had stays cut. */
+  /**
+   * Loads messages, the last first, while the session is shown. Messages that fail to load stay
+   * cut.
+   */
   async load(sessionKey: string, entries: readonly HistoryEntry[]): Promise<void> {
     let left = MAX_LENGTH;
     for (const { id, message, truncated } of entries.toReversed()) {

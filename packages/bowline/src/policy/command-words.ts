@@ -1,9 +1,9 @@
 /**
- * The words of a shell command, as far as they are plain. What could mean more than it says is not
- * taken apart.
+ * Splits a shell command into words, if it is plain. Anything with a second meaning in bash is not
+ * split.
  */
 
-/** What runs a command that is in its words, or words that begin one. */
+/** Commands that run other commands, and keywords that begin one. */
 const runsOthers: ReadonlySet<string> = new Set(
   (
     "eval exec source . sh bash dash zsh ksh fish env xargs sudo doas su nohup command builtin time timeout nice trap " +
@@ -12,8 +12,8 @@ const runsOthers: ReadonlySet<string> = new Set(
 );
 
 /**
- * The simple commands that `&&`, `||`, `;` and `|` join, each in words; undefined for anything that
- * bash may read otherwise.
+ * Returns the simple commands joined by `&&`, `||`, `;` and `|`, each as words. Returns undefined
+ * for anything that bash may read differently.
  */
 export function commandWords(command: string): string[][] | undefined {
   const commands: string[][] = [[]];
@@ -22,7 +22,7 @@ export function commandWords(command: string): string[][] | undefined {
     const rest = command.slice(at);
     const space = /^[ \t]+/.exec(rest);
     const joint = /^(?:&&|\|\||;|\|)(?![&|;])/.exec(rest);
-    // Quoted words hold nothing that is expanded.
+    // Only quoted words without expansions.
     const word = /^(?:[\w./:=@%+,-]+|'[^'\n]*'|"[^"$`\\!\n]*")+/.exec(rest);
     const found = space ?? joint ?? word;
     if (found === null) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Which calls may run without being asked about. Rules are looked at together: a deny wins, then an
- * ask, then an allow; what no rule names is asked about. A rule with a pattern says nothing of
- * arguments that cannot be taken apart: such a call is asked about.
+ * Decides which calls may run without a question. All rules are considered: a deny wins, then an
+ * ask, then an allow; without a match the call is asked about. If a call's arguments cannot be
+ * parsed, rules with a pattern do not match and the call is asked about.
  */
 import { isLike } from "../is-like.ts";
 import { commandWords } from "./command-words.ts";
@@ -13,13 +13,13 @@ export interface PolicyRule {
   /** A tool's name, or `*`. */
   readonly tool: string;
   /**
-   * Of bash: words, in which `*` stands for any letters and, as the last word, for any words (`git
-   * status *`). Of tools with a `path`: a path in which `*` stands for a name and `**` for any
-   * folders; grep and glob reach all that is below theirs. With the tool `*` it is both for bash:
-   * words, and a path that words may name. Absent: every call.
+   * The calls that the rule covers. For bash: words, where `*` matches any letters and, as the last
+   * word, any words (`git status *`). For tools with a `path`: a path, where `*` matches a name and
+   * `**` any folders. grep and glob reach everything below their path. With the tool `*` the
+   * pattern is matched against bash words and the paths among them. Absent: every call.
    */
   readonly pattern?: string;
-  /** Only there. */
+  /** Limits the rule to one session. */
   readonly sessionKey?: string;
 }
 
@@ -34,7 +34,7 @@ export interface Verdict {
   readonly rule?: PolicyRule;
 }
 
-/** What only reads is allowed. */
+/** Allows the tools that only read. */
 export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map((tool) => ({
   action: "allow",
   tool,
@@ -42,8 +42,8 @@ export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map(
 
 export interface JudgeOptions {
   /**
-   * Whether searches leave out what {@link hiddenPaths} gives. Otherwise one that would reach it is
-   * asked about. Default false.
+   * Whether searches omit the paths of {@link hiddenPaths}. If not, a search that would reach one
+   * is asked about. Default false.
    */
   readonly searchesHide?: boolean;
 }
@@ -57,7 +57,7 @@ export function judge(
   const parts = partsOf(call);
   const isHit = ({ tool, pattern, action }: PolicyRule): boolean => {
     if (pattern === undefined) return true;
-    // One part that is denied is enough; an allowance has to cover all.
+    // One denied part is enough; an allow must cover all parts.
     if (parts === undefined) return false;
     if (action === "allow") return parts.every((part) => matches(pattern, part));
     return parts.some(
@@ -71,7 +71,7 @@ export function judge(
   if (denied !== undefined) return { action: "deny", rule: denied };
   const asked = own.find((rule) => rule.action === "ask" && isHit(rule));
   if (asked !== undefined) return { action: "ask", rule: asked };
-  // It might be what a pattern denies.
+  // The call may include something that a pattern denies.
   const isUnclear = ({ tool, action, pattern }: PolicyRule): boolean => {
     if (action === "allow" || pattern === undefined) return false;
     if (parts === undefined) return true;
@@ -90,7 +90,7 @@ export function judge(
   return { action: isCovered && allows.length > 0 ? "allow" : "ask" };
 }
 
-/** The patterns of paths that a search must leave out: what is denied, and what has to be asked. */
+/** Returns the path patterns that a search must omit: those with a deny or an ask. */
 export function hiddenPaths(
   rules: readonly PolicyRule[],
   call: Pick<Call, "tool" | "sessionKey">,
@@ -111,19 +111,19 @@ function ofCall(
   );
 }
 
-/** The narrowest pattern that covers a call; undefined when none can. */
+/** Returns the narrowest pattern that covers a call; undefined if there is none. */
 export function patternOf(call: Call): string | undefined {
   const parts = partsOf(call);
   if (parts === undefined || parts.length !== 1) return undefined;
   const [part] = parts as [Part];
-  // A star of its own would be read as a pattern, and words with spaces would fall apart.
+  // A literal star would be read as a pattern, and a word with spaces would be split.
   if (part.kind !== "words") return part.path.includes("*") ? undefined : part.path;
   return part.words.some((word) => /[*\s]/.test(word) || word === "")
     ? undefined
     : part.words.join(" ");
 }
 
-/** Whether a rule of this pattern would cover the call. */
+/** Returns true if a rule with this pattern would cover the call. */
 export function covers(pattern: string, call: Call): boolean {
   return partsOf(call)?.every((part) => matches(pattern, part)) ?? false;
 }
@@ -131,7 +131,7 @@ export function covers(pattern: string, call: Call): boolean {
 type Part =
   | { readonly kind: "words"; readonly words: readonly string[] }
   | { readonly kind: "path"; readonly path: string }
-  /** All that is below a folder. */
+  /** Everything below a folder. */
   | { readonly kind: "tree"; readonly path: string };
 
 function partsOf({ tool, args }: Call): Part[] | undefined {
@@ -144,13 +144,13 @@ function partsOf({ tool, args }: Call): Part[] | undefined {
     const plain = plainPath(path);
     return plain === undefined ? undefined : [{ kind: "path", path: plain }];
   }
-  // A glob may begin with a way up.
+  // A glob may start with "../".
   const isOdd = tool === "glob" && (typeof pattern !== "string" || /^\/|\.\./.test(pattern));
   const plain = path === undefined || path === "" ? "." : plainPath(path);
   return plain === undefined || isOdd ? undefined : [{ kind: "tree", path: plain }];
 }
 
-/** In its plain form; undefined for what is not relative, or has ways up or around. */
+/** Normalises a path. Returns undefined if it is not relative or contains "..". */
 function plainPath(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "" || /^[/~\\]|^[a-z]:|\0|\\/i.test(path))
     return undefined;
@@ -175,21 +175,27 @@ function withoutDot(pattern: string): string {
   return pattern.replace(/^\.\//, "");
 }
 
-/** Whether a pattern covers whatever is below a folder. No name has a NUL: only stars match it. */
+/**
+ * Returns true if a pattern covers everything below a folder. Names cannot contain NUL, so only
+ * stars match it.
+ */
 function isAllOf(pattern: string, part: Part): boolean {
   if (part.kind !== "tree") return false;
   const folder = part.path === "." ? "" : `${part.path}/`;
   return ["\0", "\0/\0"].every((below) => isPathLike(pattern, folder + below));
 }
 
-/** Whether a pattern may cover something below a folder, as far as its first star. */
+/**
+ * Returns true if a pattern may match something below a folder, judged by the part before its first
+ * star.
+ */
 function mayReach(pattern: string, folder: string): boolean {
   const [start = ""] = withoutDot(pattern).split("*");
   const below = folder === "." ? "" : `${folder}/`;
   return start.startsWith(below) || below.startsWith(start);
 }
 
-/** The paths that the words of a command may name; "." for one that may lead anywhere. */
+/** Returns the paths that the words of a command may name; "." for one that may lead anywhere. */
 function pathsIn(part: Part): string[] {
   if (part.kind !== "words") return [];
   return part.words

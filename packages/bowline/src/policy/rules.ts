@@ -1,6 +1,6 @@
 /**
- * The policy's rules: those of the configuration, and those that people added by allowing for ever
- * or for a session, in a file.
+ * The rules of the policy: those configured, and those that people added by allowing a call always
+ * or for a session. Added rules are stored in a file.
  */
 import { readFile } from "node:fs/promises";
 import { BowlineError } from "@bowline/core";
@@ -17,21 +17,21 @@ import { replaceFile } from "../replace-file.ts";
 
 export interface Rules {
   judge(call: Call): Verdict;
-  /** Patterns of paths that this tool's searches have to leave out in this session. */
+  /** Returns the path patterns that this tool's searches must omit in this session. */
   hidden?(call: Pick<Call, "tool" | "sessionKey">): readonly string[];
-  /** Resolves when it is on the disk. Rejects with `storage_failed`. */
+  /** Resolves when the rule is on the disk. Rejects with `storage_failed`. */
   add(rule: PolicyRule): Promise<void>;
   /**
-   * Takes back what was allowed in a session, which is gone: another may come to have its key.
-   * Rejects with `storage_failed`.
+   * Removes the allow rules of a deleted session, because another session may get its key. Rejects
+   * with `storage_failed`.
    */
   forget?(sessionKey: string): Promise<void>;
 }
 
 /**
- * Without a file, what is added lasts as long as the process. A search that would reach what a rule
- * denies is asked about, unless the tools leave it out (`searchesHide`). Rejects with `storage_failed` for a
- * file that is no list of rules.
+ * Loads the rules. Without a file, added rules last until the process ends. A search that would
+ * reach a denied path is asked about, unless the tools omit it (`searchesHide`). Rejects with
+ * `storage_failed` if the file is not a list of rules.
  */
 export async function loadRules(
   configured: readonly PolicyRule[] = [],
@@ -54,9 +54,9 @@ export async function loadRules(
       const isKnown = added.some((known) => JSON.stringify(known) === JSON.stringify(rule));
       if (!isKnown) added.push(rule);
       try {
-        await write(); // of one that is known, too: it may be on its way to the disk still, or may not have come there
+        await write(); // also for a known rule: its write may be pending or may have failed
       } catch (error) {
-        if (!isKnown) added.splice(added.indexOf(rule), 1); // whoever allowed it is told that it does not hold
+        if (!isKnown) added.splice(added.indexOf(rule), 1); // the caller's error says that the rule does not apply
         throw error;
       }
     },
@@ -69,7 +69,7 @@ export async function loadRules(
       try {
         await write();
       } catch (error) {
-        added.push(...gone); // they are in the file still
+        added.push(...gone); // the file still contains them
         throw error;
       }
     },
@@ -88,10 +88,10 @@ async function read(file: string): Promise<PolicyRule[]> {
     const { rules } = JSON.parse(text) as { rules?: unknown };
     if (Array.isArray(rules) && rules.every(isRule)) return rules;
   } catch {
-    // said below
+    // reported below
   }
-  // To go on without its denials would allow what was forbidden.
-  throw new BowlineError("storage_failed", `${file} is no list of rules: mend or delete it.`);
+  // Continuing without the file's denials would allow what was forbidden.
+  throw new BowlineError("storage_failed", `${file} is not a list of rules. Fix or delete it.`);
 }
 
 function isRule(value: unknown): value is PolicyRule {

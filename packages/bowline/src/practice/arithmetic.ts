@@ -1,9 +1,9 @@
-/** Arithmetic on numbers, by precedence; no eval. */
+/** Evaluates arithmetic by precedence, without `eval`. */
 import { Setback } from "./step.ts";
 import type { Answer } from "./step.ts";
 
 /**
- * Rank (a higher one binds tighter) and function. The remainder has the sign of the dividend, as in
+ * Precedence (higher binds tighter) and function. The remainder has the sign of the dividend, as in
  * C and JavaScript.
  */
 const OPERATORS: Readonly<Record<string, readonly [number, (a: number, b: number) => number]>> = {
@@ -14,9 +14,7 @@ const OPERATORS: Readonly<Record<string, readonly [number, (a: number, b: number
   "%": [2, (a, b) => a % b],
 };
 
-/**
- * The value of an expression in + - * / % and parentheses, rounded to twelve significant digits.
- */
+/** Evaluates an expression of + - * / % and parentheses. Rounds to twelve significant digits. */
 export function calculate(expression: string): Answer {
   const tokens = expression.match(/\d+\.?\d*|\.\d+|\S/g) ?? [];
   let position = 0;

@@ -1,4 +1,4 @@
-/** Steps that change files: one change each, never a second try, and nothing made up. */
+/** Steps that change files: one change each, without retries, and only with the user's own text. */
 import { capture } from "./commands.ts";
 import { readPages } from "./contents.ts";
 import { isQuoted, restore, unquote } from "./phrase.ts";
@@ -13,7 +13,7 @@ export function writeFile(content: string, refs: readonly string[]): Step {
   };
 }
 
-/** Leaves a file alone that is there already; without a content the new one is empty. */
+/** Does not change an existing file. Without content the new file is empty. */
 export function createFile(content: string | undefined, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);
@@ -30,7 +30,7 @@ export function createFile(content: string | undefined, refs: readonly string[])
   };
 }
 
-/** Edits the end of the file, so that all before it stays as it is, byte for byte. */
+/** Edits only the end of the file, so that the rest stays the same byte for byte. */
 export function appendLine(content: string, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
     const lines = toContent(subject, content).replace(/\r?\n$/, "");
@@ -49,7 +49,7 @@ export function appendLine(content: string, refs: readonly string[]): Step {
   };
 }
 
-/** The last lines, as many as it takes for them to be nowhere else. */
+/** Returns the shortest run of last lines that occurs only once in the file. */
 function uniqueEnd(text: string): string {
   for (let from = text.lastIndexOf("\n"); from > 0; from = text.lastIndexOf("\n", from - 1)) {
     const end = text.slice(from + 1);
@@ -58,7 +58,7 @@ function uniqueEnd(text: string): string {
   return text;
 }
 
-/** Words without quotes are taken for the texts only if they can mean nothing else. */
+/** Unquoted words are used as the texts only if they are unambiguous. */
 export function replaceText(
   words: readonly [oldText: string, newText: string],
   refs: readonly string[],
@@ -116,7 +116,7 @@ function onePath(subject: Subject, refs: readonly string[]): string {
   return path;
 }
 
-/** A text in quotes, or what the step before found; empty if nothing was asked for. */
+/** Returns a quoted text, or the previous step's value; empty if no text was requested. */
 function toContent(subject: Subject, text = ""): string {
   const found = resolveText(subject, text);
   if (text === "" || isQuoted(text) || found !== restore(text)) return found;

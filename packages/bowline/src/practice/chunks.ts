@@ -1,16 +1,16 @@
-/** A reply in the shapes of OpenAI's chat completions: whole, or as the chunks of a stream. */
+/** Converts a reply to OpenAI's chat completion formats: whole, or as stream chunks. */
 import type { PracticeReply, PracticeRequest, PracticeToolCall } from "./request.ts";
 
 export const MODEL = "practice";
 
-/** The fields of a chat request that matter here. */
+/** The fields of a chat request that are read. */
 export interface ChatRequest extends PracticeRequest {
   readonly stream?: unknown;
   readonly stream_options?: { readonly include_usage?: unknown } | null;
   readonly tool_choice?: unknown;
 }
 
-/** What every body and chunk of one answer has in common. `created` is in seconds. */
+/** Fields shared by all bodies and chunks of one answer. `created` is in seconds. */
 export interface Frame {
   readonly id: string;
   readonly created: number;
@@ -47,8 +47,8 @@ export function toChunks(
 }
 
 /**
- * The role, then a few words at a time, then each call's name and its arguments in fragments; never
- * more than some hundreds.
+ * Returns the role, then a few words at a time, then each call's name and its arguments in
+ * fragments. At most a few hundred deltas.
  */
 function toDeltas({ text, toolCalls }: PracticeReply): object[] {
   const deltas: object[] = [{ role: "assistant", content: "" }];

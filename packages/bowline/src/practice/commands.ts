@@ -1,11 +1,11 @@
-/** Steps that ask the machine by a command: the one that was given, or one that is always the same. */
+/** Steps that run a command: the user's, or a fixed one. */
 import { isQuoted, restore, unquote } from "./phrase.ts";
 import { quoteForShell, resolve, Setback, useText } from "./step.ts";
 import type { Answer, Call, Play, Step } from "./step.ts";
 import { enumerate, fence } from "./wording.ts";
 
 const FAILURE = /(?:^|\n)\[(?:exit code [1-9]\d*|timed out after .+|killed by .+)\]\s*$/;
-/** Words of English, which a shell would take for its own: "run the tests" names no program. */
+/** English words that show that a text is not a command: "run the tests" names no program. */
 const ENGLISH =
   /(?:^|\s)(?:the|a|an|my|our|your|this|that|these|those|all|some|it|them|and|then|again|until|please)(?=\s|$)/i;
 
@@ -19,7 +19,7 @@ export function runCommand(words: string): Step {
   };
 }
 
-/** What a command printed; the end of the task if it failed. */
+/** Returns the output of a command. Throws {@link Setback} if it failed. */
 export function* capture(command: string, failure: string): Play<string> {
   const call: Call = { name: "bash", arguments: { command } };
   const output = useText(call, (yield [call])[0]);
@@ -37,9 +37,9 @@ export function* currentFolder(): Play<Answer> {
   return { text: `This is ${value}.`, value };
 }
 
-/** After a checkout all files may be of the same second. */
+/** Most files to name. After a checkout, all files may have the same time. */
 const MOST = 20;
-/** No tool lists times, and the options of stat are others on Linux than on macOS. */
+/** No tool lists times, and stat has different options on Linux and macOS. */
 const STAT = `sh -c 'stat -c "%Y %n" "$@" 2>/dev/null || stat -f "%m %N" "$@"' -`;
 
 export function newestFile(refs: readonly string[], isOldest: boolean): Step {
@@ -50,7 +50,7 @@ export function newestFile(refs: readonly string[], isOldest: boolean): Step {
     const sort = `sort -${isOldest ? "n" : "rn"} | head -n ${MOST}`;
     const command = `find ${where} ${skipped} -o -type f -exec ${STAT} {} + | ${sort}`;
     const output = yield* capture(command, "I could not look at the times");
-    // With a folder that find could not read, the answer would be about the others only.
+    // Without a folder that find could not read, the answer would be incomplete.
     const [unread] = /^find: .*/m.exec(output) ?? [];
     if (unread !== undefined) throw new Setback(`I could not look at the times: ${unread}`);
     const found = [...output.matchAll(/^(\d+) (?:\.\/)?(.+)$/gm)];

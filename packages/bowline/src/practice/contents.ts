@@ -1,11 +1,9 @@
-/**
- * Steps about what is in files: a read or a search of each path, and a summary of what came back.
- */
+/** Steps about the content of files: a read of each path, and a summary of the results. */
 import { look, Setback } from "./step.ts";
 import type { Answer, Call, Play, Seen, Step, Subject } from "./step.ts";
 import { enumerate, fence, plural } from "./wording.ts";
 
-/** Lines from-to, counted from 1, or the last so many. */
+/** A range of lines, from 1, or a number of last lines. */
 export interface Range {
   readonly from?: number;
   readonly to?: number;
@@ -14,12 +12,12 @@ export interface Range {
 
 interface Page {
   readonly path: string;
-  /** The whole text, if the lines are all of it. */
+  /** The whole text, if the lines cover all of it. */
   readonly whole: string | undefined;
   readonly lines: readonly string[];
-  /** The number of the first line shown. */
+  /** The number of the first line in the page. */
   readonly first: number;
-  /** The lines of the whole file. */
+  /** The number of lines in the file. */
   readonly total: number;
 }
 
@@ -31,7 +29,7 @@ export function readFiles(
 ): Step {
   return function* (subject): Play<Answer> {
     const { last } = range;
-    // Where a file ends is known only after a first look.
+    // Only a first read tells where a file ends.
     let pages = yield* readPages(
       subject,
       refs,
@@ -67,7 +65,7 @@ function toPage({ path, call, text: said }: Seen): Page {
   if (/\[the file was changed by something else[^\n]*\]$/.test(said))
     throw new Setback(`${path} was changed while I read it. Please ask again.`);
   const [notice = "", total] = /(?<=\n)\[lines \d+-\d+ of (\d+|more)\b.*\]$/.exec(said) ?? [];
-  // An image comes without a text, and of a very large file the lines are not counted.
+  // An image has no text, and the lines of a very large file are not counted.
   if (said === "" || total === "more")
     throw new Setback(`${path} is no text, or too large for me.`);
   const text = said === "[empty file]" ? "" : said.slice(0, said.length - notice.length);
@@ -85,7 +83,7 @@ export function showLines(pages: Page[]): Answer {
   return { text: texts.join("\n\n"), value: pages.length === 1 ? pages[0]?.whole : undefined };
 }
 
-/** How many lines, words or characters files have. Lines are counted by the tool. */
+/** Counts lines, words or characters of files. The tool counts the lines. */
 export function countText(what: string, refs: readonly string[]): Step {
   const noun = what.replace(/s$/, "");
   return readFiles(refs, noun === "line" ? { to: 1 } : {}, (pages) => {
@@ -106,9 +104,7 @@ const DESCRIPTION = /"description"\s*:\s*"((?:[^"\\]|\\.)*)"/;
 const COMMENTS = /^(?:\s*(?:\/\*[\s\S]*?\*\/|(?:\/\/|#).*|"""[\s\S]*?"""))+/;
 const MARKS = /^[^\S\n]*(?:\/\*+|\*+(?!\/)|\/\/+|#!.*|#+)|\*\/|"""/gm;
 
-/**
- * What files are for, in their own words: a description, a headline, or the comment at the head.
- */
+/** Explains files in their own words: a description, a headline, or the comment at the top. */
 export function explain(pages: Page[]): Answer {
   const texts = pages.map(({ path, lines }) => {
     const text = lines.join("\n").slice(0, 20_000).trim();

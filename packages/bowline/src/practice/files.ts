@@ -1,17 +1,17 @@
-/** Steps about names and sizes: a glob in each place, and a summary of what it lists. */
+/** Steps about names and sizes: a glob in each place, and a summary of the results. */
 import { inspect, Setback, toEntries, toGlob, toLiteral } from "./step.ts";
 import type { Answer, Call, Entry, Kind, Step } from "./step.ts";
 import { bullets, enumerate, plural } from "./wording.ts";
 
 interface Survey {
   readonly entries: readonly Entry[];
-  /** 12 `*.ts` files in src */
+  /** For example: 12 `*.ts` files in src */
   readonly label: string;
 }
 
 const NOUNS = { any: "item", file: "file", directory: "folder" } as const;
 
-/** `pattern` is relative to each place; without ** it lists folders too. */
+/** Lists entries. `pattern` is relative to each place; without ** it includes folders. */
 export function survey(
   refs: readonly string[],
   pattern: string,
@@ -46,7 +46,7 @@ export function count({ entries, label }: Survey): Partial<Answer> {
   return { text, value: `${entries.length}` };
 }
 
-/** `word` is largest, biggest or smallest; `most` is how many to name. */
+/** Ranks by size. `word` is largest, biggest or smallest; `most` is the number of files to name. */
 export function rank(word = "largest", most = 1): (survey: Survey) => Partial<Answer> {
   const sign = /^small/i.test(word) ? 1 : -1;
   return ({ entries, label }) => {
@@ -67,7 +67,7 @@ export function rank(word = "largest", most = 1): (survey: Survey) => Partial<An
   };
 }
 
-/** The sizes of files, and of folders with all that is in them. */
+/** Compares the sizes of files, and of folders with all their files. */
 export function compareSizes(refs: readonly string[]): Step {
   const toCall = (path: string): Call =>
     toGlob(path === "." ? "**/*" : `${toLiteral(path)}{,/**/*}`, ".", "file");

@@ -1,14 +1,14 @@
 import type { Step } from "./step.ts";
 
-/** What the named parts of a wording held. */
+/** The texts of a wording's named parts. */
 export type Parts = Readonly<Record<string, string | undefined>>;
 
-/** Something the practice model can be asked for: the wordings it accepts, and the step they become. */
+/** A kind of request: the wordings it accepts, and the step for it. */
 export interface Form {
-  /** For the help; forms without one are not listed there. */
+  /** An example for the help. Forms without one are not listed. */
   readonly example?: string;
-  /** Wordings of a whole phrase, tried in order; the notation is described at `toPattern`. */
+  /** Wordings of a whole phrase, tried in order. `toPattern` describes the notation. */
   readonly wordings: readonly string[];
-  /** `refs` is <place> as paths; this folder if it was left out. */
+  /** `refs` are the paths in <place>, or the current folder if there is none. */
   readonly toStep: (parts: Parts, refs: readonly string[]) => Step;
 }

@@ -1,4 +1,4 @@
-/** Requests that change files. A text to be written stands in quotes: nothing is made up. */
+/** Requests that change files. Text to write must be quoted; the planner invents none. */
 import {
   appendLine,
   copyOrMove,
@@ -45,7 +45,7 @@ export const changeForms: Readonly<Record<string, Form>> = {
     wordings: [
       "<verb:replace|change|rename|substitute> [every|each] [occurrences? of] [word|text] <oldText> (with|by|to) <newText:.+> in <place>",
     ],
-    // "change version to 2.0.0" means what stands behind that word, and is not for a planner.
+    // "change version to 2.0.0" means the value of a setting, which this planner cannot find.
     toStep: ({ verb = "", oldText = "", newText = "" }, refs) =>
       replaceText([oldText, newText], refs, /change/i.test(verb)),
   },

@@ -1,4 +1,4 @@
-/** Questions about which files there are: their names, sizes and times. */
+/** Questions about names, sizes and times of files. */
 import { newestFile } from "./commands.ts";
 import type { Form } from "./form.ts";
 import { compareSizes, count, list, rank, survey } from "./files.ts";
@@ -111,8 +111,8 @@ export const fileForms: Readonly<Record<string, Form>> = {
 };
 
 /**
- * A glob for names: what has wildcards is one, .ts is an extension, and anything else is a part of
- * the name.
+ * Returns a glob for names. Words with wildcards are globs, .ts is an extension, and other words
+ * are a part of the name.
  */
 function toNames(word = "*"): string {
   if (/[*?]/.test(word)) return word;

@@ -1,4 +1,4 @@
-/** Questions about what is in files: where a text is, how much there is of it, what it says. */
+/** Questions about the content of files: where a text is, how long it is, what it says. */
 import { countText, explain, readFiles, showLines } from "./contents.ts";
 import type { Range } from "./contents.ts";
 import type { Form, Parts } from "./form.ts";

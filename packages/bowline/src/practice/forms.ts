@@ -1,4 +1,4 @@
-/** What the practice model understands: one closed table, tried from top to bottom. */
+/** Everything that the practice model understands: one table, tried from top to bottom. */
 import { calculate } from "./arithmetic.ts";
 import type { Form } from "./form.ts";
 import { changeForms } from "./forms-for-changes.ts";
@@ -8,7 +8,7 @@ import { currentFolder, currentTime, runCommand } from "./commands.ts";
 import type { Answer } from "./step.ts";
 
 const WHO = "I am the practice model: a fixed grammar, not an LLM.";
-/** The last line of what is not a result. */
+/** The last line of every answer that is not a result. */
 export const hint: string = `${WHO} Say “help” for all I understand. For a real model set a key such as ANTHROPIC_API_KEY, or start Ollama.`;
 
 const TERM = String.raw`[().\d\s]+`;
@@ -91,7 +91,7 @@ export const forms: Readonly<Record<string, Form>> = {
   ...textForms,
 };
 
-/** The forms, and the way to combine them, for the help and the documentation. */
+/** All forms, and the way to combine them, for the help and the documentation. */
 export const taskForms: readonly { readonly name: string; readonly example: string }[] = [
   ...Object.entries(forms).flatMap(([name, { example }]) =>
     example === undefined ? [] : [{ name, example }],

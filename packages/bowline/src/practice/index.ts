@@ -1,6 +1,6 @@
 /**
- * The practice model: what answers `bowline run` when there is no key. It is no LLM but a planner
- * with a grammar of task forms, behind a real server, so that everything round a model is at work
+ * The practice model, which answers `bowline run` when there is no key. It is not an LLM but a
+ * planner with a grammar of task forms. It runs behind a real server, so that everything else works
  * from the first minute.
  */
 export { taskForms } from "./forms.ts";

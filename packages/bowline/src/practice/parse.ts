@@ -1,20 +1,20 @@
-/** From what a person wrote to the steps of a task. */
+/** Parses a person's message into the steps of a task. */
 import { forms, hint } from "./forms.ts";
 import { markFiller, toPattern, withoutMarks } from "./pattern.ts";
 import { protect, restore, toPhrase, toRefs, withoutQuotes } from "./phrase.ts";
 import type { Step } from "./step.ts";
 
-/** A step, with the name of its form and the words it was read from. */
+/** A step, with the name of its form and the words it came from. */
 export interface Task {
   readonly form: string;
   readonly text: string;
   readonly step: Step;
 }
 
-/** So much text outside of quotes, and in all, is looked at: no message makes the patterns slow. */
+/** Longest text outside of quotes, and in all. The limits keep the patterns fast. */
 const MAX_LENGTH = 1000;
 const MAX_MESSAGE = 200_000;
-/** Where a phrase may be cut in two; so many joining words may be within one step. */
+/** Places where a phrase may be split, and how many of them are tried. */
 const JOINER = /\s*[;\n]\s*|[.,]\s+|\s+(?:and|then)\s+/gi;
 const MAX_JOINERS = 12;
 
@@ -22,14 +22,16 @@ const readings = Object.entries(forms).flatMap(([name, { wordings, toStep }]) =>
   wordings.map((wording) => ({ name, toStep, pattern: toPattern(wording) })),
 );
 
-/** A file that is read only to be spoken of: "read a.txt and tell me what it is for". */
+/**
+ * A file that is read only as the subject of a question: "read a.txt and tell me what it is for".
+ */
 const READ_FIRST =
   /^(?:read|open|look at|look into|check)\s+(?:the\s+)?(?:file\s+)?(?<ref>\S+?),?\s+and\s+(?:then\s+)?(?<rest>(?:tell me|say|explain|describe|summari[sz]e)\s.*)$/is;
-/** "in src, which file …" */
+/** A place before the question: "in src, which file …". */
 const PLACE_FIRST =
   /^(?:in|inside|within)\s+(?<place>(?:the\s+)?\S+?(?:\s+folder)?),?\s+(?<rest>\S+\s.*)$/is;
 
-/** The steps of a message; one that says what was not understood if there are none. */
+/** Returns the steps of a message, or one step that says what was not understood. */
 export function parseTask(message: string): readonly Task[] {
   const text = message.length > MAX_MESSAGE ? "" : protect(message);
   const phrase = withoutQuotes(text).length > MAX_LENGTH ? "" : text.trim();
@@ -40,7 +42,7 @@ export function parseTask(message: string): readonly Task[] {
   return [{ form: "unknown", text: said, step: () => ({ text: refusal(phrase, said, known) }) }];
 }
 
-/** A greeting is taken for politeness before a task, unless it is all there is. */
+/** Tries the phrase as it is, for messages that are only a greeting. */
 function parseWhole(phrase: string): readonly Task[] | undefined {
   const task = parseOne(phrase.replace(/[\s.!?,]+$/, ""));
   return task && [task];
@@ -52,7 +54,7 @@ function aboutOne(phrase: string): string {
   return ref === undefined || about === rest ? phrase : toPhrase(about);
 }
 
-/** Two lines: what was understood, and what to try. */
+/** Returns two lines: what was understood, and what to try. */
 function refusal(
   phrase: string,
   said: string,
@@ -81,8 +83,8 @@ function joinersOf(phrase: string): RegExpExecArray[] {
 }
 
 /**
- * As many steps as the joining words allow, else one. `known` keeps the time from doubling with
- * each joining word.
+ * Splits the phrase into as many steps as possible. `known` memoises, so that the time does not
+ * double with each joining word.
  */
 function parseAll(
   phrase: string,

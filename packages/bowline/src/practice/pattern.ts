@@ -1,18 +1,18 @@
-/** The notation of wordings, as regular expressions. */
+/** Compiles the notation of wordings to regular expressions. */
 
-/** Words that change nothing: they may stand between any two words of a wording. */
+/** Words without meaning, allowed between any two words of a wording. */
 const SMALL = "me|us|all|any|just|exactly|please";
 const FILLER = new RegExp(
   `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|here|there|altogether|in total|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
   "gi",
 );
-/** Stands before filler, so that patterns need not list it; a no-break space joins its words. */
+/** Marks filler, so that patterns need not list it. A no-break space joins its words. */
 const MARK = "\uE000";
 const JOINT = "\u00A0";
 const GAP = String.raw`(?:\x20${MARK}[^\x20]+(?=\x20|$))*`;
 const SMALL_GAP = String.raw`(?:\x20${MARK}(?:${SMALL})(?=\x20|$))*`;
 
-/** The phrase as patterns expect it: with a space before it, so that every word has one. */
+/** Prepares a phrase for the patterns: marks filler and puts a space before every word. */
 export function markFiller(phrase: string): string {
   const spaced = ` ${withoutMarks(phrase)}`.replaceAll(/\s+/g, " ");
   return spaced.replace(FILLER, (words) => MARK + words.replaceAll(" ", JOINT));
@@ -23,9 +23,10 @@ export function withoutMarks(text: string): string {
 }
 
 /**
- * A wording as a regular expression for a phrase out of `markFiller`: [a|b] may be left out,
- * (a|b) is one of both, <part> is as little text as will do, <part:a|b> one of both. An article
- * before a part without a pattern belongs to it, and any word before <part:.+>.
+ * Compiles a wording to a regular expression for a phrase from `markFiller`. [a|b] is optional,
+ * (a|b) is an alternative, <part> is the shortest text that fits, <part:a|b> is an alternative. An
+ * article before a part without a pattern belongs to the part, and so does any word before
+ * <part:.+>.
  */
 export function toPattern(wording: string): RegExp {
   const source = ` ${wording}`

@@ -1,7 +1,6 @@
 /**
- * A person's wording, made regular. Quoted text is protected by moving its characters to a private
- * plane of Unicode, where no pattern sees a space, a comma or an "and" in it; `restore` and
- * `unquote` bring it back.
+ * Normalises a person's wording. Quoted text is moved to a private plane of Unicode, so that
+ * patterns do not see spaces, commas or "and" in it. `restore` and `unquote` move it back.
  */
 const PLANE = 0x100000;
 const PROTECTED = /[\u{100000}-\u{10FFFF}]/gu;
@@ -29,12 +28,12 @@ export function isQuoted(text: string): boolean {
   return text !== "" && withoutQuotes(text) === "";
 }
 
-/** The plain text; without its quotes if it was quoted as a whole. */
+/** Returns the plain text, without quotes if all of it was quoted. */
 export function unquote(text: string): string {
   return isQuoted(text) ? restore(text).slice(1, -1) : restore(text.trim());
 }
 
-/** Without the politeness round it. */
+/** Removes polite words at both ends. */
 export function toPhrase(text: string): string {
   return text.trim().replace(LEAD, "").replace(TRAIL, "");
 }
@@ -44,7 +43,10 @@ const NOISE =
 const HERE =
   /^(?:here|\.|(?:the|this|my|our) (?:current )?(?:folder|directory|project|repo(?:sitory)?|package|files))$/i;
 
-/** "the files a.txt and "my b.txt"" → a.txt, my b.txt; nothing is here. Undefined if a name without quotes has spaces. */
+/**
+ * Splits "the files a.txt and "my b.txt"" into a.txt and my b.txt. An empty text means this folder.
+ * Returns undefined if an unquoted name has spaces.
+ */
 export function toRefs(text = "here"): string[] | undefined {
   const refs = text
     .split(/\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|(?:bigger|larger|smaller)\s+than)\s+/i)
@@ -54,7 +56,7 @@ export function toRefs(text = "here"): string[] | undefined {
     : refs.map((ref) => toPath(unquote(ref)));
 }
 
-/** `./src/` and `src` are one path. */
+/** Normalises a path: `./src/` and `src` are the same. */
 export function toPath(text: string): string {
   return text.replace(/^(?:\.\/)+(?=.)/, "").replace(/(?<=[^/])\/+$/, "");
 }

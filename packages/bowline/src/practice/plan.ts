@@ -1,7 +1,7 @@
 /**
- * The practice model as a pure function from a request to its next turn. It keeps nothing: every
- * user message is read as a task, and its steps are replayed against the tool results that follow
- * it, until one asks for a result that is not there yet.
+ * The practice model as a pure function from a request to the next turn. It is stateless: it parses
+ * every user message as a task and replays its steps against the tool results that follow, until a
+ * result is missing.
  */
 import { parseTask } from "./parse.ts";
 import type { PracticeMessage, PracticeReply, PracticeRequest } from "./request.ts";
@@ -9,11 +9,12 @@ import { describe, Setback } from "./step.ts";
 import type { Call, Play, Result, Subject } from "./step.ts";
 import { enumerate } from "./wording.ts";
 
-/** Turns of one task, the answer included. */
+/** Most turns of one task, including the answer. */
 const MAX_TURNS = 12;
 
 /**
- * A user message and the rounds of tool calls after it: which tools, and what came back by call id.
+ * A user message and the rounds of tool calls after it: the names of the tools, and the results by
+ * call id.
  */
 interface Turn {
   readonly text: string;
@@ -42,8 +43,8 @@ export function plan({ messages, tools }: PracticeRequest): PracticeReply {
 }
 
 /**
- * Takes the task as far as its results go; returns the calls it needs next, none once it has its
- * answer.
+ * Advances the task as far as its results allow. Returns the next calls; none if the task is
+ * answered.
  */
 function replay(
   { text, rounds }: Turn,
@@ -56,7 +57,7 @@ function replay(
     const calls = next.value;
     const names = calls.map(({ name }) => name).join();
     const absent = calls.find(({ name }) => !offered.has(name));
-    // Rounds that the planner did not ask for, as of another model, are passed over.
+    // Skip rounds that the planner did not request, for example from another model.
     const [round] = rounds
       .splice(0, rounds.findIndex((each) => each.names === names) + 1)
       .slice(-1);
@@ -118,7 +119,7 @@ function toResult(text: string): Result {
   return { state: isFailure ? "failed" : "ok", text: text.replace(/^(?:Error:\s*)+/, "") };
 }
 
-/** The text of a message's content, whatever shape it has. */
+/** Returns the text of a message's content, in any of its forms. */
 function toText(content: unknown): string {
   const parts: unknown[] = Array.isArray(content) ? content : [{ text: content }];
   const texts = parts.map((part) => (part as { text?: unknown } | null)?.text);

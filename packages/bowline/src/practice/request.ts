@@ -1,16 +1,16 @@
 /**
- * The part of an OpenAI chat request that the planner reads. Beyond these types nothing is taken to
- * be well formed.
+ * The part of an OpenAI chat request that the planner reads. Nothing beyond these types is assumed
+ * to be valid.
  */
 export interface PracticeRequest {
   readonly messages: readonly PracticeMessage[];
-  /** A task that needs a tool that is not here says so in its answer. */
+  /** The available tools. If one is missing, the answer says so. */
   readonly tools?: readonly { readonly function?: { readonly name?: unknown } }[] | undefined;
 }
 
 export interface PracticeMessage {
   readonly role: string;
-  /** Text, or parts of which those with a `text` count. */
+  /** Text, or parts, of which those with `text` are read. */
   readonly content?: unknown;
   readonly tool_calls?:
     | readonly { readonly id?: unknown; readonly function?: { readonly name?: unknown } }[]
@@ -18,10 +18,7 @@ export interface PracticeMessage {
   readonly tool_call_id?: unknown;
 }
 
-/**
- * One turn of the model. With tool calls the text says what is about to be done; without, it is the
- * answer.
- */
+/** One turn of the model. With tool calls, the text announces them; otherwise it is the answer. */
 export interface PracticeReply {
   readonly text: string;
   readonly toolCalls: readonly PracticeToolCall[];

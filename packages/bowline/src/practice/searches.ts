@@ -1,17 +1,17 @@
-/** Steps that search: where a text is, and where a name is declared. */
+/** Steps that search for a text or a declaration. */
 import { isQuoted, restore, unquote } from "./phrase.ts";
 import { inspect, Setback } from "./step.ts";
 import type { Answer, Call, Seen, Step } from "./step.ts";
 import { bullets, enumerate, plural } from "./wording.ts";
 
-/** What takes judgement to find: a search for the bare word would answer another question. */
+/** Words that need judgement to find: a search for the bare word would answer another question. */
 const JUDGED =
   /^(?:bugs?|errors?|mistakes?|typos?|problems?|issues?|duplicates?|functions?|class(?:es)?|methods?|variables?|comments?|tests?|dependenc(?:y|ies)|imports?|secrets?)$/i;
 const ARTICLES = /^(?:(?:the|a|an|all|any|every|word|words|text|string|term|of|occurrences?)\s+)+/i;
 const DECLARES =
   "function\\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|module|namespace";
 
-/** Where a text occurs and how often: one in quotes, or one word. */
+/** Reports where and how often a text occurs: a quoted text, or one word. */
 export function searchText(words: string, refs: readonly string[]): Step {
   const bare = words.replace(ARTICLES, "");
   if (!isQuoted(bare) && (/\s/.test(bare) || JUDGED.test(bare))) return () => askForQuotes(bare);
@@ -37,7 +37,7 @@ export function searchText(words: string, refs: readonly string[]): Step {
   });
 }
 
-/** "todos" are the places marked as TODO. */
+/** Maps "todos" to the mark TODO. */
 function toMark(word: string): string | undefined {
   return /^(todo|fixme)s?$/i.exec(word)?.[1]?.toUpperCase();
 }
@@ -49,7 +49,7 @@ function askForQuotes(words: string): Answer {
   );
 }
 
-/** The lines that declare a name with a word such as function or class. */
+/** Finds lines that declare a name with a keyword such as function or class. */
 export function findDefinition(name: string, refs: readonly string[]): Step {
   const pattern = `\\b(?:${DECLARES})\\s+${name.replaceAll("$", String.raw`\$`)}(?![\\w$])`;
   const toCall = (path: string): Call => ({

@@ -1,5 +1,5 @@
 /**
- * The practice model behind HTTP on loopback, so that all that a real model needs is at work:
+ * Serves the practice model over HTTP on loopback. Everything that a real model needs is in use:
  * sockets, streaming, tools, the loop.
  */
 import { once } from "node:events";
@@ -13,12 +13,13 @@ import { plan } from "./plan.ts";
 
 interface PracticeServerOptions {
   /**
-   * Milliseconds after each delta; 0 is none. Default 15: a long answer takes some three seconds.
+   * Delay after each delta in milliseconds; 0 for none. Default 15, so that a long answer takes
+   * about three seconds.
    */
   readonly paceMs?: number;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Waits after a delta; the signal aborts when the client is gone. Default a timer. */
+  /** Waits after a delta. The signal aborts when the client disconnects. Default: a timer. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -75,7 +76,7 @@ async function answer(
   const chat = toChatRequest(body);
   if (typeof chat === "string") return sendError(response, 400, "invalid_request", chat);
   const reply = plan(chat.tool_choice === "none" ? { messages: chat.messages } : chat);
-  // There are no tokens here; four characters each is what they would be about.
+  // There is no tokenizer; estimate four characters per token.
   const [prompt_tokens, completion_tokens] = [body.length >> 2, JSON.stringify(reply).length >> 2];
   const usage = {
     prompt_tokens,
@@ -95,7 +96,7 @@ async function answer(
   );
 }
 
-/** Stops when the client disconnects, and waits for a client that reads slowly. */
+/** Stops when the client disconnects, and waits for slow clients. */
 async function stream(
   response: ServerResponse,
   chunks: object[],
@@ -117,7 +118,7 @@ async function stream(
   }
 }
 
-/** Undefined if the body is too large; what is too much is not kept. */
+/** Returns undefined if the body is too large. Excess data is discarded. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -128,20 +129,20 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return size <= MAX_BODY_BYTES ? Buffer.concat(parts).toString() : undefined;
 }
 
-/** The request, or what is wrong with it. */
+/** Returns the request, or a message that says what is wrong with it. */
 function toChatRequest(body: string): ChatRequest | string {
   let chat: Partial<ChatRequest> | null;
   try {
     chat = JSON.parse(body) as Partial<ChatRequest> | null;
   } catch {
-    return "The body is no JSON.";
+    return "The body is not JSON.";
   }
   const isMessage = (message: unknown): boolean =>
     typeof (message as { role?: unknown } | null)?.role === "string";
   const isChat =
     Array.isArray(chat?.messages) && chat.messages.length > 0 && chat.messages.every(isMessage);
-  if (!isChat) return "`messages` has to be a list of messages, each with a role.";
-  return Array.isArray(chat?.tools ?? []) ? (chat as ChatRequest) : "`tools` has to be a list.";
+  if (!isChat) return "`messages` must be a list of messages, each with a role.";
+  return Array.isArray(chat?.tools ?? []) ? (chat as ChatRequest) : "`tools` must be a list.";
 }
 
 function sendError(response: ServerResponse, status: number, code: string, message: string): void {

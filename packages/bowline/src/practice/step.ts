@@ -1,7 +1,6 @@
 /**
- * A step is a generator: it yields tool calls (one array is one turn, made in parallel) and is
- * resumed with their results, so a task of several turns reads from top to bottom. `plan()` replays
- * it against the conversation, hence steps are deterministic.
+ * A step is a generator. It yields tool calls (one array is one turn, in parallel) and is resumed
+ * with their results. `plan()` replays it against the conversation, so steps must be deterministic.
  */
 import { toPath, unquote } from "./phrase.ts";
 
@@ -16,8 +15,8 @@ export interface Result {
 }
 
 /**
- * The text for the person, and what "it" means from then on: files (left out, those of before), and
- * a text or number.
+ * The text for the person, and what "it" means in later steps: files (if absent, the previous
+ * ones), and a text or number.
  */
 export interface Answer {
   readonly text: string;
@@ -27,17 +26,17 @@ export interface Answer {
 
 export type Subject = Omit<Answer, "text">;
 
-/** A result is missing if none came back, as after a crash. */
+/** A result is undefined if none came back, for example after a crash. */
 export type Play<T> = Generator<readonly Call[], T, readonly (Result | undefined)[]>;
-/** A step that needs no tool answers at once. */
+/** A step that needs no tool returns its answer directly. */
 export type Step = (subject: Subject) => Play<Answer> | Answer;
 
-/** Ends the task: the steps after a failed one may rest on it. The message is for the person. */
+/** Ends the task, since later steps may depend on the failed one. The message is for the person. */
 export class Setback extends Error {
   override readonly name = "Setback";
 }
 
-/** The text of a result, or the end of the task with the reason. */
+/** Returns the text of a result. Throws {@link Setback} with the reason if the call failed. */
 export function useText(call: Call, result: Result | undefined): string {
   if (result?.state === "ok") return result.text;
   const lead = result?.state === "denied" ? "I was not allowed to" : "I could not";
@@ -45,14 +44,14 @@ export function useText(call: Call, result: Result | undefined): string {
   throw new Setback(`${lead} ${describe(call)}: ${reason}${/[.!?\]`]$/.test(reason) ? "" : "."}`);
 }
 
-/** The call in words, to follow "I could not" or "Let me". */
+/** Describes a call in words that can follow "I could not" or "Let me". */
 export function describe({ name, arguments: { path, pattern, command } }: Call): string {
   if (name === "bash") return `run \`${command}\``;
   if (pattern === undefined) return `${name} ${path}`;
   return `${name === "grep" ? "search" : "look"} for \`${pattern}\`${path === "." ? "" : ` in ${path}`}`;
 }
 
-/** A path, the call that was made with it, and what the tool said. */
+/** A path, the call for it, and the tool's output. */
 export interface Seen {
   readonly path: string;
   readonly call: Call;
@@ -72,8 +71,9 @@ export function inspect(
 }
 
 /**
- * Makes a call for each path, all in one turn, and needs all of them to succeed. Once, a path that leads to nothing is looked for
- * by its last name, and used from where it is if that is one place only. With `readme`, a folder stands for its readme.
+ * Makes one call per path, all in one turn; all must succeed. A missing path is searched for once
+ * by its last name, and used if there is exactly one match. With `readme`, a folder stands for its
+ * readme.
  */
 export function* look(
   subject: Subject,
@@ -109,7 +109,7 @@ export function* look(
   }));
 }
 
-/** The paths that refs stand for; a pronoun stands for the subject. */
+/** Returns the paths of refs. A pronoun stands for the subject. */
 export function resolve({ paths = [] }: Subject, refs: readonly string[]): string[] {
   const isPronoun = (ref: string): boolean =>
     /^(?:it|its|this|that|them|they|these|those|files?)$/i.test(ref);
@@ -119,7 +119,7 @@ export function resolve({ paths = [] }: Subject, refs: readonly string[]): strin
   return all;
 }
 
-/** A text as it stands, or for "it" and "the result" what the step before found. */
+/** Returns the text as it is. For "it" and "the result", returns the value of the previous step. */
 export function resolveText({ paths, value }: Subject, text: string): string {
   if (/^(?:its|the|their) (?:file)?names?$/i.test(text) && paths !== undefined)
     return paths.join("\n");
@@ -136,25 +136,25 @@ export function resolveText({ paths, value }: Subject, text: string): string {
 
 export type Kind = "file" | "directory" | "any";
 
-/** With sizes, and in full: the largest file may be the last. */
+/** Creates a glob call with sizes and without a limit: the largest file may be the last. */
 export function toGlob(pattern: string, path: string, kind: Kind): Call {
   return { name: "glob", arguments: { pattern, path, kind, sizes: true, limit: 100_000 } };
 }
 
-/** A name as a glob that means only this name. */
+/** Escapes a name, so that a glob matches only this name. */
 export function toLiteral(name: string): string {
   return name.replaceAll(/[\\[\]{}()*?!,]/g, String.raw`\$&`);
 }
 
 export type Entry = Readonly<{ path: string; size: number }>;
 
-/** What a glob listed; folders end with a slash. */
+/** Parses the output of a glob. Folders end with a slash. */
 export function toEntries(text: string): Entry[] {
   const lines = [...text.matchAll(/^(\d+)\t(.+)$/gm)];
   return lines.map(([, size, path = ""]) => ({ path, size: Number(size) }));
 }
 
-/** A path or text as one word of a command. */
+/** Quotes a path or text as one word of a command. */
 export function quoteForShell(text: string): string {
   const safe = text.startsWith("-") ? `./${text}` : text;
   return /^[\w./@-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,10 +1,10 @@
-/** Words of one meaning, and parts, that several wordings share; the notation is that of `toPattern`. */
+/** Synonyms and fragments shared by several wordings, in the notation of `toPattern`. */
 
 export const SHOW: string = "(show|read|print|display|cat|open|view|output|give|see|let me see)";
 export const IN: string = "(in|inside|within|under|from|of)";
 export const FILES: string = String.raw`[<sort:\*?(?:\.\w+)+|markdown|typescript|javascript|python|json|text>] files?`;
 export const FOLDERS: string = "(folders?|subfolders?|directories|subdirectories|directory)";
-/** Two names that are given in one go, as for a copy. */
+/** Two names given at once, as for a copy. */
 export const WORD: string = String.raw`\S+`;
 export const FILE_NAME: string = String.raw`\S*\.\w+`;
 export const ORDINAL: string = "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
@@ -31,7 +31,7 @@ export function toNumber(word: string): number {
   return known.find((index) => index >= 0) ?? Number(word);
 }
 
-/** The extension that a sort of files has, such as .md of markdown files. */
+/** Returns the extension of a kind of file, such as .md for markdown files. */
 export function toSort(word: string | undefined): string | undefined {
   return word === undefined ? undefined : (SORTS[word.toLowerCase()] ?? word);
 }

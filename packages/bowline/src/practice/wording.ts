@@ -3,7 +3,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** a, b and c; "this folder" for the working directory. */
+/** Formats a list as "a, b and c", with "this folder" for the working directory. */
 export function enumerate(items: readonly string[], most = 12): string {
   const named = items.map((item) => (item === "." ? "this folder" : item));
   const shown =
@@ -16,7 +16,7 @@ export function bullets(items: readonly string[]): string {
   return [...items.slice(0, 50), ...rest].map((item) => `- ${item}`).join("\n");
 }
 
-/** A code block; its fence is longer than any inside it. */
+/** Formats a code block with a fence longer than any inside it. */
 export function fence(text: string): string {
   const inside = [...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length);
   const ticks = "`".repeat(Math.max(2, ...inside) + 1);

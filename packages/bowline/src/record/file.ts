@@ -1,7 +1,4 @@
-/**
- * A recorded run as a file: what it was to do, and everything that the world answered. No key is in
- * it.
- */
+/** The file of a recorded run: its task and all answers from outside. Never contains a key. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type {
   BeforeToolCallResult,
@@ -20,33 +17,33 @@ export interface RunRecording {
   readonly kind: typeof KIND;
   readonly version: typeof VERSION;
   readonly setup: RunSetup;
-  /** Whether there was a key; never which. */
+  /** Whether a key was used. The key itself is not recorded. */
   readonly hadKey: boolean;
   readonly tools: readonly RecordedTool[];
   readonly startedAt: number;
   readonly journal: readonly JournalEntry[];
   readonly ids: readonly string[];
   readonly randoms: readonly number[];
-  /** What was said before each tool call; null let it run. */
+  /** The decision before each tool call; null allowed the call. */
   readonly verdicts: readonly (BeforeToolCallResult | null)[];
-  /** In the order in which they began. */
+  /** In the order of their start. */
   readonly calls: readonly RecordedCall[];
   readonly model: Recording;
 }
 
-/** A tool as the model and the loop see it. */
+/** A tool as declared to the model and the loop. */
 export interface RecordedTool extends Tool {
   readonly label?: string;
   readonly executionMode?: ToolExecutionMode;
   readonly timeoutMs?: number;
 }
 
-/** One execution of a tool. With neither result nor error it had not ended when the run did. */
+/** One execution of a tool. Without a result or an error, it had not ended when the run did. */
 export interface RecordedCall {
   readonly tool: string;
   readonly updates: readonly RecordedResult[];
   readonly result?: RecordedResult;
-  /** What it threw. */
+  /** The message of the thrown error. */
   readonly error?: string;
 }
 
@@ -58,8 +55,8 @@ export interface RecordedResult {
 }
 
 /**
- * Whole or not at all, and for its owner's eyes: files and answers may be private. Synchronous, so
- * that a leaving process can.
+ * Writes the file atomically, readable by its owner only, since files and answers may be private.
+ * Synchronous, so that an exiting process can call it.
  */
 export function saveRunRecording(
   path: string,
@@ -76,10 +73,10 @@ export function saveRunRecording(
   }
 }
 
-/** Throws an error whose message goes on from the file's name. */
+/** Throws an error whose message continues the file's name. */
 export function loadRunRecording(path: string): RunRecording {
   const value = parse(readFileSync(path, "utf8"));
-  if (!isRecord(value) || value.kind !== KIND) throw new Error("is no recording of bowline run");
+  if (!isRecord(value) || value.kind !== KIND) throw new Error("is not a recording of bowline run");
   if (value.version !== VERSION)
     throw new Error(
       `has version ${JSON.stringify(value.version)}; this bowline replays version ${VERSION}`,
@@ -93,7 +90,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error("is no JSON");
+    throw new Error("is not JSON");
   }
 }
 
@@ -114,7 +111,10 @@ const isSession: Check = (value) =>
   isText(value.header.id) &&
   listOf(isRecord)(value.entries);
 
-/** What the replay reads of the file; the model's exchanges are checked by what plays them back. */
+/**
+ * Checks of the fields that a replay reads. The model's exchanges are checked when they are played
+ * back.
+ */
 const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Check>> = {
   setup: (value) =>
     isRecord(value) &&

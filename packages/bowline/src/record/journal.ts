@@ -1,8 +1,7 @@
 /**
- * The order and the times in which the world answered a run: chunks, tool results, timers, a
- * Ctrl-C. Each answer comes in by itself, after all that the one before set in motion; time stands
- * still in between. So a run that gets the same answers in the same order does the same again, to
- * the byte.
+ * The order and times of all answers that a run received: chunks, tool results, timers, Ctrl-C.
+ * Answers are delivered one by one, each after the effects of the previous one; time stands still
+ * in between. A run with the same answers in the same order therefore repeats byte for byte.
  */
 import { setImmediate as settled } from "node:timers/promises";
 import type { Clock } from "@bowline/core";
@@ -11,13 +10,13 @@ export interface Journal {
   /** The time of the last answer. */
   now(): number;
   /**
-   * An answer has come: `deliver` is called in its turn, never before this returns. Gives what
-   * withdraws it.
+   * Registers an answer. `deliver` is called in its turn, never before this returns. Returns a
+   * function that withdraws the answer.
    */
   arrive(name: string, deliver: () => void): () => void;
 }
 
-/** What came, and how many milliseconds after the one before. */
+/** The name of the answer, and the milliseconds since the previous one. */
 export type JournalEntry = readonly [name: string, afterMs: number];
 
 export interface JournalWriter extends Journal {
@@ -25,7 +24,7 @@ export interface JournalWriter extends Journal {
   readonly entries: readonly JournalEntry[];
 }
 
-/** Hands on what comes, in the order in which it comes, and keeps that order. */
+/** Delivers answers in the order of arrival and records that order. */
 export function writeJournal(clock: Clock): JournalWriter {
   const startedAt = clock.now();
   const entries: JournalEntry[] = [];
@@ -52,7 +51,7 @@ export function writeJournal(clock: Clock): JournalWriter {
       if (answer === undefined) break;
       waiting.delete(answer);
       const last = now;
-      now = Math.max(now, clock.now()); // a system's clock may be set back
+      now = Math.max(now, clock.now()); // the system clock may be set back
       entries.push([answer.name, now - last]);
       answer.deliver();
     }
@@ -62,19 +61,19 @@ export function writeJournal(clock: Clock): JournalWriter {
 
 export interface JournalReader extends Journal {
   /**
-   * Rejects when what the journal names next does not come: the run went another way, or on where
-   * the journal ends.
+   * Rejects when the next answer in the journal does not arrive: the run took another path, or
+   * continued after the journal's end.
    */
   readonly lost: Promise<never>;
-  /** Says so at once. */
+  /** Rejects {@link lost} at once. */
   lose(why: string): void;
-  /** The run is over: nothing more has to come. */
+  /** Call when the run is over: no more answers are expected. */
   end(): void;
 }
 
 const PATIENCE_MS = 3000;
 
-/** Lets answers in by the journal: all are there from the start, and each waits for its turn. */
+/** Delivers answers in the order of the journal. Each registered answer waits for its turn. */
 export function readJournal(
   startedAt: number,
   entries: readonly JournalEntry[],
@@ -87,7 +86,7 @@ export function readJournal(
   let ended = false;
   let giveUp: (error: Error) => void = () => {};
   const lost = new Promise<never>((_, reject) => (giveUp = reject));
-  lost.catch(() => {}); // whoever runs the replay looks at it
+  lost.catch(() => {}); // the replay's caller handles it
   let stopTimer = clock.setTimer(PATIENCE_MS, stuck);
   return {
     now: () => now,
@@ -138,7 +137,7 @@ export function readJournal(
   }
 }
 
-/** Does `work`, and hands on how it ended in its turn. */
+/** Performs `work` and delivers its outcome in its turn. */
 export async function inTurn<T>(
   journal: Journal,
   name: string,
@@ -158,8 +157,8 @@ export async function inTurn<T>(
 }
 
 /**
- * The journal's time. Timers are named by their number; with a `real` clock they run on it,
- * otherwise the journal fires them.
+ * A clock that shows the journal's time. Timers are named by number. With a `real` clock they run
+ * on it, otherwise the journal fires them.
  */
 export function journalClock(journal: Journal, real?: Clock): Clock {
   let timers = 0;
@@ -180,7 +179,7 @@ export function journalClock(journal: Journal, real?: Clock): Clock {
   };
 }
 
-/** Responses and their chunks in turn. */
+/** Delivers responses and their chunks in turn. */
 export function journalFetch(
   journal: Journal,
   fetch: typeof globalThis.fetch,

@@ -1,10 +1,7 @@
-/**
- * A store whose writes go through something: the journal of a recorded run has to know when each
- * was done.
- */
+/** Wraps a store's writes, so that the journal of a recorded run learns when each was done. */
 import type { SessionWriter, Store } from "@bowline/core/session";
 
-/** Does a write, and may settle later than it. Called when the write is asked for. */
+/** Performs a write, and may settle later than it. Called when the write is requested. */
 export type Through = <T>(write: () => Promise<T>) => Promise<T>;
 
 export function keptWrites(store: Store, through: () => Through): Store {

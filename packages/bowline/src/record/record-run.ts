@@ -1,6 +1,6 @@
 /**
- * Keeps what a run touches: the ports are wrapped, so that what the world answers goes through the
- * journal and is noted.
+ * Records a run: wraps its ports, so that every answer from outside goes through the journal and is
+ * stored.
  */
 import {
   createRecorder,
@@ -18,17 +18,17 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Content = Omit<RunRecording, "kind" | "version">;
 
 export interface RunRecorder {
-  /** The given ports, listened to. */
+  /** The given ports, wrapped. */
   readonly ports: RunPorts;
-  /** What the writes of a session go through. */
+  /** Every write of a session passes through this. */
   readonly through: Through;
-  /** Calls `abort` in its turn. */
+  /** Records an interrupt and calls `abort` in its turn. */
   interrupt(abort: () => void): void;
-  /** Everything up to now, without secrets. */
+  /** Returns everything recorded so far, redacted. */
   content(): Content;
 }
 
-/** `secrets` are in no part of the content; the key of the ports is one in any case. */
+/** `secrets` are redacted, and so is the key in `ports`. */
 export function recordRun(
   setup: RunSetup,
   ports: RunPorts,
@@ -124,7 +124,7 @@ function recordTool(tool: AgentTool, journal: Journal, calls: Mutable<RecordedCa
             params,
             signal,
             (partial) => {
-              const copy = structuredClone(partial); // the tool may go on writing into its own
+              const copy = structuredClone(partial); // the tool may change its object later
               updates.push(copy);
               journal.arrive(name, () => onUpdate?.(copy));
             },

@@ -1,7 +1,4 @@
-/**
- * The ports of a recorded run, answered by its recording: no network, no tool, no question, no
- * clock.
- */
+/** Ports that answer a run from its recording: without network, tools, questions or a clock. */
 import { createRecorder, isBowlineError, systemClock, type AgentTool } from "@bowline/core";
 import type { RunPorts } from "./run-setup.ts";
 import type { Through } from "./kept-writes.ts";
@@ -11,13 +8,13 @@ import { inTurn, journalClock, journalFetch, readJournal, type JournalReader } f
 export interface RunReplay {
   readonly ports: RunPorts;
   readonly journal: JournalReader;
-  /** What the writes of a session go through. */
+  /** Every write of a session passes through this. */
   readonly through: Through;
-  /** Calls `abort` wherever the run was interrupted. */
+  /** Calls `abort` at each recorded interrupt. */
   onInterrupt(abort: () => void): void;
 }
 
-/** Throws what `createRecorder` throws for exchanges that are none. */
+/** Throws like `createRecorder` for invalid exchanges. */
 export function replayRun(recording: RunRecording): RunReplay {
   const {
     startedAt,
@@ -32,7 +29,7 @@ export function replayRun(recording: RunRecording): RunReplay {
   } = recording;
   const journal = readJournal(startedAt, entries, systemClock);
   const recorder = createRecorder({ mode: "playback", recording: model });
-  /** What the recording has no answer for, it cannot go on from either. */
+  /** Ends the replay when the recording has no answer, since it cannot continue. */
   const answer: typeof recorder.fetch = async (input, init) => {
     try {
       return await recorder.fetch(input, init);
@@ -57,7 +54,7 @@ export function replayRun(recording: RunRecording): RunReplay {
         const number = questions++;
         return inTurn(journal, `question ${number}`, () => verdicts[number] ?? undefined);
       },
-      // What the recording shows in place of a key, so that errors that quote it read the same.
+      // The recording's placeholder for the key, so that errors that quote the key read the same.
       ...(hadKey && { apiKey: "[redacted]" }),
       fetch: journalFetch(journal, answer),
       clock: journalClock(journal),
@@ -87,7 +84,7 @@ function replayTool(
       const name = `tool ${number}`;
       if (call?.tool !== tool.name) {
         journal.lose(`it has no result for this call of ${tool.name}`);
-        return new Promise(() => {}); // whoever runs the replay ends it
+        return new Promise(() => {}); // the replay's caller ends it
       }
       for (const update of call.updates) {
         await new Promise<void>((resolve) => {

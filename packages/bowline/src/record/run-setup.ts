@@ -1,4 +1,4 @@
-/** What a run is given: its task, and what it touches while it does it. */
+/** The input of a run: its task, and its ports to the outside. */
 import {
   Agent,
   createCompaction,
@@ -24,7 +24,7 @@ export type Approver = (
   signal?: AbortSignal,
 ) => Promise<BeforeToolCallResult | undefined>;
 
-/** What a run is to do. JSON-safe. */
+/** The task of a run and its settings. JSON-safe. */
 export interface RunSetup {
   readonly task: string;
   readonly images: readonly ImageContent[];
@@ -33,24 +33,24 @@ export interface RunSetup {
   readonly thinking: ThinkingLevel;
   readonly budget: Budget;
   /**
-   * How long a model server that fails is retried. Recordings of before there was a limit have none,
-   * and are replayed with core's own number of retries, which their runs had.
+   * How long failed model calls are retried, in milliseconds. Absent in old recordings, which are
+   * replayed with core's number of retries, as their runs were.
    */
   readonly retryMs?: number;
-  /** What its session held before, for a replay; absent where none was kept. */
+  /** The session's content before the run, for replays. Absent if there was no session. */
   readonly session?: SessionContent;
 }
 
-/** How long a model server may be without an answer. */
+/** Time limit of one model call, in milliseconds. */
 export const ANSWER_MS = 600_000;
 
-/** JSON-safe. */
+/** The content of a session. JSON-safe. */
 export interface SessionContent {
   readonly header: SessionHeader;
   readonly entries: readonly AnyEntry[];
 }
 
-/** What a run touches. */
+/** The ports of a run to the outside. */
 export interface RunPorts extends Pick<
   AgentOptions,
   "apiKey" | "fetch" | "clock" | "createId" | "random"
@@ -59,7 +59,10 @@ export interface RunPorts extends Pick<
   readonly beforeToolCall: Approver;
 }
 
-/** Long conversations are compacted, and circles are stopped: nobody may be watching. */
+/**
+ * Creates the agent. It compacts long conversations and stops loops, because no one may be
+ * watching.
+ */
 export function createAgent(
   { systemPrompt, model, thinking, budget, retryMs }: RunSetup,
   { tools, ...ports }: RunPorts,
@@ -76,12 +79,12 @@ export function createAgent(
     streamFn: compaction.wrap(streamByProtocol),
     transformContext: async (messages, signal, run) =>
       guard(await compaction.transformContext(messages, signal, run)),
-    // A person who stops a run waits two seconds at most, tools that ignore their signal included.
+    // An abort takes at most two seconds, even if tools ignore their signal.
     abortGraceMs: 1000,
     hookTimeoutMs: 0,
     budget,
     timeouts: { firstByteMs: ANSWER_MS },
-    // A server that restarts, or whose line is down for a while, does not end the run.
+    // The run survives a restart of the model server or a short network failure.
     ...(retryMs !== undefined && {
       maxRetries: Infinity,
       maxRetryTimeMs: retryMs,

@@ -1,11 +1,11 @@
 /**
- * The agents of a workspace, as AGENTS.md lists them: a heading of the second level each, with a
- * model and a description.
+ * Parses the agents of a workspace from AGENTS.md: a level-two heading each, with a model and a
+ * description.
  */
 import type { AgentEntry } from "../gateway/agents/agent-entry.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
 
-/** Sections without a `Model:` line are no agents. The first of several with one id counts. */
+/** Ignores sections without a `Model:` line. If an id repeats, the first section counts. */
 export function parseAgents(markdown: string): AgentEntry[] {
   const agents = new Map<string, AgentEntry>();
   for (const section of markdown.split(/^(?=#{1,6}\s)/m)) {
@@ -22,7 +22,7 @@ export async function readAgents(workspacePath: string): Promise<AgentEntry[]> {
   return parseAgents((await readWorkspaceText(workspacePath, "AGENTS.md")) ?? "");
 }
 
-/** Of the second level, without the marks that may close it. */
+/** Returns the text of a level-two heading, without closing marks. */
 function headingIn(line = ""): string | undefined {
   if (!/^##\s/.test(line)) return undefined;
   const text = line.slice(2).trim();
@@ -31,14 +31,14 @@ function headingIn(line = ""): string | undefined {
   return text === "" ? undefined : text.slice(0, end).trim();
 }
 
-/** The label may be bold, before or behind its colon. */
+/** Finds a labelled line. The label may be bold, with or without its colon. */
 function field(lines: readonly string[], name: "Model" | "Description"): string | undefined {
   const start = new RegExp(`^(?:[-*+]\\s+)?[*_]{0,3}${name}[*_]{0,3}:[*_]{0,3}`, "i");
   const found = lines.map((line) => line.trim()).filter((line) => start.test(line));
   return found.map((line) => line.replace(start, "").trim()).find((value) => value !== "");
 }
 
-/** A name that is written as code or bold: no name begins or ends with the marks. */
+/** Removes code or bold marks around a name. */
 function withoutMarks(value = ""): string | undefined {
   const isMark = (at: number): boolean => "*_`".includes(value.charAt(at));
   let [start, end] = [0, value.length];

@@ -1,4 +1,4 @@
-/** The settings of a `.env` file: names that this program knows, and no others. */
+/** Reads the settings of a `.env` file. Only names known to this program are used. */
 import { createReadStream } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,7 +9,7 @@ import { createWorkspace, resolveInside } from "../tools/workspace.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A link may lead to what never ends. */
+/** Size limit, since the file may be a link to an endless one. */
 const MAX_BYTES = 1024 * 1024;
 
 const own = ["TOKEN", "READ_TOKEN", "HOME", "HOST", "PORT", "WORKSPACE", "FALLBACK"].map(
@@ -17,12 +17,9 @@ const own = ["TOKEN", "READ_TOKEN", "HOME", "HOST", "PORT", "WORKSPACE", "FALLBA
 );
 
 export interface Settings {
-  /** The environment, and what the file adds to it. */
+  /** The environment plus the file's settings. */
   readonly env: Environment;
-  /**
-   * What a person should know of the file: a sentence for each vendor whose key and address both
-   * come from it.
-   */
+  /** Notices for a person: one for each vendor whose key and address both come from the file. */
   readonly notices: readonly string[];
 }
 
@@ -32,8 +29,9 @@ function knownNames(): ReadonlySet<string> {
 }
 
 /**
- * What is set already wins over the file. One that is not there adds nothing. Throws
- * `invalid_argument` for a file that takes more than a stranger's may.
+ * Reads the file. Variables that are already set take precedence. A missing file adds nothing.
+ * Throws `invalid_argument` for settings that are not allowed in a file, because the folder may
+ * come from a stranger.
  */
 export async function withEnvFile(env: Environment, file: string): Promise<Settings> {
   const written = await text(createReadStream(file, { end: MAX_BYTES - 1 })).catch(() => "");
@@ -49,7 +47,7 @@ export async function withEnvFile(env: Environment, file: string): Promise<Setti
   const why =
     moved === undefined
       ? await strangeFolder(settings, file)
-      : `${baseUrlVariable(moved)} there would send the ${moved.keyVariable} of the environment elsewhere: set both in one place.`;
+      : `${baseUrlVariable(moved)} in it would send the environment's ${moved.keyVariable} to another server. Set both in one place.`;
   if (why !== undefined) throw new BowlineError("invalid_argument", `${file}: ${why}`);
   const withKeys = vendors.filter(
     ({ keyVariable = "" }) => (settings[keyVariable] ?? "").trim() !== "",
@@ -61,31 +59,31 @@ export async function withEnvFile(env: Environment, file: string): Promise<Setti
 }
 
 /**
- * Who takes a stranger's folder for their own would tell their conversations to a stranger's
- * server.
+ * Returns a notice if the file moves a vendor. In a stranger's folder, conversations would go to a
+ * stranger's server.
  */
 function movedNotice(vendor: Vendor, settings: Environment, file: string): string[] {
   const moved = vendorAddress(vendor, settings);
   if (moved === undefined) return [];
   const { origin } = new URL(moved.baseUrl);
   return [
-    `${file}: ${moved.variable} there has the models of ${vendor.name} asked at ${origin}, which gets all that is said and read.`,
+    `${file}: ${moved.variable} sends the requests for ${vendor.name} to ${origin}, which receives all messages and files that are read.`,
   ];
 }
 
 /**
- * The folder may be somebody else's work, and the file with it: it says neither what is allowed nor
- * what else can be read unasked.
+ * Returns why the file's settings are refused, if they are. The folder, and so the file, may come
+ * from a stranger. It must not set the policy or make other folders readable.
  */
 async function strangeFolder(settings: Environment, file: string): Promise<string | undefined> {
   const { BOWLINE_HOME: home = "", BOWLINE_WORKSPACE: workspace = "" } = settings;
   if (home.trim() !== "")
-    return "BOWLINE_HOME is not taken from a file: what is allowed stands there. Set it in the environment.";
+    return "BOWLINE_HOME cannot be set in a file, because it contains the policy. Set it in the environment.";
   if (workspace.trim() === "") return undefined;
   try {
     await resolveInside(createWorkspace({ root: dirname(file) }), resolve(workspace.trim()));
     return undefined;
   } catch {
-    return "BOWLINE_WORKSPACE there leads out of its folder: set it in the environment, or name it with --workspace.";
+    return "BOWLINE_WORKSPACE leads out of the file's folder. Set it in the environment, or pass --workspace.";
   }
 }

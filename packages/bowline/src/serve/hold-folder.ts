@@ -1,19 +1,19 @@
-/** One server at a time in a data folder: two would each take up what the other was asked to do. */
+/** Locks a data folder for one server: two would both resume the same runs. */
 import { randomUUID } from "node:crypto";
 import { BowlineError, isBowlineError, systemClock } from "@bowline/core";
 import type { SessionWriter, Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 
 /**
- * A session is held by one process, and by none that has died: so is this one, which has no
- * entries.
+ * The lock is a session without entries, since a session is held by one process, and released when
+ * it dies.
  */
 const ID = "server";
 
 /**
- * Resolves to what lets the folder go. Rejects with `session_locked` while another process of this
- * host is there. Of a process on another host nobody here can know whether it still is: it does not
- * count.
+ * Resolves to a function that releases the folder. Rejects with `session_locked` while another
+ * process of this host holds it. A holder on another host is ignored, because this host cannot tell
+ * whether it is alive.
  */
 export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   const store = createJsonlStore(folder);
@@ -23,13 +23,13 @@ export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   } catch (error) {
     if (!isBowlineError(error) || error.code !== "session_locked") throw error;
     const holder = await store.holder(ID);
-    if (holder === undefined) return holdFolder(folder); // it has just gone
+    if (holder === undefined) return holdFolder(folder); // just released
     const { pid, host } = holder;
     if (host !== (await hostOf(store))) return async () => {};
-    const advice = "stop it, or let BOWLINE_HOME name another folder";
+    const advice = "Stop it, or set BOWLINE_HOME to another folder";
     throw new BowlineError(
       "session_locked",
-      `A bowline serve, process ${pid}, uses the data folder already: ${advice}.`,
+      `The data folder is already in use by bowline serve, process ${pid}. ${advice}.`,
     );
   }
 }
@@ -43,7 +43,7 @@ async function openOrCreate(store: Store): Promise<SessionWriter> {
   }
 }
 
-/** This host's name as holders have it. */
+/** Returns the name of this host as it appears in holders. */
 async function hostOf(store: Store): Promise<string | undefined> {
   const id = randomUUID();
   const writer = await store.create({ id, createdAt: systemClock.now() });

@@ -1,14 +1,14 @@
-/** The tokens of a server: those of the environment, else one of its own. */
+/** The tokens of a server: from the environment, or a generated one. */
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { BowlineError } from "@bowline/core";
 import type { Tokens } from "../gateway/access/tokens.ts";
 import { set } from "../defined.ts";
 
-/** A token, and where it is from. */
+/** A token and its source. */
 export interface OwnToken {
   readonly token: string;
-  /** A variable, or the file in which the one that was made is kept. */
+  /** The variable, or the file that stores the generated token. */
   readonly tokenFrom: { readonly variable: "BOWLINE_TOKEN" } | { readonly file: string };
 }
 
@@ -22,8 +22,8 @@ export function tokensOf(full: string, read: string | undefined): Tokens {
 }
 
 /**
- * The environment's, else one that is made once and kept, so that pages that are open find back
- * after a restart.
+ * Returns the environment's token, or one that is generated once and stored. Stored, so that open
+ * pages can reconnect after a restart.
  */
 export async function tokenOf(
   { BOWLINE_TOKEN }: Readonly<Record<string, string | undefined>>,

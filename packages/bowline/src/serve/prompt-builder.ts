@@ -1,10 +1,10 @@
-/** The system prompt of a workspace. */
+/** Builds the system prompt of a workspace. */
 import { readWorkspaceText } from "./workspace-text.ts";
 
-/** A longer file is cut there, and says so. */
+/** Longest file, in characters. A longer one is cut, with a note. */
 const MAX_LENGTH = 20_000;
 
-/** AGENTS.md, SOUL.md and TOOLS.md, in this order, those that are there. */
+/** Joins AGENTS.md, SOUL.md and TOOLS.md, in this order, as far as they exist. */
 export async function buildSystemPrompt(workspacePath: string): Promise<string> {
   const texts = await Promise.all(
     ["AGENTS.md", "SOUL.md", "TOOLS.md"].map((name) => read(workspacePath, name)),

@@ -1,6 +1,6 @@
 /**
- * `bowline serve`: the gateway with its workspace, its token and its models, as the environment
- * says.
+ * `bowline serve`: the gateway with its workspace, token and models, configured by options and
+ * environment.
  */
 import { join, resolve } from "node:path";
 import { BowlineError, isBowlineError, type StreamFn } from "@bowline/core";
@@ -40,28 +40,28 @@ export interface ServeOptions extends Pick<
   /** Default `BOWLINE_PORT`, else 18789. */
   readonly port?: number;
   /**
-   * Where AGENTS.md is and tools work. Default `BOWLINE_WORKSPACE`, else `workspace` in the data
-   * folder.
+   * The folder of AGENTS.md, in which tools work. Default `BOWLINE_WORKSPACE`, else `workspace` in
+   * the data folder.
    */
   readonly workspace?: string;
   /**
-   * `provider/model`, asked when the agent's own has no key. Default `BOWLINE_FALLBACK`, else none:
-   * then a message to an agent whose model was chosen is refused.
+   * `provider/model` to use when the agent's model has no key. Default `BOWLINE_FALLBACK`, else
+   * none: a message to an agent with a chosen model is then refused.
    */
   readonly fallback?: string;
-  /** What may run without a question, beside what people allowed. */
+  /** Rules for calls, in addition to those that people added. */
   readonly rules?: readonly PolicyRule[];
   /**
-   * Stream functions of the application's own, by the provider in a model reference (the part
-   * before the slash). They are tried before the vendors.
+   * Stream functions of the application, by the provider in a model reference (the part before the
+   * slash). They take precedence over the vendors.
    */
   readonly providers?: ReadonlyMap<string, StreamFn>;
   readonly limits?: Partial<GatewayLimits>;
   /** Default `.env` in the current folder. */
   readonly envFile?: string;
-  /** Default: the process's. */
+  /** Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Takes lines for a person. Default: none are written. */
+  /** Receives lines for a person. Default: none are written. */
   readonly print?: (line: string) => void;
 }
 
@@ -69,23 +69,23 @@ export interface Served extends OwnToken {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Whether other machines can reach it. */
+  /** Whether other machines can reach the server. */
   readonly isExposed: boolean;
   readonly workspace: string;
-  /** Files of the workspace that were not there. */
+  /** Workspace files that were created. */
   readonly made: readonly string[];
   /**
-   * What a person should know of an agent, such as that another model answers; of a file, such as
-   * `.env`, by its name.
+   * What a person should know of an agent, for example that another model answers. For a file such
+   * as `.env`, `agent` is its name.
    */
   readonly notices: readonly { readonly agent: string; readonly message: string }[];
   close(reason?: string): Promise<void>;
 }
 
 /**
- * Rejects with `invalid_argument` for options that cannot work, `storage_failed` for a folder that
- * cannot be had and a broken policy, `session_locked` when another server uses the data folder, the
- * system's error for a taken port.
+ * Starts the server. Rejects with `invalid_argument` for invalid options, and `storage_failed` for
+ * an unusable folder or a broken policy file. Rejects with `session_locked` if another server uses
+ * the data folder, and with the system's error if the port is in use.
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { print = () => {} } = options;
@@ -128,7 +128,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 
 interface ServeSettings {
   readonly env: Environment;
-  /** What the gateway keeps, besides sessions. */
+  /** The folder of the gateway's data, except sessions. */
   readonly home: string;
   readonly workspace: string;
   readonly host: string;
@@ -140,7 +140,7 @@ interface ServeSettings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The options, else the environment's values, with what `.env` adds to them. */
+/** Combines the options with the environment and `.env`. */
 async function settingsOf(options: ServeOptions): Promise<ServeSettings> {
   const { envFile = ".env" } = options;
   const { env, notices } = await withEnvFile(options.env ?? process.env, resolve(envFile));
@@ -203,7 +203,7 @@ async function start(
   });
 }
 
-/** What a person should know of the files and the agents; whether the practice model answers. */
+/** Returns notices about files and agents, and whether the practice model answers. */
 async function noticesOf({
   workspace,
   backendFor,
@@ -213,7 +213,10 @@ async function noticesOf({
   let isPractice = false;
   const agents = await readAgents(workspace);
   if (agents.length === 0)
-    notices.push({ agent: "AGENTS.md", message: "names no agent, so that nobody can answer." });
+    notices.push({
+      agent: "AGENTS.md",
+      message: "names no agent, so messages cannot be answered. Add one.",
+    });
   for (const agent of agents) {
     const found = await Promise.resolve(backendFor(agent)).catch((error: Error) => ({
       notice: error,
@@ -241,7 +244,7 @@ function greet(
   for (const { agent, message } of notices) print(`${agent}: ${message}`);
   if (isPractice)
     print(
-      "For a real model set its key, also in .env, and start again; or name another in AGENTS.md.",
+      "For a real model set its key, for example in .env, and restart. Or name another model in AGENTS.md.",
     );
 }
 
@@ -255,7 +258,7 @@ function portOf(value: string | undefined): number {
   );
 }
 
-/** What the system refuses becomes a sentence. */
+/** Converts errors of the file system to `storage_failed`. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,10 +1,13 @@
-/** The files of a workspace, made on the first start and the user's own from then on. */
+/**
+ * The files of a workspace. They are created at the first start and belong to the user from then
+ * on.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "@bowline/core/session/node";
 import { readWorkspaceText } from "./workspace-text.ts";
 
-/** Of the agent in AGENTS.md as it is made: nobody's choice. */
+/** The agent's model in the created AGENTS.md. The user did not choose it. */
 const PRESET_MODEL = "anthropic/claude-opus-4-6";
 
 const files = {
@@ -57,13 +60,13 @@ Finds files by their path.
 `,
 };
 
-/** Whether a model is that of AGENTS.md as it was made, which nobody has changed since. */
+/** Returns true if the model is the preset one, in an AGENTS.md that is still as created. */
 export async function isPresetModel(folder: string, model: string): Promise<boolean> {
   if (model !== PRESET_MODEL) return false;
   return (await readWorkspaceText(folder, "AGENTS.md")) === files["AGENTS.md"];
 }
 
-/** Gives the names of the files that were made; one that is there is left as it is. */
+/** Creates missing files and returns their names. Existing files are not changed. */
 export async function createWorkspaceFiles(folder: string): Promise<string[]> {
   await makeFolder(folder);
   const made: string[] = [];

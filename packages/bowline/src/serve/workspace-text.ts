@@ -1,12 +1,12 @@
-/** What the gateway itself reads of a workspace: only what the file tools would open there. */
+/** Reads workspace files for the gateway, with the same confinement as the file tools. */
 import { openFile } from "../tools/open-file.ts";
 import { createWorkspace, resolveInside } from "../tools/workspace.ts";
 
 const MAX_BYTES = 256 * 1024;
 
 /**
- * The beginning, if it is long; undefined for what is not there, is no regular file or is
- * elsewhere, where a link may lead.
+ * Returns the beginning of a file, at most 256 KiB. Returns undefined if it is missing, not a
+ * regular file, or a link that leads outside.
  */
 export async function readWorkspaceText(
   workspacePath: string,

@@ -1,4 +1,6 @@
-/** The `bash` tool: a command in the working directory. It is not confined to it. */
+/**
+ * The `bash` tool: runs a command that starts in the working directory but is not confined to it.
+ */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -13,28 +15,28 @@ import { Ticker } from "./ticker.ts";
 import { isInside } from "./inside.ts";
 import { createWorkspace, type ToolOptions, type Workspace } from "./workspace.ts";
 
-/** What `details` of a command that was not aborted holds. */
+/** The `details` of a command that was not aborted. */
 export interface BashDetails {
-  /** Null when a signal ended the command. */
+  /** Null if a signal ended the command. */
   readonly exitCode: number | null;
-  /** The signal that ended it, if one did. */
+  /** The signal that ended the command, if any. */
   readonly signal?: NodeJS.Signals;
   readonly durationMs: number;
   readonly truncated: boolean;
-  /** A file with all of the output, when the result has only its head and tail. */
+  /** A file with the full output, if the result contains only its head and tail. */
   readonly fullOutputPath?: string;
-  /** What the command had left running when it returned, and what of that is ended with it. */
+  /** Background processes that the command left behind and that were told to end. */
   readonly ended?: readonly FoundProcess[];
-  /** What runs on all the same. */
+  /** Background processes that could not be ended. */
   readonly leftRunning?: readonly FoundProcess[];
 }
 
 const DEFAULT_MS = 120_000;
 const DEFAULT_MAX_MS = 3_600_000;
 const DEFAULT_CHARACTERS = 30_000;
-/** For a command that is ended at the very last moment. */
+/** Extra time for ending a command that is stopped just before its limit. */
 const ENDING_MS = 10_000;
-/** Far more than anyone reads; the processor time for more is better spent. */
+/** Most output of a command. It is far more than anyone reads; beyond it the command is stopped. */
 const MAX_OUTPUT_BYTES = 500_000_000;
 const MAX_NAMED = 5;
 
@@ -74,7 +76,7 @@ export function createBashTool(options: ToolOptions): AgentTool {
       "running in the background is ended. Environment variables that look like secrets are removed.",
     parameters,
     executionMode: "sequential",
-    // The tool keeps its own time, which the model may choose.
+    // The tool enforces its own timeout, which the model may choose.
     timeoutMs: maxCommandMs + ENDING_MS,
     async execute({ command, timeout = usualSeconds }, run) {
       const { signal } = run;
@@ -121,8 +123,8 @@ interface Ended {
 }
 
 /**
- * The output, and after it a line for what a reader must know. An abort throws, with what there was
- * until then.
+ * Returns the output, followed by notes on how the command ended. Throws for an abort, with the
+ * output so far.
  */
 function toResult({
   end,
@@ -180,7 +182,7 @@ function describeBackground({ ended, left, isLost }: CommandEnd): string[] {
   return lines;
 }
 
-/** "sleep (pid 12), node (pid 13) and 4 more" */
+/** Formats a list such as "sleep (pid 12), node (pid 13) and 4 more". */
 function nameProcesses(processes: readonly FoundProcess[]): string {
   const names = processes
     .slice(0, MAX_NAMED)
@@ -190,8 +192,8 @@ function nameProcesses(processes: readonly FoundProcess[]): string {
 }
 
 /**
- * The first bash of the search path that does not lie in the working directory, which may hold a
- * "bash" of its own: in node_modules/.bin, which npm puts first, or where a relative entry leads.
+ * Returns the first bash on the search path outside the working directory. The working directory
+ * may contain a file named "bash", for example in node_modules/.bin, which npm puts first.
  */
 function findShell({ PATH = "" }: Record<string, string>, { name, root }: Workspace): string {
   const isOutside = (folder: string): boolean =>

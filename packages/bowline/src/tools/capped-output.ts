@@ -1,6 +1,6 @@
 /**
- * The output of a command: its head and its tail in constant memory, all of it in a file once it is
- * too long or no text.
+ * Buffers the head and tail of a command's output in constant memory. The full output goes to a
+ * file once it is too long or binary.
  */
 import { OutputFile, MAX_FILE_BYTES } from "./output-file.ts";
 import { escapeControls, isBinary, nameBinary } from "./output-text.ts";
@@ -9,25 +9,25 @@ const HEAD_BYTES = 64;
 
 export class CappedOutput {
   readonly #file: OutputFile;
-  /** The most characters of the result. */
+  /** Most characters of the result. */
   readonly #most: number;
-  /** Of them, those of the head. */
+  /** Most characters of the head, and of the tail. */
   readonly #half: number;
   readonly #decoder = new TextDecoder();
   #start: Buffer = Buffer.alloc(0);
-  /** Everything, as long as it fits; then only the head. */
+  /** All output while it fits, later only the head. */
   #head = "";
   #tail = "";
   #length = 0;
 
-  /** Shows `most` characters. The full text goes to a file in `folder`, if it has to. */
+  /** Shows up to `most` characters. Writes the full output to a file in `folder` if needed. */
   constructor(folder: string, most: number) {
     this.#file = new OutputFile(folder);
     this.#most = most;
     this.#half = Math.floor(most / 2);
   }
 
-  /** The file with the full output, if there is one. */
+  /** The file with the full output, if any. */
   get path(): string | undefined {
     return this.#file.path;
   }
@@ -36,7 +36,7 @@ export class CappedOutput {
     return this.#length > this.#most;
   }
 
-  /** Gives the characters that are whole by now. */
+  /** Adds a chunk. Returns the decoded text; an incomplete character waits for the next chunk. */
   add(chunk: Buffer): string {
     if (this.#start.length < HEAD_BYTES)
       this.#start = Buffer.concat([this.#start, chunk.subarray(0, HEAD_BYTES)]);
@@ -46,7 +46,7 @@ export class CappedOutput {
     return text;
   }
 
-  /** What a model may see of it. Call once, after the last `add`. */
+  /** Returns the text for the model. Call once, after the last `add`. */
   finish(): string {
     this.#append(this.#decoder.decode());
     const head = this.isTruncated ? this.#head.replace(/[\uD800-\uDBFF]$/, "") : this.#head;
@@ -74,7 +74,7 @@ export class CappedOutput {
       const all = this.#head + text;
       [this.#head, this.#tail] = [all.slice(0, this.#half), all.slice(this.#half)];
     } else this.#tail += text;
-    // Cut only now and then, so that a byte is copied a bounded number of times.
+    // Cut only occasionally, so that each byte is copied a bounded number of times.
     if (this.#tail.length > 4 * this.#half) this.#tail = this.#tail.slice(-this.#half);
   }
 

@@ -1,14 +1,14 @@
-/** What ends a command before its own end: its time limit, an abort, too much output. */
+/** The limits that can end a command: its timeout, an abort, too much output. */
 import type { LiveCommand } from "./live-command.ts";
 
-/** From SIGTERM to SIGKILL. An abort has to be over within a second. */
+/** Time from SIGTERM to SIGKILL. An abort must be over within a second. */
 const GRACE_MS = { timeout: 2_000, aborted: 300, flood: 300 } as const;
-/** From SIGKILL to giving up on a process that even that does not end. */
+/** Time after SIGKILL until a process that survives it is given up. */
 const GIVE_UP_MS = 500;
 
 export interface Limits {
   readonly timeoutMs: number;
-  /** The most output, in bytes. */
+  /** Most output, in bytes. */
   readonly maxOutput: number;
   readonly signal: AbortSignal;
 }
@@ -21,7 +21,7 @@ export class CommandLimits {
   #isInTime = false;
   #reason: keyof typeof GRACE_MS | undefined;
   #giveUp = (): void => {};
-  /** Resolves when the command was killed and has still not ended. Else it stays as it is. */
+  /** Resolves if the command survives SIGKILL. Otherwise it stays pending. */
   readonly patience: Promise<undefined> = new Promise((resolve) => {
     this.#giveUp = () => resolve(undefined);
   });
@@ -34,7 +34,7 @@ export class CommandLimits {
     if (limits.signal.aborted) this.#onAbort();
   }
 
-  /** Why it was stopped, if it was. */
+  /** Why the command was stopped; undefined if it was not. */
   get reason(): keyof typeof GRACE_MS | undefined {
     return this.#reason;
   }
@@ -45,21 +45,21 @@ export class CommandLimits {
   }
 
   /**
-   * The command itself has ended, and need not hurry any more. Its output may still come, or an
-   * abort.
+   * Ends the timeout because the command itself has exited. Aborts and the output limit still
+   * apply.
    */
   releaseTime(): void {
     this.#isInTime = true;
   }
 
-  /** No limit holds any longer. */
+  /** Removes all limits. */
   release(): void {
     this.releaseTime();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#limits.signal.removeEventListener("abort", this.#onAbort);
   }
 
-  // Timers come before all else: that it ended in time may not have been heard yet.
+  // Node runs timers first, so an exit in time may not have been reported yet.
   readonly #onTime = (): void => {
     setImmediate(() => {
       if (!this.#isInTime) this.#stop("timeout");

@@ -1,55 +1,51 @@
 /**
- * What a command has started. That is its process group and, on Linux, also what left the group
- * (setsid) and lost its parent, known by two things that processes inherit: a mark in the
- * environment, and an open descriptor, the leash. And the children of all these. Out of sight is
- * only what left the group, wiped its environment and closed the descriptor; that takes intent, and
- * a sandbox to stop it.
+ * Finds the processes that a command has started: its process group, processes that left the group,
+ * and their children. On Linux, those that left (setsid) are found by two inherited things: a mark
+ * in the environment and an open descriptor, the leash. A process escapes only by leaving the
+ * group, wiping its environment and closing the descriptor. Stopping that takes a sandbox.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface CommandTree {
-  /** The process that leads the group. */
+  /** The leader of the process group. */
   readonly leader: number;
-  /** A word that no other command has; it stands in the environment of this one. */
+  /** A unique word in the environment of this command. */
   readonly mark: string;
-  /** The name of the open file under {@link LEASH}, if it could be learned. */
+  /** The name of the open file at {@link LEASH}, if it could be read. */
   readonly leash: string | undefined;
   /**
-   * When the leader started, in the kernel's ticks since boot; what is older is not of this
-   * command. Absent when nothing is shown.
+   * Start time of the leader, in kernel ticks since boot; older processes do not belong to the
+   * command. Absent if the system does not show processes.
    */
   readonly since: number | undefined;
 }
 
 export interface FoundProcess {
   readonly pid: number;
-  /** As the kernel has it: at most 15 bytes, chosen by the process itself. */
+  /** The kernel's name of the process: at most 15 bytes, chosen by the process itself. */
   readonly name: string;
 }
 
-/** The variable that holds the marks of the commands around a process, the innermost last. */
+/** The variable with the marks of all enclosing commands, the innermost last. */
 export const MARK_VARIABLE = "BOWLINE_COMMAND";
 
-/**
- * The descriptor that a command inherits as its leash: a number that scripts do not use for their
- * own.
- */
+/** The descriptor of the leash: a number that scripts rarely use. */
 export const LEASH = 19;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const OPEN_FILE = /^(?:socket|pipe):\[\d+\]$/;
 
 /**
- * Throws unless it is a random UUID: anything shorter might stand in the environment of any
- * process, which would be ended for it.
+ * Throws unless the mark is a random UUID. A shorter mark could occur in the environment of
+ * unrelated processes, which would be killed.
  */
 export function assertMark(mark: string): void {
   if (!UUID.test(mark)) throw new Error("The mark of a command is a UUID.");
 }
 
 /**
- * Whether the system shows processes with what they inherited, and by the ids that this process
- * knows them by (namespaces).
+ * Returns true if the system shows processes and their environment under the ids of this process's
+ * namespace.
  */
 export function seesProcesses(platform: NodeJS.Platform): boolean {
   try {
@@ -59,13 +55,10 @@ export function seesProcesses(platform: NodeJS.Platform): boolean {
   }
 }
 
-/**
- * To be called as soon as the leader was started. Throws for what could stand for the processes of
- * others.
- */
+/** Call as soon as the leader has started. Throws if the ids could match processes of others. */
 export function toTree(leader: number, mark: string, platform: NodeJS.Platform): CommandTree {
   assertMark(mark);
-  // To signals, 0 is this process's own group, and -1 everyone.
+  // For signals, 0 means this process's own group, and -1 all processes.
   if (!(leader > 1) || leader === process.pid)
     throw new Error("A command is a process of its own.");
   if (!seesProcesses(platform)) return { leader, mark, leash: undefined, since: undefined };
@@ -75,9 +68,9 @@ export function toTree(leader: number, mark: string, platform: NodeJS.Platform):
 }
 
 /**
- * What of the command runs, found while it is iterated, the youngest first: whoever ends each at
- * once gets ahead of one that forks. Elsewhere than on Linux the group stands for all. One pass
- * over the processes of the machine, about 20 µs each.
+ * Yields the command's running processes during the search, the youngest first. The caller can thus
+ * signal each at once, before it forks again. Without /proc, yields the group as one entry. Reads
+ * all processes of the machine once, about 20 µs each.
  */
 function* findProcesses(
   tree: CommandTree,
@@ -101,7 +94,7 @@ function* findProcesses(
     found.add(pid);
     yield { ...status, isInGroup };
   }
-  // Each round finds the children of what the one before found.
+  // Each round finds children of the processes found in the previous one.
   for (let size = 0; size !== found.size;) {
     size = found.size;
     for (const status of others) {
@@ -114,11 +107,14 @@ function* findProcesses(
 
 export interface Signalled {
   readonly reached: readonly FoundProcess[];
-  /** What may not be signalled: it runs as somebody else. */
+  /** Processes of another user, which may not be signalled. */
   readonly refused: readonly FoundProcess[];
 }
 
-/** Signal 0 only looks. With `asked`, only those whose ids are not in it get the signal. */
+/**
+ * Signals all processes of the command. Signal 0 only looks. With `asked`, processes whose ids are
+ * in it are only looked at.
+ */
 export function signalTree(
   tree: CommandTree,
   signal: "SIGTERM" | "SIGKILL" | 0,
@@ -133,8 +129,8 @@ export function signalTree(
     const answer = signalPid(tree.since === undefined ? -pid : pid, isLeft ? 0 : signal);
     if (answer !== "gone") (answer === "sent" ? reached : refused).push({ pid, name });
   }
-  // The group whole, so that nothing in it can fork in between; last, so that parents were there to
-  // be seen.
+  // Signal the group as a whole, so that nothing in it can fork in between. Do it last: parents
+  // must still exist while their children are searched.
   if (hasGroup && asked === undefined) signalPid(-tree.leader, signal);
   return { reached, refused };
 }
@@ -154,10 +150,10 @@ interface Status extends FoundProcess {
   readonly started: number;
 }
 
-/** Nothing for a process that has ended, also when nobody has collected it yet. */
+/** Returns undefined for a process that has ended, including zombies. */
 function readStatus(pid: number): Status | undefined {
   const text = readText(`/proc/${pid}/stat`);
-  // The name stands in parentheses and may hold some itself.
+  // The name is in parentheses and may itself contain some.
   const end = text.lastIndexOf(")");
   const [state = "Z", parent, group, ...rest] = text.slice(end + 2).split(" ");
   if (end === -1 || state === "Z" || state === "X") return undefined;
@@ -180,7 +176,7 @@ function readLeash(pid: number): string | undefined {
   }
 }
 
-/** "" for what is gone by now, or nobody's business. */
+/** Returns "" if the file no longer exists or may not be read. */
 function readText(path: string): string {
   try {
     return readFileSync(path, "latin1");

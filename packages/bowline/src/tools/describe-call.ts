@@ -1,15 +1,15 @@
 /**
- * A tool call in one short line for a person: what it will touch, with nothing in it that could
- * mislead a terminal or an eye.
+ * Describes a tool call to a person in one short line. Characters that could mislead a terminal or
+ * a reader are escaped.
  */
 import { cutText, escapeText } from "../escape.ts";
 
 const MAX_PATH = 200;
 const MAX_TEXT = 60;
-/** A person who is asked must see all of a command, or that there is more of it. */
+/** Shows long commands, since a person must see all of a command or that it was cut. */
 const MAX_COMMAND = 2000;
 
-/** The arguments are the model's, unchecked. Never throws. */
+/** `args` come from the model, unchecked. Never throws. */
 export function describeCall(toolName: string, args: unknown): string {
   const call: Readonly<Record<string, unknown>> =
     typeof args === "object" && args !== null ? { ...args } : {};
@@ -37,7 +37,7 @@ function describeSearch(
   return `${toolName} ${quote(pattern)}${where}${files}`;
 }
 
-/** "(lines 10-40)" */
+/** Formats a line range such as "(lines 10-40)". */
 function linesOf({ offset, limit }: Readonly<Record<string, unknown>>): string {
   const first = typeof offset === "number" ? offset : 1;
   if (typeof limit === "number") return ` (lines ${first}-${first + limit - 1})`;
@@ -59,7 +59,7 @@ function withMore(command: string): string {
   return shown === text ? text : `${shown} (${text.length - MAX_COMMAND + 1} more characters)`;
 }
 
-/** Bare when it is plain, else in quotes, so that no path can pass for the words around it. */
+/** Quotes a path unless it is plain, so that it cannot be confused with the words around it. */
 function toPath(path: string): string {
   return /^[\p{L}\p{N}_./@+~=%,-]+$/u.test(path) && path.length <= MAX_PATH
     ? path

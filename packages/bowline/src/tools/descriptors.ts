@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
 /**
- * Linux names every open file; a path below it reaches the very folder that was opened, whatever
- * its name is by now.
+ * Linux's folder of open files. A path below it reaches the opened folder itself, even if that was
+ * renamed.
  */
 export const descriptorFolder: string | undefined =
   process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;

@@ -1,4 +1,4 @@
-/** A unified diff of replacements whose places are known, for people to look at. */
+/** Creates a unified diff, for people, from replacements at known positions. */
 import { cutText } from "../escape.ts";
 import type { Span } from "./find-text.ts";
 
@@ -6,7 +6,7 @@ const CONTEXT = 3;
 const MAX_LINES = 400;
 const MAX_LINE = 500;
 
-/** Lines `first` to `first + old.length - 1` (from 0) become `now`. */
+/** Replaces lines `first` to `first + old.length - 1` (from 0) with `now`. */
 interface Change {
   first: number;
   old: string[];
@@ -14,8 +14,8 @@ interface Change {
 }
 
 /**
- * `text` has LF line endings; the spans are ascending and do not overlap. Bounded, however large
- * the change is.
+ * Creates the diff. `text` has LF line endings; `spans` are ascending and do not overlap. The size
+ * of the result is bounded.
  */
 export function unifiedDiff(
   path: string,
@@ -55,8 +55,8 @@ export function unifiedDiff(
 }
 
 /**
- * Whole lines; spans that share a line are one change, and lines that stay the same are none.
- * O(text).
+ * Widens spans to whole lines. Spans that share a line become one change; unchanged lines are
+ * dropped. O(text).
  */
 function toChanges(text: string, spans: readonly Span[], replacement: string): Change[] {
   const changes: Change[] = [];
@@ -99,7 +99,7 @@ function trimmed({ first, old, now }: Change): Change {
   };
 }
 
-/** Changes whose context meets are one hunk. */
+/** Groups changes with overlapping context into hunks. */
 function toHunks(changes: readonly Change[]): Change[][] {
   const hunks: Change[][] = [];
   for (const change of changes) {

@@ -1,5 +1,5 @@
 /**
- * The `edit` tool: one text for another, in a file that keeps its byte order mark and line endings.
+ * The `edit` tool: replaces a text in a file. Keeps the file's byte order mark and line endings.
  */
 import { defineTool, type AgentTool } from "@bowline/core";
 import { unifiedDiff } from "./diff.ts";
@@ -20,10 +20,10 @@ import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
 import { toBytes, writeFileInside } from "./write-file.ts";
 
-/** What `details` of an edit holds. */
+/** The `details` of an edit. */
 export interface EditDetails {
   readonly path: string;
-  /** Unified, with line feeds. */
+  /** A unified diff with LF line endings. */
   readonly diff: string;
 }
 
@@ -59,7 +59,7 @@ export function createEditTool(options: ToolOptions): AgentTool {
       `Replaces a text in a file ${workspace.where}. oldText must match exactly, white space included, and occur once ` +
       "unless replaceAll is set: take in enough lines around it. The file's line endings are kept, so write plain line feeds.",
     parameters,
-    // Two edits of one file in one turn would each start from the same content.
+    // Concurrent edits of one file would both start from the old content.
     executionMode: "sequential",
     async execute({ path, oldText, newText, replaceAll = false }, { signal }) {
       try {

@@ -1,9 +1,9 @@
-/** What a file is, by its first bytes. */
+/** Detects the kind of a file by its first bytes. */
 
-/** The bytes that decide; a NUL among them makes a file binary. */
+/** Number of bytes that are examined. A NUL among them means binary. */
 export const HEAD_BYTES = 8192;
 
-/** The media type of an image that models take. */
+/** Returns the media type of an image that models accept. */
 export function imageTypeOf(head: Buffer): string | undefined {
   if (startsWith(head, "89504e470d0a1a0a")) return "image/png";
   if (startsWith(head, "ffd8ff")) return "image/jpeg";
@@ -26,13 +26,13 @@ const KINDS: readonly (readonly [string, string])[] = [
   ["feff", "UTF-16 text"],
 ];
 
-/** A name for a file that is no UTF-8 text. */
+/** Describes a file that is not UTF-8 text. */
 export function binaryKindOf(head: Buffer): string {
   const known = KINDS.find(([magic]) => startsWith(head, magic))?.[1];
   return known ?? (head.includes(0) ? "binary data" : "not UTF-8 text");
 }
 
-/** Throws if the bytes are no UTF-8. A character cut at the end is left out when `isCut`. */
+/** Throws if the bytes are not UTF-8. With `isCut`, an incomplete last character is dropped. */
 export function decodeUtf8(bytes: Uint8Array, isCut = false): string {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, {
     stream: isCut,

@@ -1,4 +1,4 @@
-/** Which lines of which files match a regular expression. */
+/** Finds the lines of files that match a regular expression. */
 import {
   closeSync,
   constants,
@@ -18,13 +18,10 @@ import { MAX_SEARCHED_BYTES, type GrepJob, type SearchPlace, type SearchResult }
 import { changedMeanwhile, toToolError } from "./tool-error.ts";
 
 const MAX_LINE = 300;
-/** Of a long line, what is shown before the match. */
+/** Characters shown before the match in a long line. */
 const BEFORE = 100;
 
-/**
- * Does a grep job: files in the order of their paths, and no further than the first hit that is too
- * much.
- */
+/** Runs a grep job. Searches files in path order and stops at the first hit beyond a limit. */
 export function findLines(job: GrepJob): SearchResult {
   const pattern = new RegExp(job.source, job.flags);
   const lines: string[] = [];
@@ -50,14 +47,15 @@ export function findLines(job: GrepJob): SearchResult {
 }
 
 /**
- * At most `MAX_LINE` characters of a line, from its start or from shortly before the match at `at`.
+ * Returns at most `MAX_LINE` characters of a line, from its start or from shortly before the match
+ * at `at`.
  */
 function cutAround(line: string, at: number): string {
   if (line.length <= MAX_LINE || at < MAX_LINE - BEFORE) return cutText(line, MAX_LINE);
   return `…${cutText(line.slice(at - BEFORE).replace(/^[\uDC00-\uDFFF]/, ""), MAX_LINE - 1)}`;
 }
 
-/** A glob without "/" is for names at any depth; one that starts with "!" excludes. */
+/** A glob without "/" matches names at any depth. A leading "!" excludes. */
 function toPatterns(glob: string | undefined): string[] {
   if (glob === undefined) return ["**/*"];
   const isNegated = /^!(?!\()/.test(glob);
@@ -67,21 +65,22 @@ function toPatterns(glob: string | undefined): string[] {
 }
 
 /**
- * A file that was asked for by name was all right a moment ago: it is not passed over in silence.
+ * Returns the text of a file, or undefined to skip it. Throws for a file that the job names,
+ * because skipping it silently would hide the problem.
  */
 function textOf(job: GrepJob, path: string): string | undefined {
   try {
     const text = readText(job, join(job.base, path));
     if (text !== undefined || !job.isFile) return text;
   } catch (error) {
-    // Some files can be opened and not be read, such as the kernel's settings.
+    // Some files can be opened but not read, such as some kernel settings.
     if (job.isFile) throw toToolError(error, job.prefix);
     return undefined;
   }
   throw changedMeanwhile({ given: job.prefix });
 }
 
-/** Nothing for what is no text, too large, may not be opened, or is not where it was. */
+/** Returns undefined for a file that is binary, too large, not readable, or was moved. */
 function readText(place: SearchPlace, path: string): string | undefined {
   let descriptor: number;
   try {
@@ -102,7 +101,7 @@ function readText(place: SearchPlace, path: string): string | undefined {
     if (head.subarray(0, length).includes(0)) return undefined;
     const text =
       length < HEAD_BYTES ? head.toString("utf8", 0, length) : readFileSync(descriptor, "utf8");
-    // The empty piece after the last line feed is no line.
+    // The empty part after the last line feed is not a line.
     return text.replace(/^\uFEFF/, "").replace(/\n$/, "");
   } finally {
     closeSync(descriptor);

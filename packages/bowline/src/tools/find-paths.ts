@@ -1,6 +1,6 @@
 /**
- * Which files and folders match a glob: tinyglobby walks and matches, this decides which folders it
- * gets to see.
+ * Finds the files and folders that match a glob. tinyglobby walks and matches; this module decides
+ * which folders it sees.
  */
 import {
   accessSync,
@@ -22,7 +22,7 @@ import { isInside, isWithin } from "./inside.ts";
 import { isHidden, type GlobJob, type SearchPlace, type SearchResult } from "./search.ts";
 import { toToolError } from "./tool-error.ts";
 
-/** Does a glob job. */
+/** Runs a glob job. */
 export function findPaths(job: GlobJob): SearchResult {
   const found = listPaths(job, { patterns: [job.pattern], kind: job.kind, withLinks: true });
   const lines: string[] = [];
@@ -40,19 +40,16 @@ export function findPaths(job: GlobJob): SearchResult {
 export interface ListOptions {
   readonly patterns: readonly string[];
   readonly kind: GlobJob["kind"];
-  /**
-   * Whether links to files inside the working directory count as files. Links to folders are never
-   * followed.
-   */
+  /** Include links to files inside the working directory. Links to folders are never followed. */
   readonly withLinks: boolean;
 }
 
-/** Paths relative to `base`, sorted by code unit; folders end with "/". */
+/** Returns paths relative to `base`, sorted by code unit. Folders end with "/". */
 export function listPaths(
   place: SearchPlace,
   { patterns, kind, withLinks }: ListOptions,
 ): string[] {
-  // A name that only begins with ".." is no way up, for which tinyglobby takes it.
+  // tinyglobby would treat a name that starts with ".." as the parent folder.
   const names = patterns.map((pattern) => pattern.replace(/^\.(?=\.[^/])/, "[.]"));
   const found = globSync(names, {
     cwd: place.base,
@@ -67,13 +64,13 @@ export function listPaths(
   return found.filter((path) => !/^(?:\.{1,2}(?:\/|$))*$/.test(path)).toSorted(byCodeUnit);
 }
 
-/** Node's has many forms; the walk uses the one that gives entries. */
+/** The overload of Node's `readdirSync` that the walk uses. */
 type Readdir = NonNullable<FileSystemAdapter["readdirSync"]>;
 type Entry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
 
 /**
- * Reads a folder without what is ignored or hidden. A glob can name folders to start from, so each is
- * checked, and shows nothing if refused.
+ * Creates a `readdir` that omits ignored and hidden entries. A glob can start in any folder, so
+ * each one is checked; a refused folder appears empty.
  */
 function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) => Entry[] {
   const { root, base } = place;
@@ -92,7 +89,7 @@ function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) =
   };
 }
 
-/** Looks where it really is once it is open, so that a link swapped in for it shows nothing. */
+/** Checks the folder's real path after opening it, so that a link swapped in is not followed. */
 function readFolder(place: SearchPlace, folder: string): Dirent[] {
   if (descriptorFolder === undefined) {
     return isWithin(place, realpathSync.native(folder))
@@ -115,7 +112,7 @@ function isFileInside(place: SearchPlace, link: string): boolean {
     const target = realpathSync.native(link);
     return isWithin(place, target) && statSync(target).isFile();
   } catch {
-    return false; // it dangles
+    return false; // a dangling link
   }
 }
 
@@ -124,8 +121,8 @@ function asFile(name: string): Entry {
 }
 
 /**
- * The walk passes by what it cannot read. That is no answer if it is the folder itself, or if that
- * is gone by now.
+ * Throws if the searched folder itself is unreadable or missing: the walk skips unreadable folders
+ * silently.
  */
 function checkThere({ base, prefix }: SearchPlace): void {
   try {
@@ -135,10 +132,7 @@ function checkThere({ base, prefix }: SearchPlace): void {
   }
 }
 
-/**
- * A folder has no size. Of a file that is gone by now, or that may not be looked at, it is not
- * known.
- */
+/** Returns 0 for a folder, and "?" for a file that is missing or not accessible. */
 function sizeOf(path: string): number | "?" {
   try {
     const stats = statSync(path);

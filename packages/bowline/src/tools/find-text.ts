@@ -1,6 +1,6 @@
-/** Finding and replacing a text in a file whose line endings the model does not know. */
+/** Finds and replaces text in a file, independent of its line endings. */
 
-/** A replaced part, as offsets into the text with LF line endings. */
+/** A part of the text, as offsets into the text with LF line endings. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -9,11 +9,11 @@ export interface Span {
 export interface SourceText {
   /** The byte order mark, or "". */
   readonly bom: string;
-  /** Exactly as in the file, without the mark. */
+  /** The exact content without the byte order mark. */
   readonly raw: string;
-  /** With every CRLF as LF: what is searched. */
+  /** The content with LF for every CRLF; searches use this. */
   readonly text: string;
-  /** Where in `text` the line feeds are that stand for CRLF, ascending. */
+  /** Offsets in `text` of the line feeds that were CRLF, ascending. */
   readonly returns: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export function toLineFeeds(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** The places where `wanted` occurs, none overlapping another, and no more of them than `limit`. */
+/** Finds up to `limit` non-overlapping occurrences of `wanted`. */
 export function findSpans({ bom, text }: SourceText, wanted: string, limit: number): Span[] {
   const needle = toLineFeeds(bom === "" ? wanted : wanted.replace(/^\uFEFF/, ""));
   const spans: Span[] = [];
@@ -46,8 +46,8 @@ export function findSpans({ bom, text }: SourceText, wanted: string, limit: numb
 }
 
 /**
- * The file's new content: its mark, and in the new text the line endings of the part that is
- * replaced, else of the file.
+ * Returns the file's new content. Keeps the byte order mark. New text gets the line endings of the
+ * part it replaces, or else of the file.
  */
 export function replaceSpans(
   source: SourceText,
@@ -71,7 +71,7 @@ export function replaceSpans(
   return result + raw.slice(from);
 }
 
-/** The number of the line, from 1, in which an offset lies. */
+/** Returns the line number of an offset, from 1. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1))
@@ -79,7 +79,7 @@ export function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** An offset into the raw text: one more for each carriage return before it. O(log n). */
+/** Converts an offset to one in the raw text by adding the carriage returns before it. O(log n). */
 function toRaw(returns: readonly number[], offset: number): number {
   let [low, high] = [0, returns.length];
   while (low < high) {

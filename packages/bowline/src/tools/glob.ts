@@ -1,4 +1,4 @@
-/** The `glob` tool: the files and folders whose paths match. */
+/** The `glob` tool: lists files and folders whose paths match a pattern. */
 import { access, constants, stat } from "node:fs/promises";
 import { isAbsolute, posix } from "node:path";
 import { defineTool, type AgentTool } from "@bowline/core";
@@ -16,9 +16,9 @@ import {
   type Workspace,
 } from "./workspace.ts";
 
-/** What `details` of a glob holds. */
+/** The `details` of a glob. */
 export interface GlobDetails {
-  /** All that matched, also when fewer are shown. */
+  /** Number of all matches, including those not shown. */
   readonly total: number;
 }
 
@@ -87,8 +87,8 @@ export function createGlobTool(options: ToolOptions): AgentTool {
 }
 
 /**
- * A pattern relative to its start, or to the working directory if it leads up or is absolute.
- * Refuses what leads outside.
+ * Makes a pattern relative to the search folder, or to the working directory if it leads up or is
+ * absolute. Throws for a pattern that leads outside.
  */
 function toInsidePattern(
   workspace: Workspace,
@@ -109,7 +109,9 @@ function toInsidePattern(
   return { pattern: fromRoot, isFromRoot: true };
 }
 
-/** A pattern leads nowhere else than below the working directory or the folder it starts from. */
+/**
+ * Returns the error for a pattern that leads out of the working directory or of the search folder.
+ */
 function outwardError(workspace: Workspace, given: string): Error {
   if (isConfined(workspace)) return outsideError(workspace, given);
   return toolError(

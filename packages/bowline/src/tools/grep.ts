@@ -1,4 +1,4 @@
-/** The `grep` tool: the lines that match a regular expression. */
+/** The `grep` tool: finds lines that match a regular expression. */
 import { access, constants, stat } from "node:fs/promises";
 import { defineTool, type AgentTool } from "@bowline/core";
 import { showPath } from "../escape.ts";
@@ -22,9 +22,9 @@ import {
   type Workspace,
 } from "./workspace.ts";
 
-/** What `details` of a grep holds. */
+/** The `details` of a grep. */
 export interface GrepDetails {
-  /** The hits in the result. */
+  /** Number of hits in the result. */
   readonly hits: number;
   readonly truncated: boolean;
 }
@@ -98,8 +98,8 @@ export function createGrepTool(options: ToolOptions): AgentTool {
 }
 
 /**
- * With the `u` flag if the expression allows it: `\p{L}` needs it, and needless escapes such as
- * `\-` forbid it.
+ * Compiles with the `u` flag if possible. `\p{L}` needs it; needless escapes such as `\-` do not
+ * allow it.
  */
 function toExpression(
   pattern: string,
@@ -129,7 +129,7 @@ function toExpression(
   throw new Error("unreachable");
 }
 
-/** Whether an expression asks for a line feed: `\n`, but not in `[^\n]`, nor in `\\n`. */
+/** Returns true if an expression matches a line feed: `\n`, but not `[^\n]` or `\\n`. */
 function hasLineFeed(pattern: string): boolean {
   return /(?<!\\)(?:\\\\)*\\n/.test(pattern.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, ""));
 }
@@ -157,7 +157,7 @@ async function resolvePlace(
   }
 }
 
-/** A file that was asked for by name is not skipped in silence. */
+/** Throws if a file that the call names would be skipped. */
 async function checkFile(workspace: Workspace, place: Place): Promise<void> {
   const { handle, stats } = await openFile(workspace, place);
   try {

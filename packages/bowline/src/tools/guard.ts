@@ -1,23 +1,22 @@
 /**
- * A small shell beside a command that does one thing: when this process ends, however it ends, it
- * kills the command. It sees that by the end of its standard input, which only this process holds
- * open; so it works after SIGKILL too.
+ * A small shell that kills the command when this process ends, even by SIGKILL. It detects that by
+ * the end of its standard input, which only this process holds open.
  */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { assertMark, LEASH, seesProcesses, type CommandTree } from "./command-tree.ts";
 
 export interface Guard {
-  /** The command has started. */
+  /** Reports that the command has started. */
   watch(tree: CommandTree): void;
-  /** The command is over. */
+  /** Reports that the command is over. */
   dismiss(): void;
 }
 
 /**
- * `$1` is the mark, `$2` says whether processes are shown. Kills the group, then what carries mark
- * or leash, again while there is more. Each of the three is looked at before it is used: one that
- * is too general would find the processes of others.
+ * `$1` is the mark, `$2` says whether processes are visible. Kills the group, then processes with
+ * the mark or the leash until none is left. Checks all three ids before use: one that is too
+ * general would match other processes.
  */
 const SCRIPT = `
 case $1 in ????????-????-????-????-????????????) ;; *) exit ;; esac
@@ -37,8 +36,8 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done`;
 
 /**
- * To be started before the command, so that there is no moment without. If there is no shell, there
- * is no guard. Throws for a mark that others could carry.
+ * Start it before the command, so that the command is never without a guard. Without /bin/sh there
+ * is no guard. Throws for a mark that other processes could have.
  */
 export function startGuard(mark: string, platform: NodeJS.Platform): Guard {
   assertMark(mark);
@@ -55,7 +54,7 @@ export function startGuard(mark: string, platform: NodeJS.Platform): Guard {
   const ignore = (): void => {};
   shell.on("error", ignore);
   shell.stdin.on("error", ignore);
-  // It must not keep this process from ending.
+  // Let this process exit while the guard runs.
   shell.unref();
   (shell.stdin as Socket).unref();
   return {

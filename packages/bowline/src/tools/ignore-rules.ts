@@ -1,6 +1,6 @@
 /**
- * What searches skip: `.git`, `node_modules`, and what the `.gitignore` files of the working
- * directory ignore, nested ones too.
+ * Decides which paths searches skip: `.git`, `node_modules`, and paths that the working directory's
+ * `.gitignore` files ignore, including nested ones.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -9,17 +9,17 @@ import { isInside } from "./inside.ts";
 
 const ALWAYS = new Set([".git", "node_modules"]);
 const MAX_BYTES = 1024 * 1024;
-/** As git has it by default. */
+/** Git's default for `core.ignorecase`. */
 const ignorecase = process.platform === "win32" || process.platform === "darwin";
 
 export class IgnoreRules {
-  /** Rules above this folder do not count. */
+  /** Rules above this folder are not used. */
   readonly #top: string;
   readonly #base: string;
   readonly #rules = new Map<string, Rules | undefined>();
   readonly #folders = new Map<string, boolean>();
 
-  /** A `base` that is itself ignored was asked for by name: then only the rules inside it count. */
+  /** If `base` itself is ignored, only the rules inside it apply, because the call named it. */
   constructor(root: string, base: string) {
     this.#top = root;
     this.#base = root;
@@ -29,7 +29,7 @@ export class IgnoreRules {
     if (isIgnored) this.#top = base;
   }
 
-  /** `path` lies in a folder that is not ignored. */
+  /** Returns true if a path is ignored. The folder that contains it must not be. */
   isIgnored(path: string, isFolder: boolean): boolean {
     if (ALWAYS.has(basename(path))) return true;
     for (let folder = dirname(path); isInside(this.#top, folder); folder = dirname(folder)) {
@@ -45,7 +45,7 @@ export class IgnoreRules {
     return false;
   }
 
-  /** Whether the folder or one above it, below the base, is ignored. */
+  /** Returns true if the folder or a parent, below the base, is ignored. */
   isFolderIgnored(folder: string): boolean {
     if (folder === this.#base || !isInside(this.#base, folder)) return false;
     let isIgnored = this.#folders.get(folder);
@@ -60,11 +60,11 @@ export class IgnoreRules {
   }
 }
 
-/** Those of one file. */
+/** The rules of one file. */
 class Rules {
   readonly #text: string;
   readonly #all: Ignore;
-  /** For a folder that these rules ignore and those of a folder in between do not. */
+  /** Rule sets for folders that are ignored here but included by another file. */
   readonly #amended = new Map<string, Ignore>();
 
   constructor(text: string) {
@@ -72,14 +72,16 @@ class Rules {
     this.#all = ignore({ ignorecase }).add(text);
   }
 
-  /** `path` lies in a folder that is not ignored, whatever these rules alone say of that folder. */
+  /**
+   * Tests a path. Its folder is known to be included, whatever these rules say about the folder.
+   */
   test(path: string, isFolder: boolean): TestResult {
     const parent = dirname(path);
     const isReturned = parent !== "." && this.#all.test(`${parent}/`).ignored;
     return (isReturned ? this.#without(parent) : this.#all).test(path + (isFolder ? "/" : ""));
   }
 
-  /** The rules, without what they say of a folder and those above it. */
+  /** Returns the rules with exceptions for a folder and its parents. */
   #without(folder: string): Ignore {
     let rules = this.#amended.get(folder);
     if (rules === undefined) {
@@ -93,7 +95,10 @@ class Rules {
   }
 }
 
-/** Like git it does not follow a link; what is no regular file or cannot be read has no rules. */
+/**
+ * Reads a rules file. Like git, does not follow links. Returns undefined if it is not a readable
+ * regular file.
+ */
 function readRules(path: string): Rules | undefined {
   let descriptor: number;
   try {

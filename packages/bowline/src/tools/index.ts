@@ -22,7 +22,7 @@ const factories: Readonly<Record<ToolName, (options: ToolOptions) => AgentTool>>
 };
 
 export interface ToolsOptions extends ToolOptions {
-  /** Which tools, in this order. Default all. */
+  /** The tools to create, in this order. Default: all. */
   readonly only?: readonly ToolName[];
 }
 
@@ -38,9 +38,9 @@ const optionNames: Readonly<Record<keyof ToolsOptions, true>> = {
 };
 
 /**
- * Tools for an agent, confined to one working directory; bash starts there and is not confined.
- * Throws `invalid_argument` if the directory cannot be used, for an unknown tool, option or limit,
- * and for a limit out of range.
+ * Creates tools for an agent, confined to one working directory. bash starts there but is not
+ * confined. Throws `invalid_argument` for an unusable directory, for an unknown tool, option or
+ * limit, and for a limit out of range.
  */
 export function createTools({ only, ...options }: ToolsOptions): AgentTool[] {
   checkNames({ only, ...options }, Object.keys(optionNames));
@@ -55,7 +55,7 @@ export function createTools({ only, ...options }: ToolsOptions): AgentTool[] {
 
 const readOnly: ReadonlySet<string> = new Set<ToolName>(["read", "grep", "glob"]);
 
-/** Whether a tool can change something. What is not known is taken to. */
+/** Returns true if a tool can change something, also for unknown names. */
 export function needsApproval(toolName: string): boolean {
   return !readOnly.has(toolName);
 }

@@ -1,11 +1,11 @@
 import { sep } from "node:path";
 
-/** Not files but doors: processes with their environments, devices, the kernel's settings. */
+/** Folders without regular files: processes and their environments, devices, kernel settings. */
 const SYSTEM = ["/dev", "/proc", "/sys"];
 
 /**
- * True for `root` itself and for what is below it; the system's own folders are below no other.
- * Both paths are absolute and normal.
+ * Returns true for `root` and paths below it. /dev, /proc and /sys do not count as below other
+ * folders. Both paths are absolute and normalised.
  */
 export function isInside(root: string, path: string): boolean {
   return (
@@ -14,8 +14,8 @@ export function isInside(root: string, path: string): boolean {
 }
 
 /**
- * True for what is inside either: a working directory may itself lie in one of the system's
- * folders.
+ * Returns true for paths inside either folder: the working directory itself may be in /dev, /proc
+ * or /sys.
  */
 export function isWithin(
   { root, reach }: { readonly root: string; readonly reach: string },

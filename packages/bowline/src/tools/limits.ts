@@ -1,26 +1,26 @@
-/** What a caller may bound. Each tool has its own default beside it. */
+/** Limits that the caller can set. Each tool has its own defaults. */
 import { BowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 
 export interface ToolLimits {
-  /**
-   * How long a command of bash may take when its call does not say, in milliseconds. Default
-   * 120,000.
-   */
+  /** Default timeout of a bash command, in milliseconds. Default 120,000. */
   readonly commandMs?: number;
-  /** The longest that a call may ask for. Default 3,600,000, or `commandMs` where that is more. */
+  /**
+   * Longest timeout that a call may request, in milliseconds. Default 3,600,000, or `commandMs` if
+   * that is more.
+   */
   readonly maxCommandMs?: number;
-  /** How long grep and glob may search, in milliseconds. Default 60,000. */
+  /** Time limit of grep and glob, in milliseconds. Default 60,000. */
   readonly searchMs?: number;
   /**
-   * The most characters of one result's text, beside the line that says what was cut; at least 100.
-   * Default 30,000 for bash, of which the middle is left out, 100,000 for read, which counts bytes,
-   * and 4,000,000 for grep and glob, which also stop at a number of hits.
+   * Most characters in the text of one result, without the note about what was cut; at least 100.
+   * Default 30,000 for bash, which cuts the middle, and 100,000 for read, which counts bytes.
+   * Default 4,000,000 for grep and glob, which also limit the number of hits.
    */
   readonly resultCharacters?: number;
 }
 
-/** What a timer can wait; a longer one would fire at once. */
+/** Longest delay of a timer; Node fires a longer one at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 const FEWEST_CHARACTERS = 100;
 
@@ -39,7 +39,7 @@ export function checkLimits(limits: ToolLimits): void {
     if (ms !== undefined && !(ms > 0 && ms <= LONGEST_MS)) {
       throw new BowlineError(
         "invalid_argument",
-        `limits.${name} is above 0 and at most ${LONGEST_MS}, not ${ms}.`,
+        `limits.${name} must be above 0 and at most ${LONGEST_MS}, not ${ms}.`,
       );
     }
   }
@@ -47,10 +47,10 @@ export function checkLimits(limits: ToolLimits): void {
     resultCharacters !== undefined &&
     !(Number.isInteger(resultCharacters) && resultCharacters >= FEWEST_CHARACTERS)
   ) {
-    const rule = `a whole number from ${FEWEST_CHARACTERS} on`;
+    const rule = `a whole number of at least ${FEWEST_CHARACTERS}`;
     throw new BowlineError(
       "invalid_argument",
-      `limits.resultCharacters is ${rule}, not ${resultCharacters}.`,
+      `limits.resultCharacters must be ${rule}, not ${resultCharacters}.`,
     );
   }
 }

@@ -1,36 +1,39 @@
-/** A command that runs, until nothing of it is left. */
+/** A running command with all its processes. */
 import { signalTree, type CommandTree } from "./command-tree.ts";
 import type { Guard } from "./guard.ts";
 
-/** Looks while it is given time to end: most end at once. */
+/** Interval between checks after SIGTERM. Most processes end at once. */
 const LOOK_MS = 100;
-/** Looks while it is killed, and for how long. */
+/** Interval between checks after SIGKILL, and how long they continue. */
 const KILL_LOOK_MS = 10;
 const KILL_MS = 400;
-/** What forks and ends all the time can be missed in one look. */
+/**
+ * Checks without a process before the command counts as ended. One check can miss a process that
+ * forks and exits continuously.
+ */
 const QUIET_LOOKS = 3;
 
 export class LiveCommand {
   readonly tree: CommandTree;
   readonly #guard: Guard;
-  /** The processes that know that they are to end. */
+  /** Ids of processes that received SIGTERM. */
   readonly #asked = new Set<number>();
   #isOver = false;
 
-  /** The guard keeps it from outliving this process. */
+  /** Starts the guard's watch, so that the command does not outlive this process. */
   constructor(tree: CommandTree, guard: Guard) {
     this.tree = tree;
     this.#guard = guard;
     guard.watch(tree);
   }
 
-  /** Asks all of it to end, and kills after `graceMs` what has not. */
+  /** Sends SIGTERM to all processes, and SIGKILL after `graceMs`. */
   end(graceMs: number): void {
     for (const { pid } of signalTree(this.tree, "SIGTERM").reached) this.#asked.add(pid);
     this.#waitOut(performance.now() + graceMs, QUIET_LOOKS);
   }
 
-  /** Nothing of it is left. */
+  /** Marks the command as ended and dismisses the guard. */
   release(): void {
     if (!this.#isOver) this.#guard.dismiss();
     this.#isOver = true;
@@ -48,7 +51,7 @@ export class LiveCommand {
       if (left === 0 || late > KILL_MS) this.release();
       else this.#waitOut(deadline, left);
     };
-    // This process may end meanwhile: then the guard kills.
+    // If this process exits meanwhile, the guard kills the command.
     setTimeout(look, rest > 0 ? Math.min(LOOK_MS, rest) : KILL_LOOK_MS).unref();
   }
 }

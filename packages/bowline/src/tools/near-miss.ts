@@ -1,6 +1,6 @@
 /**
- * Why a text was not found: the place that differs least, and in what. Each way of comparing
- * forgives more than the one before.
+ * Explains why a text was not found: finds the closest place and names the difference. Each
+ * comparison ignores more than the previous one.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { cutText, escapeText } from "../escape.ts";
@@ -20,15 +20,15 @@ const MAX_COMPARED_LINES = 20_000;
 const MAX_LINE = 200;
 
 /**
- * Sentences and lines to follow "oldText does not occur in …", or "" if nothing is like it. A large
- * file takes a while: other work has its turn in between, and an abort its effect.
+ * Returns text to follow "oldText does not occur in …", or "" if nothing is similar. Yields to
+ * other work between comparisons and checks for aborts, because a large file takes long.
  */
 export async function describeNearMiss(
   text: string,
   wanted: string,
   signal: AbortSignal,
 ): Promise<string> {
-  // As files of old had them: one line to all that is below.
+  // Files with old Mac line endings look like one line.
   const here = text.replaceAll("\r", "\n").indexOf(wanted.replaceAll("\r", "\n"));
   if (here !== -1) {
     const where = `line ${lineAt(text, here)} has carriage returns alone ("\\r") where oldText has line feeds, or the other way round`;
@@ -52,7 +52,7 @@ export async function describeNearMiss(
   return `${describeFirstDifference(lines, wantedLines, best)}The nearest lines are:\n${show(lines, best, wantedLines.length)}`;
 }
 
-/** Of several lines, where the file goes another way. */
+/** For several lines, names the first line that differs. */
 function describeFirstDifference(
   lines: readonly string[],
   wantedLines: readonly string[],
@@ -64,7 +64,10 @@ function describeFirstDifference(
   return `The first line that differs is line ${first + differing}; for it oldText has "${wanted}". `;
 }
 
-/** The start, from 1, of the lines likest to the longest line wanted, if any is half like it. */
+/**
+ * Returns the start, from 1, of the lines most similar to the longest wanted line, if at least half
+ * similar.
+ */
 function findLikest(lines: readonly string[], wantedLines: readonly string[]): number | undefined {
   const longest = wantedLines.reduce(
     (best, line, index) =>
@@ -103,7 +106,7 @@ function toPairs(line: string): Set<string> {
   return pairs;
 }
 
-/** The share of common pairs of letters (Sørensen and Dice), 0 to 1. */
+/** Returns the share of common letter pairs (Sørensen–Dice coefficient), 0 to 1. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 || b.size === 0) return 0;
   let common = 0;

@@ -1,6 +1,6 @@
 /**
- * Opening what may have been swapped since it was resolved: never a link, never a device, and
- * checked again once it is open.
+ * Opens files that may have been swapped since their path was resolved. Does not open links or
+ * devices, and checks the location again after opening.
  */
 import { constants, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
@@ -18,12 +18,12 @@ export interface OpenFile {
 /** Opens a regular file for reading. The caller closes it. */
 export async function openFile(workspace: Workspace, place: Place): Promise<OpenFile> {
   const before = await lstat(place.real);
-  // Opening a device can have effects of its own.
+  // Opening a device can have side effects.
   if (!before.isFile() && !before.isSymbolicLink()) throw notRegular(place, before);
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await open(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
-      // The path had no link left in it when it was resolved.
+      // The resolved path contained no links.
       throw error.code === "ELOOP" ? changedMeanwhile(place) : error;
     },
   );
@@ -39,8 +39,8 @@ export async function openFile(workspace: Workspace, place: Place): Promise<Open
 }
 
 /**
- * Throws if what is open is out of reach. Without Linux's names it compares with what `path` leads
- * to now.
+ * Throws if the open file is out of reach. Without /proc/self/fd, compares it with the current
+ * target of `path`.
  */
 export async function checkInside(
   workspace: Workspace,
@@ -59,8 +59,7 @@ export async function checkInside(
 }
 
 /**
- * Whether it is the file that was looked at before, and as far as its size and time tell with the
- * same content.
+ * Returns true if it is the same file with the same content, judged by size and modification time.
  */
 export function isSame(now: BigIntStats | undefined, then: BigIntStats): boolean {
   return (
@@ -71,21 +70,21 @@ export function isSame(now: BigIntStats | undefined, then: BigIntStats): boolean
   );
 }
 
-/** Whether an open file is not what it was when it was opened. */
+/** Returns true if an open file changed since it was opened. */
 export async function hasChanged({ handle, stats }: OpenFile): Promise<boolean> {
   return !isSame(await handle.stat({ bigint: true }), stats);
 }
 
 /**
- * Passes on what was learned from a file, unless it may have been learned from half of the old one
- * and half of the new.
+ * Returns `learned`, or throws if the file changed while it was read: the content may be part old
+ * and part new.
  */
 export async function unlessChanged<T>(place: Place, file: OpenFile, learned: T): Promise<T> {
   if (await hasChanged(file)) throw changedMeanwhile(place);
   return learned;
 }
 
-/** The error for something that is no regular file. */
+/** Returns the error for something that is not a regular file. */
 export function notRegular(place: Place, stats: Stats | BigIntStats): Error {
   const shown = showPath(place.given);
   if (stats.isDirectory())

@@ -1,6 +1,6 @@
 /**
- * All that a command printed, byte for byte: in memory while that is little, then in a file of
- * bounded size.
+ * Stores the output of a command byte for byte: in memory while short, then in a file of limited
+ * size.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -14,9 +14,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** Of a longer output the file has the beginning. */
+/** Longer output is cut to this size. */
 export const MAX_FILE_BYTES = 100_000_000;
-/** All such files of this person in one folder; beyond it the oldest go. */
+/** Size limit of all output files of this user in one folder. The oldest are removed. */
 const MAX_KEPT_BYTES = 1_000_000_000;
 const NAME = /^bowline-output-[\da-f-]{36}\.txt$/;
 
@@ -32,12 +32,12 @@ export class OutputFile {
     this.#folder = folder;
   }
 
-  /** Where it is, if it was opened and nothing went wrong. */
+  /** The file's path, if it was opened and no write failed. */
   get path(): string | undefined {
     return this.#path;
   }
 
-  /** Whether there was more than it may hold. */
+  /** Whether the output exceeded the limit. */
   get isCut(): boolean {
     return this.#room < 0;
   }
@@ -56,8 +56,8 @@ export class OutputFile {
   }
 
   /**
-   * Moves what there is from memory to the disk, where all that follows goes too. Without room for
-   * it there is no file.
+   * Creates the file and moves the buffered output into it. Later output follows. If the file
+   * cannot be created, `path` stays undefined.
    */
   open(): void {
     if (this.#isOpened) return;
@@ -68,7 +68,7 @@ export class OutputFile {
       this.#descriptor = openSync(path, "wx", 0o600);
       this.#path = path;
     } catch {
-      // The caller still has a part to show, and says that there is no more.
+      // The caller still shows a part, and says that the rest is not available.
     }
     this.#write(this.early);
     this.#early.length = 0;
@@ -76,7 +76,7 @@ export class OutputFile {
 
   close(): void {
     if (this.#descriptor === undefined) return;
-    // A command that clears the temporary folder takes its own output along.
+    // A command that clears the temporary folder also removes its own output.
     if (this.#path !== undefined && !isAt(this.#path, this.#descriptor)) this.#path = undefined;
     closeSync(this.#descriptor);
     this.#descriptor = undefined;
@@ -88,7 +88,7 @@ export class OutputFile {
     try {
       writeFileSync(this.#descriptor, chunk);
     } catch {
-      // Half a file would only take up what little room there is.
+      // Remove a partial file: it only uses scarce disk space.
       this.close();
       rmSync(path, { force: true });
       this.#path = undefined;
@@ -104,7 +104,7 @@ function isAt(path: string, descriptor: number): boolean {
   }
 }
 
-/** Removes the oldest files, so that one more will not be too many. */
+/** Removes the oldest files to make room for one more. */
 function makeRoom(folder: string): void {
   const files = readdirSync(folder)
     .filter((name) => NAME.test(name))

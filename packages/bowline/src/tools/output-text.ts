@@ -1,24 +1,23 @@
-/** The output of a command as a model may see it: text as it is, other bytes named or left out. */
+/** Shows a command's output to a model: text unchanged, binary data described. */
 import { binaryKindOf, imageTypeOf } from "./file-kind.ts";
 
-/** Beyond this many characters that are none, and this share of all, a piece is no text. */
+/** A text with more control characters than this count and this share is binary. */
 const MAX_COUNT = 8;
 const MAX_SHARE = 0.1;
 const NO_TEXT = /[\0-\u0006\u000E-\u001A\u001C-\u001F\u007F\uFFFD]/g;
 
-/** Whether decoded output is data rather than text. A few stray bytes do not make it so. */
+/** Returns true if decoded output is binary data. A few stray bytes do not count. */
 export function isBinary(text: string): boolean {
   return (text.match(NO_TEXT)?.length ?? 0) > Math.max(MAX_COUNT, text.length * MAX_SHARE);
 }
 
-/** What the data is, by its first bytes. */
+/** Describes the data by its first bytes. */
 export function nameBinary(head: Buffer): string {
   return imageTypeOf(head) ?? binaryKindOf(head);
 }
 
 /**
- * Control characters that do nothing in a text, such as NUL, escaped; tabs, colours and the like
- * stay.
+ * Escapes control characters without a use in text, such as NUL. Keeps tabs, colours and similar.
  */
 export function escapeControls(text: string): string {
   return text.replaceAll(/[\0-\u0006\u000E-\u001A\u001C-\u001F\u007F]/g, (character) => {

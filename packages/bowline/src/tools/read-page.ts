@@ -1,35 +1,33 @@
 /**
- * Some lines of a file in constant memory: it is streamed, and only the lines asked for are kept.
+ * Reads some lines of a file in constant memory. Streams the file and keeps only the requested
+ * lines.
  */
 import type { FileHandle } from "node:fs/promises";
 import { stopIfAborted } from "./tool-error.ts";
 
 export interface PageOptions {
-  /** The first line wanted, from 1. */
+  /** The first line to return, from 1. */
   readonly offset: number;
-  /** The most lines. */
+  /** Most lines. */
   readonly limit: number;
-  /** Whether each line gets its number and a tab before it, which then count too. */
+  /** Prefix each line with its number and a tab, which count towards `maxBytes`. */
   readonly lineNumbers: boolean;
-  /** The most bytes. Lines that do not fit whole are left out, except the first, which is cut. */
+  /** Most bytes. A line that does not fit is omitted; only the first line is cut instead. */
   readonly maxBytes: number;
   /** Read to the end to count all lines, or stop when the page is full. */
   readonly countAll: boolean;
-  /**
-   * Where the file ends, in bytes: one that grows while it is read, such as a log, would have no
-   * end.
-   */
+  /** Stop reading at this offset, in bytes. A growing file, such as a log, might have no end. */
   readonly end: number;
   readonly signal: AbortSignal;
 }
 
 export interface Page {
   readonly bytes: Buffer;
-  /** The last line in the page; `offset - 1` when there is none. */
+  /** The last line in the page; `offset - 1` if the page is empty. */
   readonly last: number;
-  /** The lines of the file, unless the reading stopped before its end. */
+  /** Number of lines in the file; undefined if reading stopped before the end. */
   readonly total: number | undefined;
-  /** The only line is longer than `maxBytes`. */
+  /** True if the only line is longer than `maxBytes`. */
   readonly isLineCut: boolean;
 }
 
@@ -70,7 +68,7 @@ export async function readPage(handle: FileHandle, options: PageOptions): Promis
 class PageBuilder {
   readonly #options: PageOptions;
   readonly #lines: Buffer[] = [];
-  /** The line being read. */
+  /** The pieces of the current line. */
   #open: Buffer[] = [];
   #bytes = 0;
   #last: number;
@@ -86,7 +84,7 @@ class PageBuilder {
     return this.#isOutOfBytes || line >= this.#options.offset + this.#options.limit;
   }
 
-  /** A piece of a line, copied: the caller's buffer is used again. */
+  /** Adds a copy of a piece of a line, because the caller reuses its buffer. */
   add(piece: Buffer, line: number): void {
     const { maxBytes, lineNumbers } = this.#options;
     if (lineNumbers && this.#open.length === 0) this.#bytes += `${line}\t`.length;

@@ -1,4 +1,4 @@
-/** The `read` tool: the lines of a text file, or an image. */
+/** The `read` tool: returns lines of a text file, or an image. */
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
 import { showPath } from "../escape.ts";
 import { binaryKindOf, decodeUtf8, HEAD_BYTES, imageTypeOf } from "./file-kind.ts";
@@ -7,7 +7,9 @@ import { readPage, type Page } from "./read-page.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type Place, type ToolOptions } from "./workspace.ts";
 
-/** What `details` of a read holds: `lines` counts those in the result, `bytes` the whole file. */
+/**
+ * The `details` of a read: `lines` counts the lines in the result, `bytes` is the size of the file.
+ */
 export interface ReadDetails {
   readonly path: string;
   readonly bytes: number;
@@ -17,9 +19,9 @@ export interface ReadDetails {
 const DEFAULT_LINES = 2000;
 const DEFAULT_BYTES = 100_000;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
-/** The lines of larger files are not counted to the end. */
+/** In larger files the lines are not counted to the end. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
-/** Of a log that grows all the time there is no quiet moment, so this is no error. */
+/** A notice and not an error, because a busy log always changes. */
 const CHANGED =
   "[the file was changed by something else while it was read: this may be part old and part new]";
 
@@ -95,7 +97,7 @@ async function readOpen(
       details,
     });
   if (head.includes(0)) throw await unlessChanged(place, file, binaryError(place, head, size));
-  // Some file systems say 0 and have content all the same.
+  // Some file systems report size 0 for files with content.
   const end = size === 0 ? Infinity : size;
   const page = await readPage(handle, { ...wanted, countAll: size <= MAX_COUNTED_BYTES, end });
   const { offset } = wanted;
@@ -122,8 +124,8 @@ async function readOpen(
 }
 
 /**
- * A number and a tab before each line, also an empty one; the text ends with no line of its own
- * after the last line feed.
+ * Puts a number and a tab before each line, including empty ones. The part after the last line feed
+ * is not a line.
  */
 function numberLines(text: string, first: number): string {
   let line = first;
@@ -138,14 +140,14 @@ async function readImage(
   const size = Number(file.stats.size);
   const tooLarge = `${showPath(place.given)} is an image of ${size} bytes (${mimeType}); at most ${MAX_IMAGE_BYTES} can be read`;
   if (size > MAX_IMAGE_BYTES) throw toolError(tooLarge);
-  // By position: the file may grow while it is read.
+  // Read at a fixed position: the file may grow meanwhile.
   const { bytesRead, buffer } = await file.handle.read(Buffer.alloc(size), 0, size, 0);
   const data = buffer.subarray(0, bytesRead).toString("base64");
   const details = { path: place.shown, bytes: size, lines: 0 };
   return unlessChanged(place, file, { content: [{ type: "image", data, mimeType }], details });
 }
 
-/** Empty when the page ends where the file does. */
+/** Returns "" if the page reaches the end of the file. */
 function noticeOf({ last, total, isLineCut }: Page, { offset, maxBytes }: Wanted): string {
   if (last === total && !isLineCut) return "";
   const cut = isLineCut ? `; line ${last} is longer than ${maxBytes} bytes and was cut` : "";

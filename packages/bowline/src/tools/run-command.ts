@@ -1,6 +1,6 @@
 /**
- * One child process with all it starts, to a settled end. Nothing it does can keep the promise from
- * settling.
+ * Runs one command until it and its processes have ended. The promise settles whatever the command
+ * does.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -26,37 +26,37 @@ export interface CommandOptions extends Limits {
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Standard output and standard error, in the order in which they were written. */
+  /** Standard output and standard error, in the order of writing. */
   readonly onOutput: (chunk: Buffer) => void;
-  /** Default this one. Only Linux shows whose a process is. */
+  /** Default: the current platform. Only Linux shows which processes belong to a command. */
   readonly platform?: NodeJS.Platform;
 }
 
 export interface CommandEnd {
   readonly reason: "exited" | "timeout" | "aborted" | "flood";
-  /** Null when a signal ended it, or when it would not end. Node says 0 of a real-time signal. */
+  /** Null if a signal ended the command or it did not end. Node reports 0 for real-time signals. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /**
-   * What the command left in the background when it exited: it was asked to end, and is killed if
-   * it does not.
+   * Background processes at the command's exit. They were told to end and are killed if they do
+   * not.
    */
   readonly ended: readonly FoundProcess[];
-  /** What runs on: it may not be signalled, or even SIGKILL did not end it. */
+  /** Processes that still run: they may not be signalled, or survived SIGKILL. */
   readonly left: readonly FoundProcess[];
-  /** Something runs on that could not be found. */
+  /** True if a process still runs that could not be found. */
   readonly isLost: boolean;
 }
 
 /**
- * How long the output is waited for once the command itself has ended: something in the background
- * may hold it open.
+ * How long to wait for output after the command has exited. A background process may hold the pipe
+ * open.
  */
 const OUTPUT_GRACE_MS = 200;
 const LOOK_AGAIN_MS = 30;
-/** What forks and ends all the time can be missed in one look. */
+/** Number of checks. One check can miss a process that forks and exits continuously. */
 const LOOKS = 3;
-/** From SIGTERM to SIGKILL, for what a command leaves in the background. */
+/** Time from SIGTERM to SIGKILL for background processes. */
 const BACKGROUND_GRACE_MS = 2_000;
 
 /** Rejects only if the command cannot be started. */
@@ -81,7 +81,7 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
     options.onOutput(chunk);
     limits.addOutput(chunk.length);
   });
-  // Nobody has anything to say there; it closes when the last process that holds it is gone.
+  // The leash carries no data. It closes when the last process that holds it is gone.
   const leash = (child.stdio as readonly unknown[])[LEASH] as Socket;
   leash.resume();
   const exit = await Promise.race([waitForExit(child, limits), limits.patience]);
@@ -99,13 +99,12 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
   child.unref();
   const { exitCode, signal } = exit ?? { exitCode: null, signal: null };
   const ended = reason === undefined ? reached : [];
-  // After an early stop, what is found is within its time to end; after its time it is what would
-  // not.
+  // After an early stop, found processes still have time to end; after that time, they did not end.
   const left = exit === undefined ? [...reached, ...refused] : refused;
   return { reason: reason ?? "exited", exitCode, signal, ended, left, isLost };
 }
 
-/** Until the command itself has ended and its output is over, or was waited for long enough. */
+/** Resolves when the command has exited and its output has ended, or after the grace period. */
 async function waitForExit(
   child: Started,
   limits: CommandLimits,
@@ -114,12 +113,12 @@ async function waitForExit(
   const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   limits.releaseTime();
   await Promise.race([closed, sleep(OUTPUT_GRACE_MS, undefined, { ref: false })]);
-  // Timers come before input: one more turn for what was written while this process was busy.
+  // Node runs timers before input: wait one turn for data written while this process was busy.
   await turn();
   return { exitCode, signal };
 }
 
-/** What runs on, once what was just about to end has had a moment to. */
+/** Finds remaining processes, after a short wait for those that are about to end. */
 async function look(tree: CommandTree, leash: Socket): Promise<Signalled> {
   let found = signalTree(tree, 0);
   const isQuiet = (): boolean => found.reached.length + found.refused.length === 0;
@@ -134,10 +133,10 @@ async function look(tree: CommandTree, leash: Socket): Promise<Signalled> {
 type Started = ChildProcessByStdio<null, Readable, null>;
 
 function start({ shell, command, cwd, env }: CommandOptions, mark: string): Started {
-  // A command may run Bowline itself; what that starts is of both.
+  // If the command runs Bowline itself, its processes carry both marks.
   const marks = `${env[MARK_VARIABLE] ?? ""} ${mark}`.trim();
-  // A small shell makes standard error the same pipe as standard output, then becomes the one that
-  // runs the command.
+  // A small shell joins standard error to the standard output pipe, then replaces itself with the
+  // real shell.
   const child = spawn("/bin/sh", ["-c", 'exec "$0" -c -- "$1" 2>&1', shell, command], {
     cwd,
     env: { ...env, [MARK_VARIABLE]: marks },

@@ -1,7 +1,7 @@
 /**
- * Searches, a few at a time: each runs in a thread with a heap of its own, and an answer may hold
- * thousands of calls. To begin a thread takes longer than most searches: one that is done goes to
- * who waits.
+ * Runs a few searches at a time, each in a thread with its own heap, because one answer may contain
+ * thousands of calls. Starting a thread takes longer than most searches, so a free thread is handed
+ * to the next search.
  */
 import {
   SearchThread,
@@ -18,7 +18,7 @@ export class SearchQueue {
   #free = AT_ONCE;
   readonly #waiting: ((thread: SearchThread | undefined) => void)[] = [];
 
-  /** The time limit of a search begins when it does. */
+  /** Runs a search. Its time limit starts when the search does. */
   async search(job: GlobJob | GrepJob, options: SearchOptions): Promise<SearchResult> {
     stopIfAborted(options.signal);
     let thread: SearchThread | undefined;
@@ -36,7 +36,7 @@ export class SearchQueue {
     }
   }
 
-  /** Gives the thread of the search before, if that can go on. */
+  /** Waits for a slot. Resolves with the previous search's thread if that can be reused. */
   #turn(signal: AbortSignal): Promise<SearchThread | undefined> {
     return new Promise((resolve, reject) => {
       const begin = (thread: SearchThread | undefined): void => {

@@ -1,6 +1,6 @@
 /**
- * The thread in which searches run: a job in, its answer out. Synchronous throughout; whoever
- * started it ends it.
+ * The thread that runs searches: receives a job, posts its answer. Everything is synchronous; its
+ * owner terminates it.
  */
 import { parentPort } from "node:worker_threads";
 import { findPaths } from "./find-paths.ts";

@@ -1,7 +1,7 @@
 /**
- * Searching, in a worker thread. A regular expression or a glob from a model can take for ever to
- * match (both backtrack), and a tree can be endless; a thread can be ended at any instant, so that
- * an abort and the time limit always hold.
+ * Runs searches in a worker thread. A model's regular expression or glob can backtrack without end,
+ * and a folder tree can be endless. A thread can be terminated at any time, so aborts and the time
+ * limit always work.
  */
 import { extname, relative, sep } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -13,30 +13,30 @@ import type { Place, Workspace } from "./workspace.ts";
 /** Larger files are not searched for lines. */
 export const MAX_SEARCHED_BYTES: number = 5 * 1024 * 1024;
 
-/** Where to look. All paths are absolute and without links. */
+/** Where to search. All paths are absolute and without links. */
 export interface SearchPlace {
   /**
-   * The working directory, or the base if that is not in it: ignore rules above it do not count.
+   * The working directory, or `base` if that lies outside. Ignore rules above it do not apply.
    */
   readonly root: string;
-  /** What no path may leave that leads out of the root. */
+  /** Paths outside the root must stay inside this folder. */
   readonly reach: string;
-  /** The folder to search, or the one file. */
+  /** The folder or file to search. */
   readonly base: string;
   /**
-   * What stands before the paths found, to make them relative to the working directory: "" or
-   * "src/"; elsewhere absolute.
+   * Prefix that makes found paths relative to the working directory: "" or "src/". Absolute for
+   * paths outside it.
    */
   readonly prefix: string;
-  /** Patterns of what is left out, relative to the root. */
+  /** Patterns to leave out, relative to the root. */
   readonly hidden: readonly string[];
 }
 
-/** What bounds the result. */
+/** Limits of the result. */
 interface SearchLimits {
-  /** The most hits. */
+  /** Most hits. */
   readonly limit: number;
-  /** The most characters of all hits, with a line feed for each. */
+  /** Most characters of all hits, including a line feed for each. */
   readonly characters: number;
 }
 
@@ -52,19 +52,21 @@ export interface GrepJob extends SearchPlace, SearchLimits {
   /** A regular expression. */
   readonly source: string;
   readonly flags: string;
-  /** Which files, when `base` is a folder. */
+  /** Pattern of files to search, if `base` is a folder. */
   readonly glob: string | undefined;
   readonly isFile: boolean;
 }
 
 export interface SearchResult {
-  /** One hit each. */
+  /** One hit per line. */
   readonly lines: readonly string[];
-  /** All hits of a glob; of a grep, more than there are lines says only that there are more. */
+  /**
+   * All hits of a glob. For a grep, a number above that of `lines` only says that there are more.
+   */
   readonly total: number;
 }
 
-/** What the thread sends back, once. */
+/** The thread's answer to one job. */
 export type SearchAnswer =
   | { readonly type: "done"; readonly result: SearchResult }
   | { readonly type: "failed"; readonly message: string };
@@ -79,12 +81,12 @@ const isSource = extname(import.meta.url) === ".ts";
 const sourceFile = new URL("./search-worker.ts", import.meta.url);
 const builtFile = new URL("./search-worker.js", import.meta.url);
 const TIME_LIMIT_MS = 60_000;
-/** Of all hits together, unless the caller says otherwise. */
+/** Default limit for all hits together. */
 export const DEFAULT_CHARACTERS = 4_000_000;
 const MAX_HEAP_MB = 512;
 const advice = "narrow the path, the glob or the pattern";
 
-/** The place below a folder. */
+/** Creates the search place of a folder. */
 export function belowFolder(
   { root, reach, hidden }: Workspace,
   { shown, real }: Place,
@@ -95,7 +97,7 @@ export function belowFolder(
   return { root, reach, base: real, prefix, hidden: hidden(toolName) };
 }
 
-/** Whether a path is one of those that are left out. It is absolute and has no links. */
+/** Returns true if a path is left out of searches. The path is absolute and without links. */
 export function isHidden(
   { root, hidden }: Pick<SearchPlace, "root" | "hidden">,
   path: string,
@@ -104,7 +106,7 @@ export function isHidden(
   return hidden.some((pattern) => isLike(pattern, inside, "/"));
 }
 
-/** One thread, for one search after the other. What is not needed any more has to be ended. */
+/** A thread that runs one search at a time. Call `end` when it is no longer needed. */
 export class SearchThread {
   readonly #worker: Worker;
   #isEnded = false;
@@ -113,8 +115,8 @@ export class SearchThread {
 
   constructor() {
     this.#worker = new Worker(isSource ? sourceFile : builtFile, {
-      // Nothing in it is of use here; and what a program preloads (`--import`) is not to run again
-      // with each search.
+      // The worker needs no environment, and must not run a program's `--import` preloads with each
+      // search.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
@@ -128,7 +130,7 @@ export class SearchThread {
     this.#worker.on("exit", () => this.#lose("The search ended without a result"));
   }
 
-  /** Whether it can do no more: a search in it was stopped, or broke it. */
+  /** True if the thread is unusable: a search was stopped or crashed it. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -138,10 +140,7 @@ export class SearchThread {
     void this.#worker.terminate();
   }
 
-  /**
-   * Runs a search to its end, to the abort or to its time limit, whichever comes first. One at a
-   * time.
-   */
+  /** Runs one search until it ends, is aborted or exceeds its time limit. One at a time. */
   search(
     job: GlobJob | GrepJob,
     { signal, timeLimitMs = TIME_LIMIT_MS }: SearchOptions,

@@ -1,11 +1,11 @@
 /**
- * Output on its way to whoever watches: a few times a second, each update all so far, of which only
- * the end is kept.
+ * Sends a command's output to observers a few times per second. Each update replaces the previous
+ * one and contains the end of the output so far.
  */
 import { escapeControls, isBinary } from "./output-text.ts";
 
 const EVERY_MS = 100;
-/** Of much only the end is shown; the result has its own limit. */
+/** Longest update; the result has its own limit. */
 const MAX_CHARACTERS = 4_000;
 
 export class Ticker {
@@ -20,12 +20,12 @@ export class Ticker {
   add(text: string): void {
     if (text === "") return;
     this.#text += text;
-    // With more than is shown, so that what was left out can be told.
+    // Keep one character more than is shown, so that the cut is detected.
     if (this.#text.length > 4 * MAX_CHARACTERS) this.#text = this.#text.slice(-MAX_CHARACTERS - 1);
     this.#timer ??= setTimeout(() => this.#flush(), EVERY_MS);
   }
 
-  /** Hands on the rest. Nothing is sent afterwards. */
+  /** Sends the rest. Nothing is sent afterwards. */
   stop(): void {
     if (this.#timer !== undefined) this.#flush();
   }
@@ -40,8 +40,8 @@ export class Ticker {
 }
 
 /**
- * The end of a text, from a line's beginning where it has one: half a key could be shown that is
- * redacted as a whole.
+ * Returns the end of a text, starting at a line if possible: a secret cut in half would not be
+ * redacted.
  */
 function lastOf(text: string): string {
   const last = text.slice(-MAX_CHARACTERS).replace(/^[\uDC00-\uDFFF]/, "");

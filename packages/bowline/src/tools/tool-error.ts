@@ -1,6 +1,6 @@
 /**
- * The text of every failure a tool throws starts with `Error: `, says what was wrong and where, and
- * fits one line.
+ * Errors of the tools. The text starts with `Error: `, says what is wrong and where, and fits one
+ * line.
  */
 import { showPath } from "../escape.ts";
 
@@ -11,20 +11,20 @@ class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** The one way these tools fail. `message` is a sentence without the `Error: `. */
+/** Creates a tool's error. `message` is a sentence without the `Error: `. */
 export function toolError(message: string, cause?: unknown): Error {
   return new ToolError(`Error: ${message}`, cause === undefined ? undefined : { cause });
 }
 
-/** Of a file that another program works on, too. `given` is its path as the model wrote it. */
+/**
+ * Returns the error for a file that another program changed. `given` is the path as the model wrote
+ * it.
+ */
 export function changedMeanwhile({ given }: { readonly given: string }): Error {
   return toolError(`${showPath(given)} was changed by something else meanwhile; read it again`);
 }
 
-/**
- * What the operating system said about `path`, in words; an error made by {@link toolError} stays
- * itself.
- */
+/** Converts an operating system error about `path` to a tool error. Tool errors pass unchanged. */
 export function toToolError(thrown: unknown, path: string, missing = "file"): Error {
   if (thrown instanceof ToolError) return thrown;
   const { code } = thrown as { readonly code?: unknown };
@@ -34,12 +34,12 @@ export function toToolError(thrown: unknown, path: string, missing = "file"): Er
   return toolError(describeCode(code, shown, missing) ?? `Could not use ${shown}: ${code}`, thrown);
 }
 
-/** Throws when the run was aborted or the tool's time is over. */
+/** Throws if the run was aborted or the tool timed out. */
 export function stopIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw toolError(`Stopped: ${abortReason(signal)}`);
 }
 
-/** Why a signal fired, in one line. */
+/** Returns the reason of a signal in one line. */
 export function abortReason({ reason }: AbortSignal): string {
   return showPath(
     reason instanceof Error && reason.message !== "" ? reason.message : "the call was aborted",

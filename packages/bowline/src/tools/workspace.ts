@@ -1,9 +1,8 @@
 /**
- * The confinement of the file tools: a path from a model is resolved to the real path of something
- * inside the working directory, or refused. A symbolic link is fine if it ends inside. Unconfined,
- * only the system's own folders are out of reach. What is opened later is the real path, which has
- * no links left in it; opening checks again (open-file.ts, write-file.ts), since a link may be
- * swapped in between.
+ * Confines the file tools. A path from a model is resolved to the real path of something inside the
+ * working directory, or refused. Links may be used if they end inside. Unconfined tools may use all
+ * but /dev, /proc and /sys. Files are opened by their real path and checked again after opening
+ * (open-file.ts, write-file.ts), since a link may be swapped in between.
  */
 import { realpathSync, statSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
@@ -15,66 +14,66 @@ import type { ToolLimits } from "./limits.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 
 export interface ToolOptions {
-  /**
-   * The working directory: where relative paths begin and bash starts. The file tools stay inside.
-   */
+  /** The working directory: relative paths and bash start here, and file tools stay inside. */
   readonly root: string;
   /**
-   * `false` lets the file tools read and write wherever this process may, /dev, /proc and /sys
-   * apart. Default true. bash is never confined.
+   * `false` lets the file tools use all paths that this process may, except /dev, /proc and /sys.
+   * Default true. bash is never confined.
    */
   readonly confined?: boolean;
   /**
-   * What bash's environment is made from, without what looks like a secret. Default `process.env`.
+   * The environment of bash, from which variables that look like secrets are removed. Default
+   * `process.env`.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Variables that bash gets although their names look like those of secrets. Default none. */
+  /** Variables to pass to bash although their names look like secrets. Default none. */
   readonly allowedSecrets?: readonly string[];
   /**
-   * Where bash keeps the full text of long output, 1 GB of it at most. Default the system's
-   * temporary folder.
+   * Folder for the full text of long bash output, at most 1 GB. Default: the system's temporary
+   * folder.
    */
   readonly outputFolder?: string;
   readonly limits?: ToolLimits;
   /**
-   * Paths that grep and glob leave out, relative to the working directory: `*` stands for a name,
-   * `**` for any folders. Asked for each search. Default none.
+   * Paths that grep and glob leave out, relative to the working directory. `*` matches a name, `**`
+   * any folders. Called for each search. Default none.
    */
   readonly hidden?: (toolName: string) => readonly string[];
 }
 
 export interface Workspace {
-  /** The working directory as it was named, absolute. */
+  /** The working directory as given, absolute. */
   readonly name: string;
-  /** The same without symbolic links. */
+  /** The working directory without symbolic links. */
   readonly root: string;
   /**
-   * What no path may leave that leads out of the root: the root again, or that of the file system.
+   * The folder that paths outside the root must stay in: the root itself, or the root of the file
+   * system.
    */
   readonly reach: string;
-  /** Where the file tools work, in words for a model. */
+  /** Describes to a model where the file tools work. */
   readonly where: string;
   /** See {@link ToolOptions.hidden}. */
   readonly hidden: (toolName: string) => readonly string[];
 }
 
-/** Something within reach, which may not exist yet. */
+/** A path within reach, which may not exist yet. */
 export interface Place {
-  /** As the model wrote it. */
+  /** The path as the model wrote it. */
   readonly given: string;
   /**
-   * Relative to the working directory with "/" between the parts, "." is the directory itself;
-   * absolute for what is not in it.
+   * Relative to the working directory, with "/" as separator; "." is the directory itself. Absolute
+   * for paths outside it.
    */
   readonly shown: string;
-  /** Absolute, without symbolic links when it was looked at. */
+  /** Absolute, and without symbolic links when it was resolved. */
   readonly real: string;
 }
 
 const MAX_PATH_LENGTH = 4096;
 const MAX_LINKS = 40;
 
-/** Throws `invalid_argument` if the working directory is none. */
+/** Throws `invalid_argument` if the working directory cannot be used. */
 export function createWorkspace({
   root,
   confined = true,
@@ -112,8 +111,7 @@ export function outsideError(workspace: Workspace, given: string): Error {
 }
 
 /**
- * Resolves a path from a model. Throws one line for a path that leads outside, or that cannot be
- * one.
+ * Resolves a path from a model. Throws a tool error for a path that leads outside or is invalid.
  */
 export async function resolveInside(workspace: Workspace, given: string): Promise<Place> {
   if (given === "") throw toolError("The path is empty");
@@ -121,7 +119,7 @@ export async function resolveInside(workspace: Workspace, given: string): Promis
   if (/\p{Cs}/u.test(given)) throw toolError(`The path is not valid text: ${showPath(given)}`);
   if (given.length > MAX_PATH_LENGTH)
     throw toolError(`The path is too long (${given.length} characters): ${showPath(given)}`);
-  // A shell would expand it; creating a folder called "~" is never what was meant. "./~" is one.
+  // A shell would expand it, and a folder named "~" is never intended. "./~" is possible.
   if (/^~(?:[/\\]|$)/.test(given)) {
     if (isConfined(workspace)) throw outsideError(workspace, given);
     throw toolError(
@@ -143,8 +141,8 @@ export async function resolveInside(workspace: Workspace, given: string): Promis
 }
 
 /**
- * By the letters of the path alone; the working directory may go by its own name or by the one
- * without links.
+ * Makes a path relative without resolving links. The working directory may be given by its own name
+ * or by its real path.
  */
 function toRelative(workspace: Workspace, given: string): string | undefined {
   const path = resolve(workspace.name, given);
@@ -156,14 +154,14 @@ function toRelative(workspace: Workspace, given: string): string | undefined {
 interface Settled {
   readonly path: string;
   readonly exists: boolean;
-  /** Why it could not be resolved to its end, if not because nothing is there. */
+  /** The error that stopped resolution, unless the path does not exist. */
   readonly problem?: unknown;
 }
 
 /**
- * The real path, also of what does not exist: the deepest ancestor that does, and the rest. A
- * dangling link counts as what it points to, since creating a file there would follow it. Goes on
- * after a problem to learn whether the path leads outside.
+ * Returns the real path, also of a missing file: that of the deepest existing ancestor, plus the
+ * rest. A dangling link resolves to its target, since creating the file would follow it. Continues
+ * after an error to learn whether the path leads outside.
  */
 async function settle(path: string, links: number): Promise<Settled> {
   let problem: unknown;

@@ -1,7 +1,7 @@
 /**
- * Replacing a file whole or not at all: a temporary file beside it, flushed, then renamed over it.
- * On Linux every step names its folder by the open descriptor, so that a folder swapped for a link
- * under way cannot lead the write elsewhere.
+ * Replaces a file atomically: writes and flushes a temporary file beside it, then renames it. On
+ * Linux each step refers to the folder by its open descriptor, so that a swapped folder cannot
+ * redirect the write.
  */
 import { randomUUID } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
@@ -17,15 +17,15 @@ import { outsideError, type Place, type Workspace } from "./workspace.ts";
 export interface WriteOptions {
   readonly signal: AbortSignal;
   /**
-   * What the file was when it was read; the write is refused if it has changed since, and makes no
-   * folder.
+   * The file's stats when it was read. The write is refused if it changed since, and no folder is
+   * created.
    */
   readonly expected?: BigIntStats;
 }
 
 /**
- * A text as it is written. Throws for half a character (a lone surrogate): no file of text can hold
- * one, and to put another in its place would be a change that nobody asked for.
+ * Encodes a text. Throws for a lone surrogate, which UTF-8 cannot represent; replacing it would be
+ * an unrequested change.
  */
 export function toBytes(text: string): Buffer {
   if (/\p{Cs}/u.test(text))
@@ -33,7 +33,7 @@ export function toBytes(text: string): Buffer {
   return Buffer.from(text);
 }
 
-/** Writes the file and makes its folders. Says whether there was none before. */
+/** Writes the file and creates missing folders. Returns whether the file existed before. */
 export async function writeFileInside(
   workspace: Workspace,
   place: Place,
@@ -43,7 +43,7 @@ export async function writeFileInside(
   if (place.real === workspace.root)
     throw toolError(`${showPath(place.given)} is the working directory, not a file`);
   const path = dirname(place.real);
-  // A file that was there had a folder: who removed it meanwhile does not want it back.
+  // An existing file had a folder. If that was removed meanwhile, do not create it again.
   const folder = await (expected === undefined
     ? openFolder(workspace, place, path)
     : openExisting(workspace, place, path, path));
@@ -62,7 +62,7 @@ export async function writeFileInside(
     await folder.handle.sync().catch(() => {}); // not every file system can flush a folder
     return before === undefined ? "created" : "replaced";
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the first error is the one to tell
+    await rm(temporary, { force: true }).catch(() => {}); // report the first error
     throw (error as NodeJS.ErrnoException).code === "ENOENT" ? movedMeanwhile(place) : error;
   } finally {
     await folder.handle.close();
@@ -71,11 +71,11 @@ export async function writeFileInside(
 
 interface Folder {
   readonly handle: FileHandle;
-  /** The path of something directly in the folder. */
+  /** Returns the path of an entry in the folder. */
   at(name: string): string;
 }
 
-/** Opens a folder within reach, made with its parents if it is missing. The caller closes it. */
+/** Opens a folder within reach and creates it if missing. The caller closes it. */
 async function openFolder(workspace: Workspace, place: Place, path: string): Promise<Folder> {
   if (!isWithin(workspace, path)) throw outsideError(workspace, place.given);
   try {
@@ -108,7 +108,7 @@ async function openExisting(
 ): Promise<Folder> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const handle = await open(here, flags).catch((error: NodeJS.ErrnoException) => {
-    // When the path was resolved, no link was left in it, and no file stood in the way.
+    // The resolved path contained no links, and only folders on the way.
     throw error.code === "ENOTDIR" || error.code === "ELOOP" ? movedMeanwhile(place) : error;
   });
   try {
@@ -121,7 +121,7 @@ async function openExisting(
   return { handle, at: (name) => join(inside, name) };
 }
 
-/** Throws if the folder goes by another name by now: the file would appear there. */
+/** Throws if the folder was renamed: the file would appear elsewhere. */
 async function checkFolder(workspace: Workspace, place: Place, { handle }: Folder): Promise<void> {
   const path = dirname(place.real);
   const [now, opened] = [await lookAt(path), await handle.stat({ bigint: true })];
@@ -144,7 +144,10 @@ async function lookAt(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** A rename needs no right to write the file itself; a person who took that right away meant it. */
+/**
+ * Renaming does not need write permission on the file, so check it: a user may have removed it
+ * deliberately.
+ */
 async function checkReplaceable(place: Place, stats: BigIntStats, target: string): Promise<void> {
   if (!stats.isFile()) throw notRegular(place, stats);
   await access(target, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
@@ -153,8 +156,8 @@ async function checkReplaceable(place: Place, stats: BigIntStats, target: string
 }
 
 /**
- * Whether it is as it was when the new file took over its mode and owner; to most writes its
- * content does not matter.
+ * Returns true if mode and owner are unchanged since the new file copied them. Content does not
+ * matter for most writes.
  */
 function isAlike(now: BigIntStats | undefined, before: BigIntStats | undefined): boolean {
   return now?.mode === before?.mode && now?.uid === before?.uid && now?.gid === before?.gid;
@@ -163,13 +166,13 @@ function isAlike(now: BigIntStats | undefined, before: BigIntStats | undefined):
 interface NewFile {
   readonly temporary: string;
   readonly data: Uint8Array;
-  /** What it will replace. */
+  /** The file to replace, if it exists. */
   readonly before: BigIntStats | undefined;
 }
 
 /**
- * With the mode and, where allowed, the owner and group of the file it will replace; never with its
- * set-user-id bits.
+ * Writes the temporary file with the mode and, where allowed, the owner and group of the old file,
+ * but without set-user-id bits.
  */
 async function writeTemporary(place: Place, { temporary, data, before }: NewFile): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;

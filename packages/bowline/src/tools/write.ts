@@ -1,11 +1,11 @@
-/** The `write` tool: a whole file. */
+/** The `write` tool: creates or replaces a whole file. */
 import { defineTool, type AgentTool } from "@bowline/core";
 import { escapeText, showPath } from "../escape.ts";
 import { stopIfAborted, toolError, toToolError } from "./tool-error.ts";
 import { createWorkspace, resolveInside, type ToolOptions } from "./workspace.ts";
 import { toBytes, writeFileInside } from "./write-file.ts";
 
-/** What `details` of a write holds. */
+/** The `details` of a write. */
 export interface WriteDetails {
   readonly path: string;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export function createWriteTool(options: ToolOptions): AgentTool {
     label: "Write",
     description: `Creates a file ${workspace.where}, or replaces all of it. Missing folders are made. To change a part of a file use edit.`,
     parameters,
-    // Changes take effect in the order in which they were called.
+    // Run in the order of the calls.
     executionMode: "sequential",
     async execute({ path, content }, { signal }) {
       try {

@@ -124,9 +124,9 @@ describe("the page's token", { skip }, () => {
     const { page } = tab;
     await said(page, "First answer.").waitFor();
     await page
-      .getByText("Your token is for reading: you see everything and change nothing.")
+      .getByText("Your token is read-only: you can see everything but change nothing.")
       .waitFor();
-    await page.getByText("somebody else has to answer").waitFor();
+    await page.getByText("someone else must answer").waitFor();
     await page.locator(".session").waitFor();
     assert.deepEqual(
       (await page.getByRole("button").allTextContents()).map((text) => text.trim()).toSorted(),
@@ -153,10 +153,8 @@ describe("the notice about the model", { skip }, () => {
     await using tab = await openTab(server.gateway.url);
     await tab.page.locator(".banner").getByText(message).waitFor();
     const welcome = tab.page.locator(".welcome");
-    await welcome
-      .getByText("For a real one put its key into the environment or into .env,")
-      .waitFor();
-    await welcome.getByText("or name another in AGENTS.md.").waitFor();
+    await welcome.getByText("For a real model put its key into the environment or .env,").waitFor();
+    await welcome.getByText("or name another model in AGENTS.md.").waitFor();
     await tab.page.getByRole("button", { name: "What can you do?" }).waitFor();
     await write(tab.page, "Hi");
     await said(tab.page, "Hello.").waitFor();

@@ -245,11 +245,11 @@ describe("a conversation in the page", { skip }, () => {
     await page.locator(".card.is-running").waitFor();
     await write(page, "Look at the tests, too");
     const waiting = page.getByRole("list", { name: "Messages that wait" });
-    await waiting.getByText("Goes in at its next step").waitFor();
+    await waiting.getByText("Added at the next step").waitFor();
     await page.getByRole("radio", { name: /^Queue/ }).check();
     await write(page, "Afterwards this");
     await write(page, "And never this");
-    await waiting.getByText("Waits for its turn").nth(1).waitFor();
+    await waiting.getByText("Queued").nth(1).waitFor();
     await waiting
       .locator("li", { hasText: "And never this" })
       .getByRole("button", { name: "Do not send" })
@@ -278,10 +278,10 @@ describe("a conversation in the page", { skip }, () => {
     await page.locator(".card.is-running").waitFor();
     await write(page, "Not like this");
     const waiting = page.getByRole("list", { name: "Messages that wait" });
-    await waiting.getByText("Goes in at its next step").waitFor();
+    await waiting.getByText("Added at the next step").waitFor();
     await page.keyboard.press("Escape");
     await said(page, "Stopped.", { exact: true }).waitFor();
-    await waiting.getByText("Goes in with the next message").waitFor();
+    await waiting.getByText("Added with the next message").waitFor();
     await write(page, "But so");
     await said(page, "Heard both.").waitFor();
     assert.equal(await waiting.count(), 0);

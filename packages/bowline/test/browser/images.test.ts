@@ -7,8 +7,7 @@ import { gif, png, type Picture } from "./pictures.ts";
 
 const openTab = useBrowser();
 
-const chosen = (page: Page): Locator =>
-  page.getByRole("list", { name: "Images that go with the message" });
+const chosen = (page: Page): Locator => page.getByRole("list", { name: "Images to send" });
 const choose = (page: Page, pictures: readonly Picture[]): Promise<void> =>
   page.locator("input[type=file]").setInputFiles([...pictures]);
 const message = (page: Page): Locator => page.getByLabel("Message", { exact: true });
@@ -86,7 +85,7 @@ describe("images with a message", { skip }, () => {
       { type: "image", mimeType: "image/png", data: blue.buffer.toString("base64") },
       { type: "image", mimeType: "image/gif", data: spot.buffer.toString("base64") },
     ]);
-    const sent = page.getByRole("list", { name: "Images with it" });
+    const sent = page.getByRole("list", { name: "Attached images" });
     const lines = async (): Promise<string[]> =>
       (await sent.getByRole("listitem").allInnerTexts()).map((text) =>
         text.replaceAll(/\s+/g, " ").trim(),
@@ -122,17 +121,13 @@ describe("images with a message", { skip }, () => {
       buffer: Buffer.from("<svg onload=alert(1)></svg>"),
     };
     await choose(page, [fake]);
-    await problem
-      .getByText("fake.png cannot be sent: only PNG, JPEG, GIF and WebP images can.")
-      .waitFor();
+    await problem.getByText("fake.png is not a PNG, JPEG, GIF or WebP image.").waitFor();
     await choose(page, [
       { ...png("cut.png", 9, 9), buffer: png("cut.png", 9, 9).buffer.subarray(0, 20) },
     ]);
     await problem.getByText("cut.png cannot be read as an image.").waitFor();
     await choose(page, [gif("film.gif", 130_000)]);
-    await problem
-      .getByText("film.gif is too large: images have 120 kB together at most.")
-      .waitFor();
+    await problem.getByText("film.gif is too large: images can have 120 kB together.").waitFor();
     assert.equal(await chosen(page).count(), 0);
 
     const small = png("small.png", 20, 20);
@@ -142,7 +137,7 @@ describe("images with a message", { skip }, () => {
     await chosen(page).locator("li").nth(2).waitFor();
     await page.getByText("made smaller").nth(1).waitFor();
     await choose(page, [small]);
-    await problem.getByText("3 images can go with a message, and no more.").waitFor();
+    await problem.getByText("A message can have at most 3 images.").waitFor();
     await write(page, "Look");
     await said(page, "Seen.").waitFor();
     const parts = seen();

@@ -77,7 +77,7 @@ describe("the page, for everyone", { skip }, () => {
       await page
         .locator("input[type=file]")
         .setInputFiles([{ ...png("three.png", 9, 9), buffer: Buffer.from("three") }]);
-      await page.getByText("three.png cannot be sent").waitFor();
+      await page.getByText("three.png is not a PNG").waitFor();
       assert.deepEqual(await findings(page), []);
       await page.getByRole("button", { name: /^Answers here/ }).click();
       await page.getByLabel("Model").fill("nobody/nothing");

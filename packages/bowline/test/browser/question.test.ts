@@ -75,7 +75,7 @@ describe("an approval question in the page", { skip }, () => {
     const { page } = tab;
     const note = page
       .locator(".question")
-      .getByText("This is long (301 lines, 317 characters): scroll in the box");
+      .getByText("This is long (301 lines, 317 characters). Scroll in the box");
     await write(page, "Do it");
     await note.waitFor();
     await page.getByRole("button", { name: "Deny" }).click();

@@ -26,13 +26,13 @@ describe("a message sent in one tab", { skip }, () => {
     await write(one.page, "Begin");
     await two.page.locator(".card.is-running").waitFor();
     await write(one.page, "Look at the tests, too");
-    await line(two, "Look at the tests, too").getByText("Goes in at its next step").waitFor();
+    await line(two, "Look at the tests, too").getByText("Added at the next step").waitFor();
     await one.page.getByRole("radio", { name: /^Queue/ }).check();
     const picture = png("red.png", 40, 30);
     await one.page.locator("input[type=file]").setInputFiles([picture]);
     await one.page.getByRole("button", { name: "Remove red.png" }).waitFor();
     await write(one.page, "What is this?");
-    await line(two, "What is this? (image/png)").getByText("Waits for its turn").waitFor();
+    await line(two, "What is this? (image/png)").getByText("Queued").waitFor();
     await write(one.page, "Never this");
     await line(two, "Never this").waitFor();
     // A tab that opens later shows it as well. With a read token it cannot withdraw the message.
@@ -58,7 +58,7 @@ describe("a message sent in one tab", { skip }, () => {
         "Look at the tests, too",
         "What is this?",
       ]);
-      const image = tab.page.getByRole("list", { name: "Images with it" });
+      const image = tab.page.getByRole("list", { name: "Attached images" });
       const text = (await image.innerText()).replaceAll(/\s+/g, " ").trim();
       assert.equal(text, `${tab === one ? "red.png" : "image/png"} ${picture.buffer.length} bytes`);
       assert.deepEqual(tab.faults, []);

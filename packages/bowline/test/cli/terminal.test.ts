@@ -60,7 +60,7 @@ describe("a question at the terminal", () => {
   });
 
   it("states the length of a long call, because its beginning may have scrolled away", async () => {
-    const note = /^These are (\d+) lines: look at the first ones too\.$/m;
+    const note = /^These are (\d+) lines\. Scroll up to read the first ones\.$/m;
     const command = `rm -rf ~${"\n".repeat(50)}echo done`;
     assert.equal(note.exec(await asked("bash", { command }))?.[1], "51");
     assert.equal(note.exec(await asked("bash", { command: "x ".repeat(2000) }))?.[1], "51");
@@ -68,7 +68,7 @@ describe("a question at the terminal", () => {
   });
 
   it("measures small terminals and double-width characters", async () => {
-    const note = /look at the first ones too/;
+    const note = /Scroll up to read the first ones/;
     const command = "ls\n".repeat(11);
     assert.doesNotMatch(await asked("bash", { command }), note);
     assert.match(await asked("bash", { command }, { columns: 40, rows: 10 }), note);

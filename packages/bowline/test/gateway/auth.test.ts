@@ -193,7 +193,7 @@ describe("an invalid first frame", () => {
     assert.ok(reply?.ok === false);
     assert.match(
       reply.error.message,
-      /\{"type":"auth","token":"…"\}.*"events", "all" or a list of names/,
+      /\{"type":"auth","token":"…"\}.*"events" \("all" or a list of names\)/,
     );
   });
 });

@@ -25,7 +25,7 @@ describe("an agent whose chosen model has no key", () => {
       await assert.rejects(backends.for(agent), {
         code: "invalid_argument",
         message:
-          "openai/m has no key (OPENAI_API_KEY is not set): set it, or name a model that answers in its place by --fallback.",
+          "openai/m has no key (OPENAI_API_KEY is not set). Set it, or pass another model with --fallback.",
       });
       await backends.close();
     }
@@ -52,7 +52,7 @@ describe("an agent whose default model has no key", () => {
       assert.deepEqual([apiKey, keyVariable, isPractice], ["g", "GROQ_API_KEY", false]);
       assert.deepEqual(notice, {
         code: "fallback_model",
-        message: `openai/m has no key (OPENAI_API_KEY is not set): ${run.why} answers in its place.`,
+        message: `openai/m has no key (OPENAI_API_KEY is not set). ${run.why} answers instead.`,
       });
       assert.equal((await backends.for(agent)).model, model);
       await backends.close();

@@ -215,7 +215,7 @@ describe("a model that is chosen for a session", () => {
 describe("an agent that there is not", () => {
   it("is named by the error, as is a list without one", async () => {
     for (const [all, more, message] of [
-      [agents, { agentId: "nobody" }, 'AGENTS.md has no agent "nobody".'],
+      [agents, { agentId: "nobody" }, 'There is no agent "nobody".'],
       [[], {}, "AGENTS.md names no agent."],
     ] as const) {
       const { options } = house();

@@ -28,7 +28,7 @@ describe("a .env file", () => {
     await using folder = await temporary();
     const moved = "OPENAI_BASE_URL=http://elsewhere.example/v1\n";
     const why = refused(
-      /\.env: OPENAI_BASE_URL there would send the OPENAI_API_KEY of the environment elsewhere/,
+      /\.env: OPENAI_BASE_URL in it would send the environment's OPENAI_API_KEY to another server/,
     );
     await assert.rejects(settings(folder.path, moved, { OPENAI_API_KEY: "mine" }), why);
     const both = { OPENAI_API_KEY: "its-own", OPENAI_BASE_URL: "http://elsewhere.example/v1" };
@@ -47,8 +47,8 @@ describe("a .env file", () => {
     const both =
       "ANTHROPIC_API_KEY=its-own\nANTHROPIC_BASE_URL=http://who:secret@elsewhere.example/?key=secret\n";
     const notice =
-      `${envFile}: ANTHROPIC_BASE_URL there has the models of Anthropic asked at http://elsewhere.example, ` +
-      "which gets all that is said and read.";
+      `${envFile}: ANTHROPIC_BASE_URL sends the requests for Anthropic to http://elsewhere.example, ` +
+      "which receives all messages and files that are read.";
     assert.deepEqual(await told(both), [notice]);
     // A key from the environment is sent only to the address from the environment.
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe("a .env file", () => {
     await using folder = await temporary();
     await assert.rejects(
       settings(folder.path, "BOWLINE_HOME=data\n"),
-      refused(/BOWLINE_HOME is not taken from a file/),
+      refused(/BOWLINE_HOME cannot be set in a file/),
     );
     const mine = { BOWLINE_HOME: join(folder.path, "mine") };
     assert.deepEqual(await settings(folder.path, "BOWLINE_HOME=data\n", mine), mine);
@@ -89,7 +89,7 @@ describe("a .env file", () => {
     for (const path of ["/", outside, join(own, ".."), join(own, "link"), join(own, "link", "in")])
       await assert.rejects(
         settings(own, `BOWLINE_WORKSPACE=${path}\n`),
-        refused(/leads out of its folder/),
+        refused(/leads out of the file's folder/),
         path,
       );
     const inside = { BOWLINE_WORKSPACE: join(own, "yet", "to", "come") };

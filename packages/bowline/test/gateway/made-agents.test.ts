@@ -180,7 +180,7 @@ describe("a gateway with a function that creates agents", () => {
     assert.deepEqual(after, [{ ...about, model: answeredBy, answeredBy, isModelFixed: true }]);
     await assert.rejects(
       client.request("sessions.patch", { sessionKey: "s", model: "other/model" }),
-      /The application makes the agent "assistant" with a model of its own/,
+      /The application sets the model of the agent "assistant"/,
     );
     const next = await house.client().ready();
     assert.deepEqual([next.model.provider, next.model.model], ["scripted", "scripted"]);

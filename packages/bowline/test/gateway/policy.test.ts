@@ -218,7 +218,7 @@ describe("the rules", () => {
       2,
     );
     await writeFile(file, '{"rules": "all"}');
-    await assert.rejects(loadRules([], file), /no list of rules/);
+    await assert.rejects(loadRules([], file), /not a list of rules/);
   });
 
   it("are on the disk when add() resolves, also when the same rule was added just before", async () => {

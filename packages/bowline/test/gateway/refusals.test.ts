@@ -96,7 +96,7 @@ describe("an approval request", () => {
     const { approvalId } = await client.event("exec.approval_request", runId);
     await client.call("exec.approve", { approvalId });
     await client.end(runId);
-    await assert.rejects(client.call("exec.deny", { approvalId }), /answered already: allow/);
+    await assert.rejects(client.call("exec.deny", { approvalId }), /already answered: allow/);
   });
 
   it("says when it expires", async () => {

@@ -163,7 +163,7 @@ describe("serve", () => {
     await using home = await temporary();
     const first = await started(home.path);
     const said = new RegExp(
-      `^A bowline serve, process ${process.pid}, uses the data folder already: .*BOWLINE_HOME`,
+      `^The data folder is already in use by bowline serve, process ${process.pid}\\. .*BOWLINE_HOME`,
     );
     await assert.rejects(
       started(home.path),
@@ -206,7 +206,7 @@ describe("serve", () => {
     );
     assert.match(
       await refused({}, { fallback: "acme/x" }),
-      /^The fallback: acme\/x names no provider that is known/,
+      /^The fallback: acme\/x names an unknown provider/,
     );
     const same = { BOWLINE_TOKEN: "t", BOWLINE_READ_TOKEN: "t" };
     assert.equal(await refused(same), "BOWLINE_READ_TOKEN must not be the same as BOWLINE_TOKEN.");
@@ -222,14 +222,14 @@ describe("serve", () => {
     {
       await using server = await started(home.path);
       assert.deepEqual(server.notices, [
-        { agent: "AGENTS.md", message: "names no agent, so that nobody can answer." },
+        { agent: "AGENTS.md", message: "names no agent, so messages cannot be answered. Add one." },
       ]);
     }
     await writeFile(join(home.path, "workspace", "AGENTS.md"), "## a\nModel: openai/m\n");
     await using server = await started(home.path, { fallback: "groq/x" });
     assert.match(
       server.notices[0]?.message ?? "",
-      /^openai\/m has no key \(OPENAI_API_KEY is not set\), nor has groq\/x \(GROQ_API_KEY is not set\): set it/,
+      /^openai\/m has no key \(OPENAI_API_KEY is not set\), nor has groq\/x \(GROQ_API_KEY is not set\)\. Set it/,
     );
     const client = await enter(server);
     assert.equal(client.welcome.notice, server.notices[0]?.message);
@@ -299,7 +299,7 @@ describe("serve", () => {
     await writeFile(join(home.path, ".env"), "");
     await using server = await started(home.path, { env: urls, fallback: "openrouter/some/model" });
     const client = await enter(server);
-    assert.match(client.welcome.notice ?? "", /openrouter\/some\/model answers.*configured/);
+    assert.match(client.welcome.notice ?? "", /fallback openrouter\/some\/model answers/);
     const { runId } = await client.call("chat.send", { sessionKey: "t", message: "Hi" });
     assert.equal((await client.event("chat.notice", runId)).code, "fallback_model");
     await client.event("chat.final", runId);

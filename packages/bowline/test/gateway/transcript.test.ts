@@ -25,7 +25,7 @@ it("runs the documented transcript with wscat without a key, answered by the pra
     ...{ event: string; data: { runId: string; text?: string; usage?: Record<string, number> } }[],
   ];
   assert.deepEqual([auth.type, auth.ok, auth.model.isPractice], ["auth", true, true]);
-  assert.match(auth.notice, /practice model.*no LLM/);
+  assert.match(auth.notice, /practice model.*not an LLM/);
   const { runId } = response.result;
   assert.equal(response.id, "2");
   assert.ok(events.every(({ data }) => data.runId === runId));

@@ -187,7 +187,7 @@ describe("the practice server", () => {
       [post({}, "/embeddings"), 404, /nothing at \/v1\/embeddings/],
       [fetch(`${server.baseUrl}/chat/completions`), 405, /takes POST only/],
       [post({}, "/models"), 405, /takes GET only/],
-      [post("{"), 400, /no JSON/],
+      [post("{"), 400, /not JSON/],
       [post("null"), 400, /`messages`/],
       [post({ messages: [] }), 400, /`messages`/],
       [post({ messages: [{ content: "hi" }] }), 400, /`messages`/],

@@ -93,14 +93,14 @@ describe("createTools", () => {
       for (const name of ["commandMs", "maxCommandMs", "searchMs"]) {
         refused(
           { only: ["write"], limits: { [name]: value } },
-          new RegExp(`limits\\.${name} is above 0`),
+          new RegExp(`limits\\.${name} must be above 0`),
         );
       }
     }
     for (const value of [0, 99, 100.5, Number.NaN, Infinity])
       refused(
         { limits: { resultCharacters: value } },
-        /limits\.resultCharacters is a whole number from 100 on/,
+        /limits\.resultCharacters must be a whole number of at least 100/,
       );
   });
 });

@@ -1,7 +1,4 @@
-/**
- * codelet's messages: two roles, parts, and each tool result in a user message of its
- * own.
- */
+/** codelet's messages: two roles, parts, and one user message per tool result. */
 import type { AgentMessage } from "@bowline/core/agent";
 import type { AssistantMessage, ImageContent, Message as CoreMessage } from "@bowline/core";
 import * as parts from "../parts.ts";
@@ -9,12 +6,12 @@ import { toToolCall, withoutFailures } from "../transcript.ts";
 
 export type MessageRole = "user" | "assistant";
 
-/** What a model says. `input` is a parsed value; a text that was no JSON stays text. */
+/** A part of an answer. `input` is a parsed value, or text if it was not valid JSON. */
 export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "toolUse"; id: string; name: string; input: unknown };
 
-/** Images are of a user; only where there are some. */
+/** A part of any message. Images occur in user messages only. */
 export type ContentPart = ContentBlock | parts.ResultPart | ImageContent;
 
 export type MessageContent = string | ContentPart[];
@@ -23,8 +20,8 @@ export interface Message {
   role: MessageRole;
   content: MessageContent;
   /**
-   * The answer as its model gave it, when that is more than `content` says: thinking, signatures.
-   * The vendor wants it back. Without it a model that thinks goes on without thinking.
+   * The complete answer, if `content` omits parts of it such as thinking and signatures. The vendor
+   * expects it back; without it, a thinking model stops thinking.
    */
   original?: AssistantMessage;
 }
@@ -47,12 +44,12 @@ export const Message = {
   }),
 };
 
-/** Whether any part is a tool call. */
+/** Returns true if any part is a tool call. */
 export function hasToolCall(content: MessageContent): boolean {
   return typeof content !== "string" && content.some(({ type }) => type === "toolUse");
 }
 
-/** A message as the loop keeps it; each result becomes a message. */
+/** Converts a message for the loop. Each result becomes a message. */
 export function toTranscript(message: Message, timestamp: number): CoreMessage[] {
   const original = originalOf(message);
   if (original) return [original];
@@ -62,7 +59,7 @@ export function toTranscript(message: Message, timestamp: number): CoreMessage[]
   return parts.toTranscript({ role, content: list.map(toPart) }, timestamp);
 }
 
-/** The transcript as codelet shows it. */
+/** Converts the transcript to codelet's messages. */
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   return withoutFailures(messages).map((message): Message => {
     if (message.role === "user") return { role: "user", content: parts.textOrParts(message) };
@@ -80,7 +77,7 @@ export function toPart(part: ContentPart): parts.Content {
   };
 }
 
-/** An answer's blocks, and the answer itself when they leave something out. */
+/** Returns an answer's blocks, and the answer itself if they omit something. */
 export function toContents(answer: AssistantMessage): Omit<CompletionResponse, "stopReason"> {
   const isPlain = answer.content.every(
     (part) =>
@@ -90,7 +87,7 @@ export function toContents(answer: AssistantMessage): Omit<CompletionResponse, "
   return { content: toBlocks(answer), ...(!isPlain && { original: structuredClone(answer) }) };
 }
 
-/** The original of an answer, unless the answer was edited. */
+/** Returns the original answer, unless `content` was edited. */
 export function originalOf({
   content,
   original,

@@ -1,4 +1,6 @@
-/** codelet's provider: one method. Any model is one, and any one is a model for the loop. */
+/**
+ * codelet's provider: one method. Any model can be used as a provider, and any provider as a model.
+ */
 import {
   systemClock,
   type Model,
@@ -14,7 +16,7 @@ import * as shape from "./message.ts";
 import { toDefinition, type ToolDefinition } from "./tool-registry.ts";
 
 export interface LlmProvider {
-  /** One answer to the whole conversation. Rejects when there is none. */
+  /** Resolves with one answer to the whole conversation. Rejects if there is none. */
   completeWithTools(
     messages: readonly shape.Message[],
     tools: readonly ToolDefinition[],
@@ -22,7 +24,7 @@ export interface LlmProvider {
   ): Promise<shape.CompletionResponse>;
 }
 
-/** A model behind any stream function, as a provider. Rejects with a `BowlineError`. */
+/** A provider for a model on any stream function. Rejects with a `BowlineError`. */
 export class ModelProvider implements LlmProvider {
   readonly model: Model;
   readonly #options: StreamOptions;
@@ -52,7 +54,7 @@ export class ModelProvider implements LlmProvider {
   }
 }
 
-/** Claude, asked without streaming. */
+/** A provider for Claude, without streaming. */
 export class ClaudeProvider extends ModelProvider {
   constructor(
     apiKey: string,
@@ -64,7 +66,7 @@ export class ClaudeProvider extends ModelProvider {
   }
 }
 
-/** Any provider as a stream function, for whatever runs the loop. What it throws ends the run. */
+/** Converts a provider to a stream function for the loop. Its errors end the run. */
 export function toStreamFn(provider: LlmProvider): StreamFn {
   return async (model, { messages, tools = [] }, { signal, clock = systemClock }) => {
     const history = shape.fromTranscript(messages);

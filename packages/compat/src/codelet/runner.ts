@@ -1,4 +1,4 @@
-/** codelet's runner: a history, a provider, a registry; the one loop runs them. */
+/** codelet's runner: a history, a provider and a tool registry on core's loop. */
 import { agentLoopContinue, type AgentContext, type AgentLoopConfig } from "@bowline/core/agent";
 import { systemClock, BowlineError } from "@bowline/core";
 import { failureOf, runToEnd } from "../run-end.ts";
@@ -8,14 +8,14 @@ import { toStreamFn, type LlmProvider } from "./provider.ts";
 import { ToolRegistry, type ToolOutput } from "./tool-registry.ts";
 
 export interface RunnerOptions extends Pick<AgentLoopConfig, "budget" | "clock"> {
-  /** Default: none. */
+  /** Default: no tools. */
   tools?: ToolRegistry;
   /** Aborts every run that has no signal of its own. */
   signal?: AbortSignal;
 }
 
 export interface RunOptions {
-  /** Aborts this run. Default: the runner's. */
+  /** Aborts this run. Default: the runner's signal. */
   signal?: AbortSignal;
 }
 
@@ -33,7 +33,7 @@ export class Runner {
     this.tools = tools;
     this.#provider = provider;
     this.#options = options;
-    // Read anew in each round: a tool registered by another is there at once.
+    // Read in each round, so that a tool registered during a run is available.
     this.#context = {
       systemPrompt: "",
       messages: [],
@@ -47,7 +47,7 @@ export class Runner {
     return new Runner(provider, options);
   }
 
-  /** The history, copied. Answers that failed are not in it. */
+  /** A copy of the history, without failed answers. */
   get messages(): Message[] {
     return fromTranscript(this.#context.messages);
   }
@@ -62,9 +62,9 @@ export class Runner {
   }
 
   /**
-   * Adds the user's words and runs until the model calls no more tools, one tool after the other.
-   * Gives the whole history, which the next `run` goes on from. Rejects with the provider's own
-   * error; what was said until then stays.
+   * Adds the user's message and runs until the model calls no more tools, one tool after another.
+   * Resolves with the whole history; the next `run` continues it. Rejects with the provider's error
+   * and keeps the messages so far.
    */
   async run(
     userInput: string,
@@ -73,7 +73,7 @@ export class Runner {
     const provider = this.#provider;
     if (provider === undefined) throw new BowlineError("invalid_state", "No provider configured");
     if (this.#isRunning)
-      throw new BowlineError("invalid_state", "A run is going on: wait for its end.");
+      throw new BowlineError("invalid_state", "A run is already active. Wait for it to end.");
     this.#isRunning = true;
     this.addMessage(Message.user(userInput));
     await this.#loop(provider, signal).finally(() => (this.#isRunning = false));
@@ -87,7 +87,7 @@ export class Runner {
       ...options,
       model: standInModel("codelet"),
       toolExecution: "sequential",
-      maxParallelTools: 1, // also of tools that say they are parallel
+      maxParallelTools: 1, // also for tools declared as parallel
       convertToLlm: (messages) => messages,
     };
     const ask = toStreamFn(provider);

@@ -1,4 +1,4 @@
-/** codelet's tools by name. They are the library's own: make them with `defineTool`. */
+/** codelet's tools by name. They are core's tools: create them with `defineTool`. */
 import type { AgentTool } from "@bowline/core/agent";
 import { messageText, type ImageContent, type Tool, toJsonSchema } from "@bowline/core";
 import { imagesOf } from "../parts.ts";
@@ -19,14 +19,17 @@ export interface ToolOutput {
 export class ToolRegistry {
   readonly #tools = new Map<string, AgentTool>();
 
-  /** The library runs without a system under it, so no tool is there unless it is given. */
+  /**
+   * Creates a registry with the given tools. There are no built-in tools, because the library does
+   * not depend on a system.
+   */
   static default(tools: readonly AgentTool[] = []): ToolRegistry {
     const registry = new ToolRegistry();
     for (const tool of tools) registry.register(tool);
     return registry;
   }
 
-  /** Adds a tool, in place of one of the same name. */
+  /** Adds a tool. Replaces a tool with the same name. */
   register(tool: AgentTool): void {
     this.#tools.set(tool.name, tool);
   }
@@ -39,10 +42,7 @@ export class ToolRegistry {
     return this.tools.map(toDefinition);
   }
 
-  /**
-   * Runs a tool on checked input. Rejects with what the tool says when it fails, and for a name
-   * that is not there.
-   */
+  /** Runs a tool on validated input. Rejects with the tool's error, and for an unknown name. */
   async execute(name: string, input: unknown): Promise<ToolOutput> {
     const call = toToolCall(name, name, JSON.stringify(input ?? {}));
     const result = await runCall(this.tools, call);

@@ -1,4 +1,4 @@
-/** gai's agent: what is to be run, as a value. Every builder gives a new one. */
+/** gai's agent as an immutable value. Every builder returns a new agent. */
 import { type StreamOptions, getModel } from "@bowline/core";
 import type { Provider } from "./provider.ts";
 import type { Tool } from "./tool.ts";
@@ -32,14 +32,14 @@ export const openai: Vendor = vendor("openai");
 
 interface AgentFields<Ctx> extends Readonly<Pick<StreamOptions, "maxTokens" | "temperature">> {
   readonly provider: Provider;
-  /** What was added last comes first, and wins over others of its name. */
+  /** The tool added last is first and replaces others with its name. */
   readonly tools: readonly Tool<Ctx>[];
-  /** Model calls of one run. */
+  /** Most model calls of one run. */
   readonly maxIterations: number;
   readonly systemPrompt?: string;
 }
 
-/** `Ctx` is what all its tools take as their context. */
+/** `Ctx` is the context that all its tools need. */
 export interface Agent<Ctx = unknown> extends Pick<AgentFields<Ctx>, "provider" | "tools"> {
   readonly fields: AgentFields<Ctx>;
   readonly withSystemPrompt: (systemPrompt: string) => Agent<Ctx>;
@@ -52,7 +52,7 @@ export interface Agent<Ctx = unknown> extends Pick<AgentFields<Ctx>, "provider" 
 }
 
 export const Agent = {
-  /** Without prompt and tools; at most 10 model calls. */
+  /** Creates an agent without prompt and tools, with at most 10 model calls. */
   new: <Ctx = unknown>(provider: Provider): Agent<Ctx> =>
     build({ provider, tools: [], maxIterations: 10 }),
 };

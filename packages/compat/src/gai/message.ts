@@ -1,6 +1,6 @@
 /**
- * gai's messages: the system prompt is the first one, all results of an answer are in
- * one user message.
+ * gai's messages. The system prompt is the first message, and all results of one answer are in one
+ * user message.
  */
 import type { AgentMessage } from "@bowline/core/agent";
 import { messageText, type AssistantMessage, type Usage, type UserMessage } from "@bowline/core";
@@ -9,7 +9,7 @@ import { withoutFailures } from "../transcript.ts";
 
 export type { Content, Message } from "../parts.ts";
 
-/** A tool call of an answer; the arguments as the model wrote them. */
+/** A tool call of an answer, with the arguments as the model wrote them. */
 export type Call = Omit<Extract<Content, { type: "toolUse" }>, "type">;
 
 export interface CompletionResponse {
@@ -43,7 +43,7 @@ export const appendResponse = (
   { content }: WithContent,
 ): Message[] => [...messages, { role: "assistant", content }];
 
-/** The loop's messages as gai keeps them. */
+/** Converts the loop's messages to gai's. */
 export function fromTranscript(messages: readonly AgentMessage[]): Message[] {
   const list: { role: Message["role"]; content: Content[] }[] = [];
   for (const message of withoutFailures(messages)) {

@@ -1,4 +1,4 @@
-/** gai's providers: a model, or two functions of one's own. */
+/** gai's providers: a model, or two custom functions. */
 import { streamByProtocol, systemClock, toJsonSchema } from "@bowline/core";
 import type { Model, StreamFn } from "@bowline/core";
 import { toContent } from "../parts.ts";
@@ -11,7 +11,7 @@ import type { Tool } from "./tool.ts";
 
 export interface CompletionRequest {
   readonly model: string;
-  /** The whole history, with the system prompt as its first message. */
+  /** The whole history; the system prompt is the first message. */
   readonly messages: readonly Message[];
   readonly tools: readonly Pick<Tool, "name" | "description" | "schemaJson">[];
   readonly maxTokens?: number;
@@ -23,26 +23,29 @@ export type ProviderRequest = Omit<HttpRequest, "signal">;
 
 type Parsed = Result<CompletionResponse, GaiError>;
 
-/** What a provider of one's own is made of. Both functions may be asynchronous. */
+/** The two functions of a custom provider. Both may be asynchronous. */
 export interface ProviderFunctions {
   readonly buildRequest: (request: CompletionRequest) => ProviderRequest | Promise<ProviderRequest>;
   readonly parseResponse: (response: HttpResponse) => Parsed | Promise<Parsed>;
 }
 
 /**
- * Who answers: a model over one of the library's wires, or two functions of one's own,
- * `buildRequest` and `parseResponse`.
+ * A provider: a model on one of core's wires, or the custom functions `buildRequest` and
+ * `parseResponse`.
  */
 export interface Provider extends Partial<ProviderFunctions> {
   readonly name: string;
-  /** Without one a run fails with `missing_model`, unless the provider has both functions. */
+  /** If absent, a run fails with `missing_model`, unless the provider has both functions. */
   readonly model?: Model;
   readonly apiKey?: string;
   /** Default: the wire that the model names. */
   readonly streamFn?: StreamFn;
 }
 
-/** How a run asks the provider. `onParsed` is called with the error of each call, if any. */
+/**
+ * Returns the stream function of a provider. `onParsed` is called after each call, with its error
+ * if it failed.
+ */
 export function streamFnOf(
   provider: Provider,
   runtime: Runtime,
@@ -76,10 +79,10 @@ export function streamFnOf(
   };
 }
 
-/** The model of a run; undefined when the provider has none and needs one. */
+/** Returns the model of a run; undefined if the provider needs one and has none. */
 export function modelOf(provider: Provider): Model | undefined {
   const { name, model } = provider;
-  // A runtime gives whole responses.
+  // A runtime returns whole responses.
   if (model) return { ...model, compat: { ...model.compat, noStreaming: true } };
   return isOwn(provider) ? standInModel(name) : undefined;
 }

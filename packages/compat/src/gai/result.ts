@@ -1,4 +1,4 @@
-/** gai's results and errors: values, never thrown. */
+/** gai's results and errors. They are values and never thrown. */
 import type { ErrorInfo } from "@bowline/core";
 export type Result<T, E> =
   | { readonly ok: true; readonly value: T }
@@ -7,15 +7,15 @@ export type Result<T, E> =
 export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });
 export const err = <E>(error: E): Result<never, E> => ({ ok: false, error });
 
-/** What a tool may fail with. */
+/** The errors of a tool. */
 export interface ToolError {
   readonly type: "ParseError" | "ExecutionError";
   readonly message: string;
 }
 
 /**
- * What a run may fail with. `HttpError` has the response's status, 0 without one. `code` is
- * `missing_model`, `max_iterations`, or one of the library's `errorCodes`.
+ * The errors of a run. `HttpError` has the response's status, or 0 without a response. `code` is
+ * `missing_model`, `max_iterations`, or one of core's `errorCodes`.
  */
 export type GaiError =
   | { readonly type: "HttpError"; readonly status: number; readonly message: string }
@@ -40,7 +40,7 @@ export function missingModel(provider: string): GaiError {
   return { type: "ApiError", code: "missing_model", message };
 }
 
-/** The library's error as gai's. `isUsedUp`: the run made all its iterations. */
+/** Converts core's error to gai's. `isUsedUp`: the run made all its iterations. */
 export function toGaiError({ code, message, status }: ErrorInfo, isUsedUp = false): GaiError {
   if (isUsedUp)
     return {

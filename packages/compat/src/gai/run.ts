@@ -1,4 +1,4 @@
-/** gai's run: the agent, its context and a transport through the one loop, to a value. */
+/** gai's run: runs an agent with its context and transport through core's loop, to a value. */
 import { agentLoopContinue, type AgentLoopConfig, type AgentMessage } from "@bowline/core/agent";
 import {
   systemClock,
@@ -20,23 +20,19 @@ import { toFetch, type Runtime } from "./runtime.ts";
 export interface RunResult {
   /** The last answer. */
   readonly response: shape.CompletionResponse;
-  /** The whole history, the agent's system prompt first. */
+  /** The whole history; the agent's system prompt is first. */
   readonly messages: readonly shape.Message[];
-  /** Model calls made. */
+  /** Number of model calls. */
   readonly iterations: number;
 }
 
-/**
- * What went wrong, with the history until then. `info` is the library's own word, when there is
- * one.
- */
+/** The error of a run, with the history so far. `info` is core's error, if there is one. */
 export type RunError = GaiError & Omit<RunResult, "response"> & { readonly info?: ErrorInfo };
 
 /**
- * Runs until the model calls no more tools, one tool after the other. Never rejects. At most
- * `maxIterations` model calls, after which it fails with `max_iterations`; the last one's tools
- * still run. `options` are those of a model call; a request that failed is sent once unless
- * `maxRetries` says otherwise.
+ * Runs until the model calls no more tools, one tool after another. Never rejects. Fails with
+ * `max_iterations` after `maxIterations` model calls; the tools of the last one still run.
+ * `options` are those of a model call. Failed requests are not retried unless `maxRetries` is set.
  */
 export async function run<Ctx>(
   agent: Agent<Ctx>,
@@ -98,7 +94,7 @@ export async function run<Ctx>(
   }
 }
 
-/** The history with the agent's prompt first, unless it is there, as in the messages of a result. */
+/** Puts the agent's prompt first, unless it is already there, as in the messages of a result. */
 function withPrompt(messages: readonly shape.Message[], prompt = ""): readonly shape.Message[] {
   const isThere = messages.some(
     (message) => message.role === "system" && shape.textContent(message) === prompt,

@@ -1,4 +1,6 @@
-/** gai's transport: one function from a request to a response. The wire's `fetch` is made of it. */
+/**
+ * gai's transport: one function from a request to a response. The wire's `fetch` is built on it.
+ */
 import { err, ok, type GaiError, type Result } from "./result.ts";
 
 export interface HttpRequest {
@@ -24,8 +26,8 @@ export interface Runtime {
 export const Runtime = { new: (send: Runtime["send"]): Runtime => ({ send }) };
 
 /**
- * A runtime over `fetch`. A request without an answer is an `HttpError` of status 0 that keeps the
- * cause in words.
+ * Creates a runtime that uses `fetch`. A request without a response returns an `HttpError` with
+ * status 0 and the cause's message.
  */
 export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch): Runtime {
   return Runtime.new(async ({ url, ...init }) => {
@@ -42,8 +44,8 @@ export function fetchRuntime(fetch: typeof globalThis.fetch = globalThis.fetch):
 }
 
 /**
- * The runtime as the wire's `fetch`, which takes an error for no connection. `onSent` is told the
- * error of each request, if any.
+ * Returns a `fetch` for the wire, which treats an error as a lost connection. `onSent` is called
+ * after each request, with its error if it failed.
  */
 export function toFetch(
   runtime: Runtime,

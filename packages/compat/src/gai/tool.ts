@@ -1,6 +1,6 @@
 /**
- * gai's tools carry their executor: types are checked where a tool is made, and one list holds
- * tools of any arguments.
+ * gai's tools contain their executor. Types are checked where a tool is created, so that one list
+ * can hold tools with any arguments.
  */
 import { defineTool, textResult, type AgentTool } from "@bowline/core/agent";
 import { type InferSchema, messageText, toJsonSchema, type JsonSchema } from "@bowline/core";
@@ -15,11 +15,11 @@ export interface ToolOptions<Schema, Ctx> {
   name: string;
   description: string;
   /**
-   * For the model and for the check of what it writes: TypeBox, JSON Schema (`as const` for types),
-   * or a Standard Schema.
+   * Describes the arguments to the model and validates them: TypeBox, JSON Schema (`as const` for
+   * types), or a Standard Schema.
    */
   schema: Schema;
-  /** Gets checked arguments only. A throw is an execution error. */
+  /** Receives validated arguments only. A thrown error becomes an execution error. */
   execute: (ctx: Ctx, args: InferSchema<Schema>) => Outcome | Promise<Outcome>;
 }
 
@@ -32,18 +32,18 @@ export interface Tool<Ctx = unknown> {
   readonly name: string;
   readonly description: string;
   readonly schemaJson: JsonSchema;
-  /** As the loop runs it; `details` keeps the executor's result. */
+  /** The tool in the form of core's loop. `details` holds the executor's result. */
   readonly definition: AgentTool;
-  /** Parses and checks the arguments, then executes. */
+  /** Parses and validates the arguments, then executes. */
   readonly run: (ctx: Ctx, argumentsJson: string) => Promise<Outcome>;
-  /** The call's result under its id, whatever came of it. */
+  /** Returns the call's result under its id, also for failures. */
   readonly executeCall: (ctx: Ctx, call: Call) => Promise<ToolResult>;
 }
 
 export const Tool = {
   /**
-   * Throws `invalid_argument` for a name that no model takes, and for a schema that is not one of
-   * an object.
+   * Throws `invalid_argument` for a name that no model accepts, and for a schema that does not
+   * describe an object.
    */
   new<const Schema, Ctx = unknown>({
     name,

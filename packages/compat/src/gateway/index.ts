@@ -1,4 +1,4 @@
-/** The providers and the runner of a gateway's document. */
+/** The providers and the runner of the gateway shape. */
 export { AnthropicProvider, OpenAIProvider } from "./provider.ts";
 export type { ProviderOptions } from "./provider.ts";
 export { createProviderRegistry } from "./registry.ts";

@@ -1,4 +1,4 @@
-/** The gateway's messages to the transcript's, and back. */
+/** Converts the gateway's messages to the transcript's, and back. */
 import {
   type AssistantContent,
   type AssistantMessage,
@@ -87,7 +87,7 @@ export function toResultBlock(message: ToolResultMessage): ContentBlock {
   };
 }
 
-/** The whole prompt counts as input, what was read from a cache or written to it included. */
+/** Counts the whole prompt as input, including tokens read from or written to a cache. */
 export function toUsage({
   usage: { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 },
 }: {

@@ -1,4 +1,4 @@
-/** The gateway's two providers, over the wires of core. */
+/** The gateway's two providers, on core's wires. */
 import {
   getModel,
   systemClock,
@@ -12,7 +12,7 @@ import { streamOpenaiChat } from "@bowline/core/openai-chat";
 import { toTranscript, toUsage } from "./messages.ts";
 import type { ChatEvent, ChatParams, ModelProvider } from "./types.ts";
 
-/** What a provider may be told beside its key. */
+/** Options of a provider besides its key. */
 export interface ProviderOptions extends Pick<
   StreamOptions,
   "fetch" | "maxRetries" | "clock" | "createId"
@@ -25,7 +25,7 @@ abstract class WireProvider implements ModelProvider {
   protected abstract readonly streamFn: StreamFn;
   readonly #apiKey: string;
   readonly #options: ProviderOptions;
-  /** The model asked last: what its server refuses is learned by the object. */
+  /** The last model. What its server refuses is remembered by the object. */
   #model: Model | undefined;
 
   constructor(apiKey: string, options: ProviderOptions = {}) {
@@ -33,7 +33,7 @@ abstract class WireProvider implements ModelProvider {
     this.#options = options;
   }
 
-  /** A failure is the last event; nothing is thrown. */
+  /** Yields the events of an answer. A failure is the last event; nothing is thrown. */
   async *chat(params: ChatParams): AsyncGenerator<ChatEvent> {
     const { model, systemPrompt, messages, tools, signal, maxTokens } = params;
     const { clock = systemClock } = this.#options;
@@ -58,7 +58,7 @@ abstract class WireProvider implements ModelProvider {
     }
   }
 
-  /** The wire behind `chat`; undefined where a subclass answers in its own way. */
+  /** Returns the wire behind `chat`; undefined if a subclass overrides `chat`. */
   static streamOf(provider: ModelProvider): StreamFn | undefined {
     if (!(provider instanceof WireProvider) || provider.chat !== WireProvider.prototype.chat)
       return undefined;
@@ -68,7 +68,7 @@ abstract class WireProvider implements ModelProvider {
   #stream(id: string, context: Context, options: StreamOptions): ReturnType<StreamFn> {
     const { baseUrl, ...own } = this.#options;
     if (this.#model?.id !== id) {
-      // The seed asks Chat Completions, whatever OpenAI's row says.
+      // OpenAI's provider uses Chat Completions, unlike core's default for OpenAI.
       const api = this.id === "openai" ? { api: "openai-chat" } : {};
       this.#model = getModel(this.id, id, { ...api, ...(baseUrl !== undefined && { baseUrl }) });
     }
@@ -87,8 +87,8 @@ export class OpenAIProvider extends WireProvider {
 }
 
 /**
- * The wire of a provider that is one of the two above. Over it nothing is lost that the events of
- * `chat` have no place for: the text of malformed arguments, thinking, images.
+ * Returns the wire of one of the two providers above. It carries data that `chat` events cannot:
+ * text of malformed arguments, thinking, images.
  */
 export const streamOf: (provider: ModelProvider) => StreamFn | undefined = (provider) =>
   WireProvider.streamOf(provider);

@@ -3,12 +3,12 @@ import { AnthropicProvider, OpenAIProvider, type ProviderOptions } from "./provi
 import type { ModelProvider } from "./types.ts";
 
 export interface Config {
-  /** Default: the process's; where there is none, as in a browser, it is empty. */
+  /** Default: the process's environment; empty in a browser. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly options?: ProviderOptions;
 }
 
-/** Each provider whose key is set, by its id. */
+/** Creates each provider whose key is set, by its id. */
 export function createProviderRegistry({ env = environment(), options = {} }: Config = {}): Map<
   string,
   ModelProvider

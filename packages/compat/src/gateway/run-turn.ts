@@ -1,10 +1,10 @@
-/** The gateway's runner: one turn of a chat with its tools, over the one loop. */
+/** The gateway's runner: one chat turn with its tools, on core's loop. */
 import { agentLoop, systemClock, type AgentTool, type Model } from "@bowline/core";
 import { fromAssistant, toResultBlock, toTranscript, toUsage } from "./messages.ts";
 import { toStreamFn } from "./stream-fn.ts";
 import type { ChatEvent, Message, ModelProvider } from "./types.ts";
 
-/** Of a tool, what the runner needs; it may have more. */
+/** The fields of a tool that the runner uses; others are allowed. */
 export interface Tool {
   name: string;
   description: string;
@@ -15,22 +15,27 @@ export interface RunnerOptions {
   provider: ModelProvider;
   model: string;
   systemPrompt: string;
-  /** Calls and results are appended. */
+  /** The runner appends calls and results. */
   messages: Message[];
   tools: Tool[];
-  /** Calls whose arguments are no JSON object are answered, and no event. */
+  /**
+   * Not called for calls whose arguments are not a JSON object; the model gets an error instead.
+   */
   onEvent: (event: ChatEvent) => void;
-  /** Gives the tool's output. A rejection is told to the model as a failure. */
+  /** Returns the tool's output. A rejection is sent to the model as an error. */
   onToolCall: (name: string, input: unknown, callId: string) => Promise<string>;
   signal?: AbortSignal;
-  /** Model calls of the turn, after which it ends with an error. Default 50; `Infinity` lifts it. */
+  /**
+   * Most model calls of the turn; it then ends with an error. Default 50; `Infinity` removes the
+   * limit.
+   */
   maxModelCalls?: number;
 }
 
 /**
- * Calls the model, runs tools and goes on, until it asks for none. A call that cannot be run is
- * answered with an error, and the others of its answer run. One `final` with the sum of all usage,
- * or one `error`.
+ * Calls the model and runs tools until it calls none. A call that cannot run is answered with an
+ * error; the other calls of the answer still run. Emits one `final` with the total usage, or one
+ * `error`.
  */
 export async function runAgentTurn(options: RunnerOptions): Promise<void> {
   const {

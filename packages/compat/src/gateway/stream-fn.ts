@@ -1,5 +1,6 @@
 /**
- * Any provider of this shape as a stream function, so that it works wherever a model does.
+ * Converts any provider of this shape to a stream function, so that it can be used wherever a model
+ * can.
  */
 import {
   BowlineError,
@@ -53,7 +54,7 @@ function streamChat(provider: ModelProvider): StreamFn {
     }, signal);
 }
 
-/** A provider's events as those of an answer. */
+/** Builds an answer from a provider's events. */
 class ProviderAnswer {
   readonly message: AssistantMessage;
   readonly #content: AssistantContent[] = [];
@@ -71,7 +72,7 @@ class ProviderAnswer {
     emit({ type: "start", attempt: 1, ...from });
   }
 
-  /** Throws the provider's error, and `stream_truncated` where no `final` came. */
+  /** Throws the provider's error, and `stream_truncated` if `final` is missing. */
   async read(events: AsyncIterable<ChatEvent>, stop: AbortSignal): Promise<void> {
     for await (const event of events) {
       if (stop.aborted) throw new BowlineError("aborted", "The request was aborted.");
@@ -129,11 +130,11 @@ class ProviderAnswer {
   }
 }
 
-/** A provider of JavaScript may hand over what its model wrote: an object runs, text is parsed. */
+/** A JavaScript provider may pass the model's raw arguments: objects are used, text is parsed. */
 function callOf(id: string, name: string, input: unknown): ToolCall {
   if (typeof input === "object" && input !== null && !Array.isArray(input))
     return { type: "toolCall", id, name, arguments: input as Record<string, unknown> };
-  // Nobody said that there are no arguments: null is no object, and so refused.
+  // Refuse null instead of treating it as empty arguments.
   return toToolCall(id, name, typeof input === "string" ? input : JSON.stringify(input ?? null));
 }
 

@@ -1,12 +1,12 @@
-/** The shapes of the gateway's providers. */
+/** The types of the gateway's providers. */
 import type { ImageContent } from "@bowline/core";
 
 export type ChatEvent =
   | { type: "delta"; text: string }
   | { type: "tool_call"; name: string; input: Record<string, unknown>; callId: string }
   /**
-   * The one end of an answer that is whole. `inputTokens` is the whole prompt, cached or not. Counts
-   * that the server did not give are 0 here.
+   * Ends a complete answer, once. `inputTokens` is the whole prompt, cached or not. Counts that the
+   * server did not report are 0.
    */
   | { type: "final"; usage: { inputTokens: number; outputTokens: number } }
   | { type: "error"; message: string };
@@ -18,11 +18,11 @@ export type ContentBlock =
       type: "tool_result";
       tool_use_id: string;
       content: string;
-      /** Base64 with a `mimeType`. Absent when the tool gave none. */
+      /** Base64 with a `mimeType`. Absent if the tool returned none. */
       images?: readonly ImageContent[];
       is_error?: boolean;
     }
-  /** Of a user; only where there is one. */
+  /** An image in a user's message. */
   | ImageContent;
 
 export interface Message {
@@ -33,7 +33,7 @@ export interface Message {
 export interface ToolDefinition {
   name: string;
   description: string;
-  /** JSON Schema. */
+  /** JSON Schema of the input. */
   inputSchema: Record<string, unknown>;
 }
 
@@ -42,7 +42,7 @@ export interface ChatParams {
   systemPrompt: string;
   messages: Message[];
   tools: ToolDefinition[];
-  /** Stops the request. */
+  /** Aborts the request. */
   signal?: AbortSignal;
   maxTokens?: number;
 }

@@ -1,4 +1,4 @@
-/** karl's agent loop: a generator of events over the one loop. */
+/** karl's agent loop: a generator of events on top of core's loop. */
 import { runAgentLoopContinue, type RunEndReason } from "@bowline/core/agent";
 import { BowlineError, type ErrorInfo, type StreamFn } from "@bowline/core";
 import { pullEvents, type StartRun } from "../pull-events.ts";
@@ -9,15 +9,15 @@ import type { Message } from "./message.ts";
 import { Translator, usageOf } from "./translator.ts";
 import type { AgentLoop, Events, LoopArguments, LoopConfig } from "./types.ts";
 
-/** How an entry makes model calls. */
+/** How an entry point makes model calls. */
 export interface Wire {
-  /** The default stream function. */
+  /** The default stream function of the entry point. */
   readonly streamFn: StreamFn;
-  /** The only format that it speaks. Absent: it speaks both. */
+  /** The only supported format. Absent: both. */
   readonly apiFormat?: LoopConfig["apiFormat"];
 }
 
-/** The loop over one wire. */
+/** Creates the loop for one wire. */
 export function createAgentLoop(wire: Wire): AgentLoop {
   const agentLoop: (...given: LoopArguments) => Events = async function* (
     systemPrompt,

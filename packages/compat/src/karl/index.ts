@@ -1,4 +1,4 @@
-/** The shape of karl's agent loop and of the runner around it, with both formats. */
+/** The shape of karl's agent loop and task runner, for both API formats. */
 import { streamByProtocol } from "@bowline/core";
 import { createAgentLoop, type Wire } from "./agent-loop.ts";
 import { createRunTask } from "./run-task.ts";
@@ -7,9 +7,9 @@ import type { AgentLoop } from "./types.ts";
 
 const wire: Wire = { streamFn: streamByProtocol };
 
-/** Runs the loop: see {@link AgentLoop}. */
+/** Runs the loop. See {@link AgentLoop}. */
 export const agentLoop: AgentLoop = createAgentLoop(wire);
-/** Runs a task: see {@link RunTask}. */
+/** Runs a task. See {@link RunTask}. */
 export const runTask: RunTask = createRunTask(wire);
 
 export { AgentLoopError } from "./loop-error.ts";

@@ -1,11 +1,11 @@
-/** What karl's loop throws when a run fails. */
+/** The error of a failed run. */
 import { BowlineError, type ErrorInfo } from "@bowline/core";
 import type { Message } from "./message.ts";
 
-/** Its `name` is `AbortError` after an abort, as that of a `fetch`. */
+/** The error of a failed run. Its `name` is `AbortError` after an abort, like that of `fetch`. */
 export class AgentLoopError extends BowlineError {
   override readonly name: string;
-  /** The last answer that has text, else the last one. Absent when the run has none. */
+  /** The last answer with text, or else the last answer. Absent if the run has none. */
   declare readonly answer?: Message;
 
   constructor({ code, message, ...options }: ErrorInfo, answer?: Message) {
@@ -15,7 +15,7 @@ export class AgentLoopError extends BowlineError {
   }
 }
 
-/** The last answer that has text, else the last one. */
+/** Returns the last answer with text, or else the last answer. */
 export function bestAnswer(answers: readonly Message[]): Message | undefined {
   return answers.findLast(({ content }) => content !== "") ?? answers.at(-1);
 }

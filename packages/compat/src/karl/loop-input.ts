@@ -1,4 +1,4 @@
-/** What core's loop takes, made of karl's arguments. */
+/** Converts karl's arguments to the input of core's loop. */
 import type { AgentContext, AgentLoopConfig as CoreConfig } from "@bowline/core/agent";
 import { BowlineError, systemClock, type Model } from "@bowline/core";
 import { reworded, systemPromptOf, type Wording } from "../transcript.ts";
@@ -15,7 +15,7 @@ export interface LoopInput {
   readonly refusal: RefusalKeeper;
 }
 
-/** Throws `invalid_argument` for a configuration without an address. */
+/** Throws `invalid_argument` for a configuration without `baseUrl`. */
 export function toLoopInput(
   given: readonly Message[],
   tools: readonly ToolDefinition[],

@@ -1,6 +1,4 @@
-/**
- * karl's messages: flat roles, calls beside the text, a tool message for each result.
- */
+/** karl's messages: flat roles, tool calls beside the text, one tool message per result. */
 import * as core from "@bowline/core";
 import type { Model } from "@bowline/core";
 import { toToolCall } from "../transcript.ts";
@@ -9,15 +7,15 @@ export interface Message {
   role: "system" | "user" | "assistant" | "tool";
   content: string | ContentBlock[];
   tool_calls?: ToolCall[];
-  /** Of a tool message, as are `name`, the tool's, and `is_error`. */
+  /** Set on tool messages, as are `name` (the tool's) and `is_error`. */
   tool_call_id?: string;
   name?: string;
   is_error?: boolean;
 }
 
 /**
- * `data` (base64) and `mimeType` belong to an image, `id`, `name` and `input` to tool_use, the rest
- * to tool_result.
+ * A part of a message. `data` (Base64) and `mimeType` belong to images, `id`, `name` and `input` to
+ * tool_use, the rest to tool_result.
  */
 export interface ContentBlock extends Partial<Pick<Message, "content" | "name" | "is_error">> {
   type: "text" | "image" | "tool_use" | "tool_result";
@@ -37,8 +35,8 @@ export interface ToolCall {
 }
 
 /**
- * A message that was given, as the loop keeps it: it keeps no system prompt among them; `details`
- * says that a result is not the loop's own word.
+ * Converts a given message for the loop. Drops system prompts, which the loop takes separately.
+ * `details` marks results that must not be reworded.
  */
 export function toTranscript(given: Message, model: Model, timestamp: number): core.Message[] {
   const { role, content, tool_calls = [] } = given;
@@ -83,7 +81,8 @@ export function toTranscript(given: Message, model: Model, timestamp: number): c
 }
 
 /**
- * A message that the loop added, as karl keeps it. The content of a call alone is an empty string.
+ * Converts a message that the loop added. An answer with only tool calls has an empty string as
+ * content.
  */
 export function fromTranscript(message: core.AssistantMessage | core.ToolResultMessage): Message {
   if (message.role === "assistant") {

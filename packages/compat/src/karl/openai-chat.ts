@@ -1,4 +1,4 @@
-/** `@bowline/compat/karl` for `apiFormat: "openai"` alone: a bundle holds one wire. */
+/** `@bowline/compat/karl` for `apiFormat: "openai"` only, so that a bundle contains one wire. */
 import { streamOpenaiCompatible } from "@bowline/core/openai-chat";
 import { createAgentLoop, type Wire } from "./agent-loop.ts";
 import { createRunTask } from "./run-task.ts";
@@ -7,9 +7,9 @@ import type { AgentLoop } from "./types.ts";
 
 const wire: Wire = { streamFn: streamOpenaiCompatible, apiFormat: "openai" };
 
-/** Runs the loop: see {@link AgentLoop}. */
+/** Runs the loop. See {@link AgentLoop}. */
 export const agentLoop: AgentLoop = createAgentLoop(wire);
-/** Runs a task: see {@link RunTask}. */
+/** Runs a task. See {@link RunTask}. */
 export const runTask: RunTask = createRunTask(wire);
 
 export { AgentLoopError } from "./loop-error.ts";

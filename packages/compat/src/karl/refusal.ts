@@ -1,13 +1,13 @@
-/** A fetch that keeps what a server said when it refused a request: karl's error quotes it. */
+/** A `fetch` that stores the body of a refused request, which karl's error quotes. */
 import type { StreamOptions } from "@bowline/core";
 
 const MAX_TEXT = 4096;
-/** What is shorter stands in for a key and is a word of harmless texts, as in all errors. */
+/** Shorter keys are placeholders and may occur in harmless text, as in all errors. */
 const MIN_KEY_LENGTH = 8;
 
 export interface RefusalKeeper {
   readonly fetch: typeof globalThis.fetch;
-  /** The last refusal's body, without the key; at most 4,096 characters. */
+  /** Returns the last refusal's body without the key; at most 4,096 characters. */
   readonly text: () => string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function keepRefusal({
     async fetch(input, init) {
       const response = await fetch(input, init);
       if (response.status < 400) return response;
-      // Cut when the key is out: its beginning would pass for another word.
+      // Cut after redaction: a cut key would no longer match.
       const body = await readText(response.body?.getReader(), MAX_TEXT + key.length);
       text = (key.length < MIN_KEY_LENGTH ? body : body.replaceAll(key, "[key]")).slice(
         0,
@@ -33,7 +33,7 @@ export function keepRefusal({
   };
 }
 
-/** To the end, or at least so many characters. */
+/** Reads to the end, or at least `length` characters. */
 async function readText(
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
   length: number,

@@ -1,4 +1,4 @@
-/** karl's runner around the loop: time limit, retries, hooks, and a packaged result. */
+/** karl's task runner: the loop with a time limit, retries, hooks and a packaged result. */
 import { systemClock, BowlineError, isBowlineError, messageText } from "@bowline/core";
 import { createAgentLoop, type Wire } from "./agent-loop.ts";
 import { bestAnswer } from "./loop-error.ts";
@@ -9,7 +9,7 @@ import type { RunTask, TaskOptions, TaskResult } from "./task-types.ts";
 import { adaptTool, type ToolDefinition } from "./tool.ts";
 import type { AgentLoop } from "./types.ts";
 
-/** The runner over one wire. */
+/** Creates the runner for one wire. */
 export function createRunTask(wire: Wire): RunTask {
   return async (options) => new Task(options, wire).run();
 }
@@ -51,7 +51,7 @@ class Task {
     }
   }
 
-  /** One try, which ends with an answer or throws. */
+  /** Runs one attempt. Resolves with an answer or throws. */
   async #attempt(): Promise<Message> {
     const { systemPrompt = "", timeoutMs = 0, providerType, retry: _, ...config } = this.#options;
     const { clock = systemClock, signal, onMessage } = config;
@@ -80,11 +80,11 @@ class Task {
       });
     } finally {
       cancel();
-      await events.return(undefined as never); // a listener that threw leaves it open
+      await events.return(undefined as never); // still open if a listener threw
     }
   }
 
-  /** How long to wait before the next attempt; undefined when there is none. */
+  /** Returns the delay before the next attempt; undefined if there is none. */
   #delay(error: Error, attempt: number): number | undefined {
     const { retry = {}, signal } = this.#options;
     const { attempts = 3, delayMs: firstDelayMs = 1000, maxDelayMs = 60_000 } = retry;

@@ -1,4 +1,4 @@
-/** The hooks of a task. */
+/** Calls the hooks of a task. */
 import { systemClock, type Clock } from "@bowline/core";
 import type { KarlTool } from "./tool.ts";
 import type { HookContext, HookName, TaskEvent, TaskOptions } from "./task-types.ts";
@@ -16,7 +16,7 @@ export class TaskHooks {
     this.#tell = tell;
   }
 
-  /** Awaits a hook for at most 30 s. Throws only what the listener of a `hook_error` throws. */
+  /** Awaits a hook for at most 30 s. Throws only if the listener of `hook_error` throws. */
   async call(hook: HookName, about: Omit<HookContext, "task"> = {}): Promise<void> {
     const { task, hooks = {}, clock, signal } = this.#options;
     try {
@@ -27,7 +27,7 @@ export class TaskHooks {
     }
   }
 
-  /** The tool with `pre-tool` and `post-tool` around each call. */
+  /** Wraps a tool with `pre-tool` and `post-tool` around each call. */
   around(tool: KarlTool): KarlTool {
     const { name: toolName, description, parameters } = tool;
     const execute: KarlTool["execute"] = async (id, args, signal) => {

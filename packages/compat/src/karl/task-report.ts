@@ -1,4 +1,4 @@
-/** What a task tells its listener, and what it counts for its result. */
+/** Reports a task's events to its listener, and counts tools and tokens for the result. */
 import type { AgentEvent, TokenUsage } from "./types.ts";
 import type { TaskEvent, TaskOptions, TaskResult } from "./task-types.ts";
 
@@ -13,8 +13,9 @@ export class TaskReport {
   }
 
   /**
-   * Calls the listener. Once it has thrown, it is not called again and every later event throws the
-   * same: the loop takes what is thrown inside a tool for the tool's own failure.
+   * Calls the listener. After it has thrown, it is not called again, and every later event throws
+   * the same error. This is needed because the loop would treat an error thrown inside a tool as
+   * the tool's failure.
    */
   tell(event: TaskEvent): void {
     this.check();
@@ -26,7 +27,7 @@ export class TaskReport {
     this.check();
   }
 
-  /** Throws what the listener threw. */
+  /** Throws the listener's error, if it threw one. */
   check(): void {
     if (this.#thrown) throw this.#thrown.error;
   }
@@ -41,7 +42,7 @@ export class TaskReport {
     } else if (event.type === "message_end") this.#count(event.usage ?? {});
   }
 
-  /** The counts, as the result has them. */
+  /** The counts for the result. */
   get counts(): Pick<TaskResult, "toolsUsed" | "tokens"> {
     return { toolsUsed: [...this.toolsUsed], tokens: this.tokens };
   }

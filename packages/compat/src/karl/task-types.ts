@@ -1,11 +1,11 @@
-/** The shapes of karl's runner. */
+/** The types of karl's task runner. */
 import type { Message } from "./message.ts";
 import type { KarlTool, ToolResult } from "./tool.ts";
 import type { AgentLoopConfig, TokenUsage } from "./types.ts";
 
 export type HookName = "pre-task" | "post-task" | "pre-tool" | "post-tool" | "on-error";
 
-/** What a hook is told: what there is of it at that point. */
+/** The input of a hook. Fields are set if known at that point. */
 export interface HookContext {
   readonly task: TaskOptions["task"];
   readonly toolName?: string;
@@ -18,12 +18,12 @@ export type TaskEvent =
   | { type: "task_start" }
   /** A piece of the answer. */
   | { type: "thinking"; delta: string }
-  /** The tool has not started yet. */
+  /** Emitted before the tool starts. */
   | { type: "tool_start"; toolName: string; args: Record<string, unknown> }
   | { type: "tool_end"; toolName: string; result: ToolResult; isError: boolean }
   | { type: "task_complete"; result: TaskResult }
   | { type: "task_error"; error: Error }
-  /** `attempt`, from 1, failed; the next one goes on from what it left after `delayMs`. */
+  /** `attempt`, from 1, failed. The next one continues its transcript after `delayMs`. */
   | { type: "task_retry"; attempt: number; delayMs: number; error: Error }
   | { type: "hook_error"; hook: HookName; error: unknown };
 
@@ -31,18 +31,18 @@ export interface TaskOptions extends Omit<AgentLoopConfig, "apiFormat" | "thinki
   task: string | readonly Message[];
   systemPrompt?: string;
   tools?: readonly KarlTool[];
-  /** `anthropic` speaks Anthropic's format, any other OpenAI's. */
+  /** `anthropic` uses Anthropic's format, any other value OpenAI's. */
   providerType: string;
-  /** Of one attempt, in milliseconds. Default: no limit. */
+  /** Time limit of one attempt, in milliseconds. Default: no limit. */
   timeoutMs?: number;
   /**
-   * Default: 3 attempts, after 1 s, doubling, at most 60 s. A server that asks for a longer wait is
-   * not asked again.
+   * Default: 3 attempts, with a delay of 1 s, doubled each time, at most 60 s. If a server asks for
+   * a longer delay, the task is not retried.
    */
   retry?: { attempts?: number; delayMs?: number; maxDelayMs?: number };
   /**
-   * Awaited, at most 30 s each. One that fails is a `hook_error` event; none can stop the task or a
-   * tool.
+   * Hooks are awaited for at most 30 s each. A failing hook emits `hook_error`; it cannot stop the
+   * task or a tool.
    */
   hooks?: Partial<Record<HookName, (context: HookContext) => unknown>>;
   onEvent?: (event: TaskEvent) => void;
@@ -51,24 +51,23 @@ export interface TaskOptions extends Omit<AgentLoopConfig, "apiFormat" | "thinki
 export interface TaskResult {
   readonly task: TaskOptions["task"];
   readonly status: "success" | "error";
-  /** The last answer's text, or what went wrong. */
+  /** The last answer's text, or the error's message. */
   readonly result: string;
   readonly error?: Error;
   /**
-   * The last answer of the model; after an error the last one with text, of all attempts. Absent
-   * when there is none.
+   * The model's last answer. After an error, the last answer with text, of all attempts. Absent if
+   * there is none.
    */
   readonly answer?: Message;
   readonly durationMs: number;
-  /** Names, each once, in the order of their first use. */
+  /** Tool names without duplicates, in the order of first use. */
   readonly toolsUsed: readonly string[];
   /** The sum over all model calls. */
   readonly tokens: TokenUsage;
 }
 
 /**
- * Runs a task. Rejects only with what a listener threw: what a model, a tool or a hook did, the
- * result says. A further attempt goes on from the transcript of the one before, so no tool runs
- * again.
+ * Runs a task. Rejects only with a listener's error; failures of the model, a tool or a hook are in
+ * the result. A retry continues from the transcript of the failed attempt, so no tool runs again.
  */
 export type RunTask = (options: TaskOptions) => Promise<TaskResult>;

@@ -1,8 +1,8 @@
-/** karl's tools. A throw is a failure, and so is a result that says `isError`. */
+/** karl's tools. A tool fails by throwing or by returning `isError`. */
 import type { AgentTool, AgentToolResult } from "@bowline/core/agent";
 import type { UncheckedArguments } from "@bowline/core";
 
-/** Text and images (base64 with a `mimeType`). */
+/** Text and images (Base64 with a `mimeType`). */
 export type ToolResult = Required<Pick<AgentToolResult, "content">> &
   Pick<AgentToolResult, "isError">;
 
@@ -10,7 +10,7 @@ export interface ToolDefinition extends Pick<
   AgentTool<object>,
   "name" | "description" | "parameters"
 > {
-  /** Gets checked arguments and, beside them, the call's id and a signal. */
+  /** Receives validated arguments, the call's id and a signal. */
   execute(
     params: UncheckedArguments,
     toolCallId: string,
@@ -18,7 +18,7 @@ export interface ToolDefinition extends Pick<
   ): Promise<ToolResult>;
 }
 
-/** A tool as karl's runner has it: TypeBox parameters, the call's id first. */
+/** A tool in the form of karl's runner: TypeBox parameters, and the call's id as first argument. */
 export interface KarlTool extends Omit<ToolDefinition, "execute"> {
   execute(
     toolCallId: string,
@@ -27,7 +27,7 @@ export interface KarlTool extends Omit<ToolDefinition, "execute"> {
   ): Promise<ToolResult>;
 }
 
-/** karl's tool for the loop. It is told the real id of its call. */
+/** Converts a tool of karl's runner for the loop. The tool receives the real id of its call. */
 export function adaptTool(tool: KarlTool): ToolDefinition {
   const { name, description, parameters } = tool;
   const execute: ToolDefinition["execute"] = async (params, toolCallId, signal) => {
@@ -37,7 +37,7 @@ export function adaptTool(tool: KarlTool): ToolDefinition {
   return { name, description, parameters, execute };
 }
 
-/** The tool as the loop runs it; `details` keeps what it gave. */
+/** Converts a tool for the loop. `details` holds its original result. */
 export function toAgentTool(tool: ToolDefinition): AgentTool {
   const { name, description, parameters } = tool;
   const execute: AgentTool["execute"] = async (toolCallId, params, signal) => {

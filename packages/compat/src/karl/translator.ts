@@ -1,4 +1,4 @@
-/** The events of core's loop as karl's. */
+/** Translates events of core's loop to karl's. */
 import type { AgentEvent as CoreEvent, AgentMessage } from "@bowline/core/agent";
 import { messageText, type AssistantMessageEvent, type Usage } from "@bowline/core";
 import { hasFailed, reworded } from "../transcript.ts";
@@ -12,7 +12,7 @@ type ToolEvent = Extract<CoreEvent, { type: "tool_execution_start" | "tool_execu
 
 /** Translates one run. Calls of unknown tools have no execution events. */
 export class Translator {
-  /** The answers of the run, without the one that failed. */
+  /** The answers of the run, without a failed one. */
   readonly answers: Message[] = [];
   readonly #input: LoopInput;
   readonly #config: LoopConfig;

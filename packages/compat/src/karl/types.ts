@@ -1,45 +1,48 @@
-/** The shapes of karl's loop. */
+/** The types of karl's loop. */
 import type { Compat, StreamFn, StreamOptions } from "@bowline/core";
 import type { Message, ToolCall } from "./message.ts";
 import type { ToolDefinition, ToolResult } from "./tool.ts";
 
 /**
- * Every stream option is taken; `headers` and `extraBody` are for routers. A failed request is not
- * retried: see `runTask`.
+ * The configuration of a run. Includes all stream options; `headers` and `extraBody` are useful for
+ * routers. Failed requests are not retried; for that, see `runTask`.
  */
 export interface LoopConfig extends StreamOptions {
   model: string;
-  /** Up to, not including, `/chat/completions` or `/messages`. */
+  /** The address before `/chat/completions` or `/messages`. */
   baseUrl: string;
   apiKey: string;
   apiFormat: "openai" | "anthropic";
   compat?: Compat;
-  /** How often tools may run; with 0 an answer that calls one is an error. Default 50. */
+  /**
+   * How many rounds of tool calls may run. With 0, an answer that calls a tool is an error. Default
+   * 50.
+   */
   maxToolRounds?: number;
-  /** Called with each message that enters the history, in order: answers and tool results. */
+  /** Called with each message added to the history, in order: answers and tool results. */
   onMessage?: (message: Message) => void;
-  /** Makes the model calls. Default: the entry's wire. */
+  /** Makes the model calls. Default: the entry point's wire. */
   streamFn?: StreamFn;
-  /** Whether the events include each `ThinkingEvent`. Default false. */
+  /** Whether to emit each `ThinkingEvent`. Default false. */
   thinkingEvents?: boolean;
 }
 
-/** A run that yields each {@link AgentEvent}. */
+/** Configuration of a run that yields each {@link AgentEvent}. */
 export interface AgentLoopConfig extends LoopConfig {
   thinkingEvents?: false;
 }
 
-/** A run that may also yield each {@link ThinkingEvent}. */
+/** Configuration of a run that may also yield each {@link ThinkingEvent}. */
 export interface ThinkingLoopConfig extends LoopConfig {
   thinkingEvents: boolean;
 }
 
-/** `input` is the whole prompt, what came from a cache included; `cost` is in US dollars. */
+/** `input` is the whole prompt, including cached tokens. `cost` is in US dollars. */
 export type TokenUsage = Partial<Record<"input" | "output" | "total" | "cost", number>>;
 
 /**
- * `turn_end` comes once a run, with the sum of its calls. After `error` the generator throws the
- * same error.
+ * The events of a run. `turn_end` is emitted once per run, with the sum of its calls. After `error`
+ * the generator throws the same error.
  */
 export type AgentEvent =
   | { type: "stream_start" }
@@ -53,7 +56,7 @@ export type AgentEvent =
   | { type: "turn_end"; usage?: TokenUsage }
   | { type: "error"; error: Error };
 
-/** Only with `thinkingEvents: true`. */
+/** Emitted only with `thinkingEvents: true`. */
 export type ThinkingEvent =
   | { type: "thinking_delta"; delta: string }
   | { type: "thinking_end"; text: string };
@@ -69,11 +72,11 @@ export type LoopArguments = [
 ];
 
 /**
- * Runs until the model calls no more tools; returns its last message. A message list may end with a
- * user's or a tool's. Tools run one after the other.
+ * Runs until the model calls no more tools and returns its last message. A message list may end
+ * with a user's or a tool's message. Tools run one after another.
  *
- * Nothing starts before the reader asks for the next event: no request, and no tool. Leaving the
- * generator aborts the run. A failure is yielded as `error` and then thrown.
+ * The run waits for its reader: no request and no tool starts before the next event is requested.
+ * Leaving the generator aborts the run. A failure is yielded as `error` and then thrown.
  */
 export interface AgentLoop {
   (

@@ -1,7 +1,4 @@
-/**
- * The questions that wait for a person. Each is bound to its run and exact arguments, and is
- * answered once, by whoever is first.
- */
+/** Pending approvals. Each belongs to one run and its exact arguments. The first answer counts. */
 import type { AgentEvent } from "@bowline/core";
 import type { Agent } from "@bowline/core/agent";
 import { describeCall } from "../../tools/index.ts";
@@ -16,27 +13,27 @@ export interface Answer {
   readonly decision: Decision;
   readonly pattern?: string;
   readonly reason?: string;
-  /** Who. */
+  /** The client that answered. */
   readonly by: string;
 }
 
 interface Open {
   /**
-   * Its id is one that every client can say: a model's server makes calls' ids of whatever it
-   * likes.
+   * The approval as clients see it. Its id is safe for every client, although a model server chose
+   * the call's id.
    */
   readonly shown: Approval;
-  /** By which its agent knows it. */
+  /** The agent's id of the approval. */
   readonly name: string;
-  /** What was asked about, unfiltered. */
+  /** The unfiltered arguments. */
   readonly args: unknown;
   readonly agent: Agent;
   isAnswered: boolean;
-  /** Who waits for its answer to be in the run's log. */
+  /** Called when the answer is in the run's log. */
   onSettled: (how: string) => void;
 }
 
-/** Answered ones, so that a second answer is told so. */
+/** Most answered approvals to remember, so that a second answer gets `conflict`. */
 const MAX_SETTLED = 1000;
 
 export class Approvals {
@@ -61,7 +58,10 @@ export class Approvals {
       : all.filter((approval) => approval.sessionKey === sessionKey);
   }
 
-  /** For the events of one run's agent. What is announced can be answered already. */
+  /**
+   * Creates a listener for the events of one run's agent. An approval can be answered as soon as it
+   * is announced.
+   */
   listener(agent: Agent, log: RunLog): (event: AgentEvent) => void {
     const { runId, sessionKey } = log;
     return (event) => {
@@ -100,7 +100,7 @@ export class Approvals {
       } else if (event.type === "approval_answer") {
         const { decision, by, reason } = event;
         const approvalId = sayable(event.approvalId);
-        // A run whose process ends keeps nothing more: it is asked again.
+        // The process is ending and does not record the answer; the question is asked again.
         this.#settle(approvalId, sessionKey, log.isStopped ? "expired" : decision);
         log.append("exec.approval_resolved", {
           approvalId,
@@ -112,21 +112,21 @@ export class Approvals {
     };
   }
 
-  /** Nothing of the run is asked any more. */
+  /** Expires all pending approvals of a run. */
   forget(runId: string): void {
     for (const [id, { shown }] of this.#open)
       if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
   }
 
-  /** The session of a question that waits or was answered not long ago. */
+  /** Returns the session of a pending or recently answered approval. */
   sessionOf(approvalId: string): string | undefined {
     return (this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId))?.sessionKey;
   }
 
   /**
-   * Resolves when the run's log has the answer, so that it holds after a crash. Throws `not_found`,
-   * `conflict` when it is answered already or nobody waits for it any more, and `bad_params` for a
-   * pattern that does not cover the call.
+   * Resolves when the answer is in the run's log, so that it survives a crash. Throws `not_found`;
+   * `conflict` if it was already answered or the run no longer waits; `bad_params` for a pattern
+   * that does not cover the call.
    */
   async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
     const open = this.#open.get(approvalId);
@@ -134,7 +134,7 @@ export class Approvals {
     if (open?.isAnswered === true || settled !== undefined)
       throw new GatewayError(
         "conflict",
-        `It was answered already${settled === undefined ? "" : `: ${settled}`}.`,
+        `The approval was already answered${settled === undefined ? "" : `: ${settled}`}.`,
       );
     if (open === undefined) throw noQuestion();
     const { shown, name, args, agent } = open;
@@ -144,7 +144,7 @@ export class Approvals {
       if (wanted === undefined)
         throw new GatewayError(
           "bad_params",
-          "This call has no pattern: it can be allowed once, or denied.",
+          "This call has no pattern. Allow it once, or deny it.",
         );
       if (!covers(wanted, { tool, args, sessionKey }))
         throw new GatewayError("bad_params", "The pattern does not cover this call.");
@@ -166,7 +166,7 @@ export class Approvals {
     const kept = new Promise<string>((resolve) => (open.onSettled = resolve));
     const isHeard = this.#open.get(approvalId) === open && agent.answer(name, answer);
     if (!isHeard || (await kept) === "expired")
-      throw new GatewayError("conflict", "Nobody waits for this answer any more.");
+      throw new GatewayError("conflict", "The run no longer waits for this answer.");
   }
 
   #settle(approvalId: string, sessionKey: string, how: string): void {
@@ -183,8 +183,8 @@ function noQuestion(): GatewayError {
 }
 
 /**
- * Half of a character comes back from no client: not from one that has no such texts, nor would it
- * be let in. Written out with its number, as is what stands for it: no two ids become the same.
+ * Replaces lone surrogates, which clients cannot send back. They and the replacement character
+ * become a replacement character with a number, so that different ids stay different.
  */
 function sayable(id: string): string {
   const number = (half: string): string => half.charCodeAt(0).toString(16);

@@ -1,7 +1,7 @@
 /**
- * `bowline/client`: a gateway from the other side, in a page or in Node. It connects again by
- * itself, goes on with what it follows from the last number it saw, and gives each event once. It
- * imports nothing of the server's but types and constants.
+ * `bowline/client`: a gateway's client, for pages and Node. It reconnects automatically, resumes
+ * from the last event it saw, and passes on each event once. It imports only types and constants of
+ * the server.
  */
 import { createKey } from "./create-key.ts";
 import { FollowedRun, type RunHandle } from "./followed-run.ts";
@@ -43,12 +43,12 @@ export class GatewayClient {
     return this.#link.state;
   }
 
-  /** What the server said of itself when it let the client in; of the last time. */
+  /** The server's welcome frame of the last authentication. */
   get welcome(): Welcome | undefined {
     return this.#link.welcome;
   }
 
-  /** Resolves when the client is in. Rejects when it will not be. */
+  /** Resolves when the client is authenticated. Rejects when it cannot be. */
   ready(): Promise<Welcome> {
     return this.#link.ready();
   }
@@ -57,21 +57,27 @@ export class GatewayClient {
     return this.#link.onState(listener);
   }
 
-  /** Ids of runs that the server knows no more: nothing comes of them. Returns what ends that. */
+  /**
+   * Calls `listener` with the ids of runs that the server no longer knows. Returns a function that
+   * removes the listener.
+   */
   onUnknown(listener: (runId: string) => void): () => void {
     this.#unknownListeners.add(listener);
     return () => void this.#unknownListeners.delete(listener);
   }
 
-  /** Every event from now on, each of a run once. Returns what ends that. */
+  /**
+   * Calls `listener` with every event from now on, each event of a run once. Returns a function
+   * that removes the listener.
+   */
   onEvent(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Waits until the client is in. Rejects with {@link RequestError}; when the connection is lost
-   * before the answer it is not sent again.
+   * Sends a request when the client is authenticated. Rejects with {@link RequestError}. It is not
+   * sent again if the connection is lost before the response.
    */
   async request<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     await this.ready();
@@ -79,8 +85,8 @@ export class GatewayClient {
   }
 
   /**
-   * Starts a run and follows it. Safe over a lost connection: it is sent again under the same key
-   * until it is answered. `follow` gives a run that goes on already.
+   * Starts a run and follows it. After a lost connection it is sent again under the same key until
+   * the server answers. Use `follow` for a run that was already started.
    */
   async send(params: SendParams): Promise<RunHandle> {
     const { sessionKey, idempotencyKey = createKey() } = params;
@@ -88,7 +94,7 @@ export class GatewayClient {
     try {
       const { runId } = await this.post("chat.send", { ...params, idempotencyKey });
       if (runId === idempotencyKey && (run.isOver || !this.#seen.hasEnded(runId))) return run;
-      // Another, or one whose end was heard before: it was sent under this key already.
+      // The key was sent before: the run has another id, or its end was already received.
       run.end();
       return await this.follow(sessionKey, runId);
     } catch (error) {
@@ -98,8 +104,8 @@ export class GatewayClient {
   }
 
   /**
-   * Hands a message over, as safely; what comes of it is for {@link onEvent}. Rejects with {@link
-   * RequestError}.
+   * Sends a message, retried like {@link send}. The run's events go to {@link onEvent}. Rejects
+   * with {@link RequestError}.
    */
   async post(
     method: "chat.send" | "chat.steer" | "chat.followUp",
@@ -111,7 +117,7 @@ export class GatewayClient {
       try {
         const result = await this.request(method, { ...params, idempotencyKey });
         const missed = this.#seen.expect(sessionKey, result.runId);
-        // It was taken before the connection was lost: what came meanwhile is asked for.
+        // The message was accepted before the connection was lost: request the missed events.
         if (missed !== undefined && (result.status === "in_flight" || result.status === "finished"))
           void this.#resubscribe(missed);
         return result;
@@ -122,7 +128,10 @@ export class GatewayClient {
     }
   }
 
-  /** A run of the session, from what it has said so far, which {@link onEvent} hears, too. */
+  /**
+   * Follows a run of the session. It starts with the run's content so far, which {@link onEvent}
+   * listeners also receive.
+   */
   async follow(sessionKey: string, runId: string): Promise<RunHandle> {
     const run = new FollowedRun(this, runId, sessionKey);
     this.#seen.forgetEnd(runId);
@@ -131,11 +140,13 @@ export class GatewayClient {
       throw error;
     });
     if (runs.some(({ runId: other, state }) => other === runId && state === "unknown")) run.end();
-    else this.#seen.expect(sessionKey, runId); // what was on its way is asked for when the connection is lost
+    else this.#seen.expect(sessionKey, runId); // events in flight are requested again if the connection is lost
     return run;
   }
 
-  /** The session's events, now and after each reconnect. Gives the runs that go on. */
+  /**
+   * Subscribes to the session's events, now and after each reconnect. Resolves with the open runs.
+   */
   async subscribe(
     sessionKey: string,
     runId?: string,
@@ -144,7 +155,7 @@ export class GatewayClient {
     return this.request("chat.subscribe", { sessionKey, ...(runId !== undefined && { runId }) });
   }
 
-  /** A whole message of the history, of which `chat.history` may have a part only. */
+  /** Loads a whole message of the history, which `chat.history` may have cut. */
   async message(sessionKey: string, id: string): Promise<HistoryMessage> {
     let whole = "";
     for (;;) {
@@ -160,12 +171,12 @@ export class GatewayClient {
     await this.request("chat.unsubscribe", { sessionKey });
   }
 
-  /** For good. What waits for an answer is rejected. */
+  /** Closes the client permanently. Rejects pending requests. */
   close(): void {
     this.#link.close();
   }
 
-  /** One after the other: a server refuses who asks for too much at once. */
+  /** Resubscribes one by one: the server refuses too many concurrent requests. */
   async #resume(): Promise<void> {
     const { lost } = this.#link;
     for (const params of this.#seen.toResume()) {
@@ -175,8 +186,8 @@ export class GatewayClient {
   }
 
   /**
-   * Asked again while the server has too much to do. When the connection is lost, the next asks for
-   * everything once more.
+   * Retries while the server is busy. Stops when the connection is lost; the next one resumes
+   * everything.
    */
   async #resubscribe(params: Params<"chat.subscribe">): Promise<void> {
     const { sessionKey, runId } = params;
@@ -202,7 +213,7 @@ export class GatewayClient {
     for (const listener of this.#unknownListeners) listener(runId);
   }
 
-  /** Passes on what is new. */
+  /** Passes on new events. */
   #hear(frame: EventFrame): void {
     const taken = this.#seen.take(frame);
     if (typeof taken === "object") void this.#resubscribe(taken);
@@ -210,7 +221,7 @@ export class GatewayClient {
   }
 }
 
-/** Or until the signal fires. */
+/** Waits, or returns early when the signal fires. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {

@@ -1,4 +1,4 @@
-/** A UUID, also where a page that came over plain HTTP from another machine may not ask for one. */
+/** Creates a UUID. `crypto.randomUUID` does not exist on pages loaded over plain HTTP. */
 export function createKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;

@@ -1,15 +1,15 @@
-/** A run from its client's side: its events in order, and what it comes to. */
+/** A run as seen by its client. */
 import { errorNumbers, type EventFrame } from "../protocol/frame.ts";
 import type { EventName } from "../protocol/protocol.ts";
 import { RequestError } from "./request-error.ts";
 
-/** A run as its client sees it: its events, each once and in order, to the last. */
+/** A run as seen by its client: each event once, in order, up to the last. */
 export interface RunHandle extends AsyncIterable<RunEvent> {
   readonly runId: string;
   readonly sessionKey: string;
   /**
-   * What it came to; the text is that of its last turn. Rejects with a {@link RequestError} when
-   * the run is not known any more, and when it was interrupted and nobody goes on with it.
+   * Resolves with the outcome; `text` is that of the last turn. Rejects with a {@link RequestError}
+   * if the server no longer knows the run, or if it was interrupted and not resumed.
    */
   result(): Promise<RunOutcome>;
   abort(): Promise<void>;
@@ -25,7 +25,7 @@ export interface RunOutcome {
   readonly text: string;
 }
 
-/** What a run needs of its client. */
+/** What a followed run needs of its client. */
 interface RunSource {
   onEvent(listener: (frame: EventFrame) => void): () => void;
   onState(listener: (state: string) => void): () => void;
@@ -36,7 +36,7 @@ interface RunSource {
   ): Promise<unknown>;
 }
 
-/** Gathers a run's events for one reader. */
+/** Collects a run's events for one reader. */
 export class FollowedRun implements RunHandle {
   readonly runId: string;
   readonly sessionKey: string;
@@ -83,7 +83,7 @@ export class FollowedRun implements RunHandle {
     const data = { code: "not_found", retryable: false };
     throw new RequestError({
       code: errorNumbers.not_found,
-      message: "How the run ended is not known.",
+      message: "The run's end is unknown: it was interrupted, or the server no longer knows it.",
       data,
     });
   }

@@ -1,6 +1,6 @@
 /**
- * A client's connection to a gateway: made once more by itself when it is lost, and with requests
- * on it, each settled once. What comes over it means nothing here.
+ * A client's connection to a gateway. Reconnects automatically and matches responses to requests.
+ * Does not interpret events.
  */
 import {
   closeCodes,
@@ -17,24 +17,24 @@ export interface ClientOptions {
   /** ws:// or wss://, or the http(s) address of the gateway. */
   readonly url: string;
   readonly token: string;
-  /** Default: the global one, which Node has from version 22 on. */
+  /** Default: the global WebSocket, which Node has since version 22. */
   readonly WebSocket?: SocketClass;
-  /** For the record of who answered an approval. */
+  /** Recorded as the author of approval answers. */
   readonly name?: string;
   /**
-   * Waits before connecting again, in milliseconds: the first, doubled each time, and the longest.
-   * Default 250 and 10,000.
+   * Reconnect delays in milliseconds: the first, doubled each time, and the maximum. Default 250
+   * and 10,000.
    */
   readonly backoff?: { readonly firstMs?: number; readonly maxMs?: number };
-  /** From 0 up to 1. Default `Math.random`. */
+  /** Returns a number from 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** `ended`: closed for good, by its program or because the token is wrong. */
+/** `ended`: closed permanently, by the program or because the token is wrong. */
 export type ClientState = "connecting" | "open" | "waiting" | "ended";
 
 interface LinkPorts {
-  /** The client was let in, and nobody was told yet. */
+  /** Called when the client is authenticated, before state listeners. */
   readonly onOpen: () => void;
   readonly onEvent: (frame: EventFrame) => void;
 }
@@ -82,12 +82,12 @@ export class Link {
     return this.#welcome;
   }
 
-  /** Fires when the connection is lost that there is now. */
+  /** Fires when the current connection is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Resolves when the client is in. Rejects when it will not be. */
+  /** Resolves when the client is authenticated. Rejects when it cannot be. */
   async ready(): Promise<Welcome> {
     if (this.#state === "open" && this.#welcome !== undefined) return this.#welcome;
     if (this.#state === "ended") throw this.#loss();
@@ -106,17 +106,20 @@ export class Link {
   }
 
   /**
-   * On the connection that there is. Rejects with {@link RequestError}, also when it is lost before
-   * the answer.
+   * Sends a request on the current connection. Rejects with {@link RequestError}, also when the
+   * connection is lost before the response.
    */
   ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     const id = this.#nextId++;
     const frame = JSON.stringify({ id, method, params });
     const { maxFrameBytes = Infinity } = this.#welcome?.limits ?? {};
-    // The server would end the connection for it, each time that it is sent again.
+    // The server would close the connection for a larger frame, at every retry.
     if (new TextEncoder().encode(frame).length > maxFrameBytes)
       return Promise.reject(
-        refusal("bad_request", `The server takes ${maxFrameBytes} bytes in one request, not more.`),
+        refusal(
+          "bad_request",
+          `The request is longer than the ${maxFrameBytes} bytes that the server accepts.`,
+        ),
       );
     return new Promise((resolve, reject) => {
       this.#requests.set(id, { resolve, reject });
@@ -124,13 +127,13 @@ export class Link {
     });
   }
 
-  /** How long to wait after so many tries, in milliseconds. */
+  /** Returns the delay before the next attempt, in milliseconds, with jitter. */
   backoff(tries: number): number {
     const { backoff: { firstMs = 250, maxMs = 10_000 } = {}, random = Math.random } = this.#options;
     return Math.min(maxMs, firstMs * 2 ** tries) * (0.5 + random() / 2);
   }
 
-  /** For good. What waits for an answer is rejected. */
+  /** Closes the connection permanently. Rejects pending requests. */
   close(): void {
     this.#end();
     this.#socket?.close(1000);
@@ -158,7 +161,7 @@ export class Link {
     socket.addEventListener("close", ({ code }: { code: number }) => {
       if (this.#socket === socket) this.#closed(code);
     });
-    this.#listen(); // one that is never let in is as dead
+    this.#listen(); // also detects a connection that is never authenticated
   }
 
   #receive(text: string): void {
@@ -199,7 +202,7 @@ export class Link {
     this.#retry = setTimeout(() => this.#connect(), wait);
   }
 
-  /** A connection on which not even ticks come is dead, whatever the system says. */
+  /** Treats a connection without frames, even ticks, as dead, whatever the system reports. */
   #listen(): void {
     clearTimeout(this.#silence);
     if (this.#state === "ended") return;

@@ -1,9 +1,9 @@
-/** What a client's request comes to when it does not come to a result. */
+/** The error of a client's request. */
 import { errorNumbers, type FrameError } from "../protocol/frame.ts";
 
 /**
- * A request that was refused, or that got no answer because the connection was lost or closed: then
- * `code` is `connection_lost`.
+ * A request that was refused, or that got no response because the connection was lost or closed. In
+ * the second case `code` is `connection_lost`.
  */
 export class RequestError extends Error {
   override readonly name = "RequestError";
@@ -21,7 +21,7 @@ export class RequestError extends Error {
   }
 }
 
-/** One that the server has not made. */
+/** Creates an error that the client raises itself. */
 export function refusal(
   code: "bad_request" | "connection_lost",
   message: string,

@@ -1,19 +1,19 @@
 /**
- * What a client has seen of the runs it follows: by this it knows what is new, what is missing, and
- * what to ask for.
+ * Tracks the events that a client has seen of its runs, to detect duplicates and gaps and to
+ * resume.
  */
 import { isEnd } from "./followed-run.ts";
 import type { EventFrame } from "../protocol/frame.ts";
 import type { Params } from "../protocol/protocol.ts";
 
-/** Runs whose end was seen; more are not remembered. */
+/** Most ended runs to remember. */
 const MAX_ENDED = 1000;
 
 export class SeenRuns {
-  /** By session, the last number that was seen of each run that goes on. */
+  /** Last `seq` of each open run, by session. */
   readonly #sessions = new Map<string, Map<string, number>>();
   readonly #ended = new Set<string>();
-  /** Something is missing of these, and was asked for. */
+  /** Runs with a gap, for which a request is pending. */
   readonly #missing = new Set<string>();
 
   follow(sessionKey: string): void {
@@ -29,8 +29,8 @@ export class SeenRuns {
   }
 
   /**
-   * A run that has begun: of one that nothing was seen of, all is asked for. Gives what to ask for;
-   * nothing when it has ended.
+   * Starts tracking a run. Returns the subscription to request, or undefined if the run has ended
+   * or its session is not followed.
    */
   expect(sessionKey: string, runId: string): Params<"chat.subscribe"> | undefined {
     const runs = this.#sessions.get(sessionKey);
@@ -44,19 +44,19 @@ export class SeenRuns {
     return this.#ended.has(runId);
   }
 
-  /** What it has said is wanted once more. */
+  /** Accepts the run's events again after its end. */
   forgetEnd(runId: string): void {
     this.#ended.delete(runId);
   }
 
-  /** A run that nobody knows. */
+  /** Forgets a run that the server does not know. */
   drop(sessionKey: string, runId: string): void {
     this.#sessions.get(sessionKey)?.delete(runId);
   }
 
   /**
-   * What to ask for on a new connection. A run that ended meanwhile is sent to its end; then what
-   * goes on.
+   * Returns the subscriptions for a new connection. For a run that ended meanwhile, the server
+   * sends the rest.
    */
   toResume(): Params<"chat.subscribe">[] {
     this.#missing.clear();
@@ -67,7 +67,7 @@ export class SeenRuns {
     );
   }
 
-  /** Whether an event is to be passed on; for a gap, what to ask for. */
+  /** Returns true for a new event, false for a duplicate, or the subscription that fills a gap. */
   take(frame: EventFrame): boolean | Params<"chat.subscribe"> {
     if (!("seq" in frame.data)) return true;
     const { runId, sessionKey, seq } = frame.data;
@@ -79,8 +79,7 @@ export class SeenRuns {
     if (last !== undefined && (isSnapshot ? seq < last : seq <= last)) return false;
     const isJoined = frame.event === "chat.delta" || frame.event === "chat.thinking";
     const first = (isJoined ? frame.data.firstSeq : undefined) ?? seq;
-    // Joined deltas of which a part was seen already cannot be taken apart: all of the run is asked
-    // for.
+    // Joined deltas that overlap with seen ones cannot be split, so request the whole run.
     if (last !== undefined && !isSnapshot && first !== last + 1) {
       if (this.#missing.has(runId)) return false;
       this.#missing.add(runId);

@@ -1,9 +1,9 @@
-/** What a client needs of a WebSocket, whosever it is. */
+/** The part of a WebSocket that a client needs, from any implementation. */
 
-/** The browser's WebSocket, Node's own or that of `ws`. */
+/** The WebSocket of a browser, of Node, or of `ws`. */
 export type SocketClass = new (url: string) => Pick<Socket, "send" | "close">;
 
-/** The part of it that is used. */
+/** The members that the client uses. */
 export interface Socket {
   send(text: string): void;
   close(code?: number, reason?: string): void;
@@ -13,10 +13,12 @@ export interface Socket {
   ): void;
 }
 
-/** Throws where there is none. */
+/** Returns the global WebSocket. Throws `TypeError` if there is none. */
 export function ownWebSocket(): SocketClass {
   const { WebSocket } = globalThis as { readonly WebSocket?: SocketClass };
   if (WebSocket === undefined)
-    throw new TypeError("There is no WebSocket here: pass that of ws, or use Node 22 or newer.");
+    throw new TypeError(
+      "There is no global WebSocket. Use Node 22 or newer, or pass the class of ws as WebSocket.",
+    );
   return WebSocket;
 }

@@ -1,6 +1,4 @@
-/**
- * What a run has said so far, folded from its events or from the messages that its session kept.
- */
+/** Builds a run's content so far, from its events or from its session's messages. */
 import type { ToolResultMessage } from "@bowline/core";
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
@@ -12,10 +10,10 @@ import type { SecretFilter } from "../../secrets.ts";
 
 type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
 
-/** What of a tool's output is shown to who comes later. */
+/** Most characters of a tool's output in a block. */
 const MAX_OUTPUT = 20_000;
 
-/** Folds one event in. A delta costs the same however long the text is. */
+/** Adds one event. The cost of a delta does not depend on the length of the text. */
 export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void {
   switch (event) {
     case "chat.user": {
@@ -40,7 +38,7 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
     case "chat.tool_call": {
       const { toolCallId, name, arguments: args } = data;
       const begun = callOf(blocks, toolCallId);
-      // One that a killed server had begun, and that is begun again.
+      // The call was started by a killed server and is started again.
       if (begun?.state === "running") Object.assign(begun, { name, arguments: args, output: "" });
       else
         blocks.push({
@@ -85,7 +83,7 @@ export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void 
   }
 }
 
-/** The same of messages of one run, without secrets. */
+/** Builds blocks from the messages of one run, with secrets redacted. */
 export function blocksOf(messages: readonly SessionMessage[], filter: SecretFilter): Block[] {
   const blocks: Block[] = [];
   let turn = 0;
@@ -109,7 +107,7 @@ export function blocksOf(messages: readonly SessionMessage[], filter: SecretFilt
   return blocks;
 }
 
-/** Ids come again from turn to turn: the last is meant. */
+/** Ids can repeat in later turns: find the last. */
 function callOf(
   blocks: Block[],
   toolCallId: string,
@@ -120,7 +118,7 @@ function callOf(
   return call?.type === "tool_call" ? call : undefined;
 }
 
-/** `all` is how long the text would be, where this is its beginning only. */
+/** Cuts a text. `all` is the full length if `text` is only its beginning. */
 export function cut(text: string, length: number = MAX_OUTPUT, all: number = text.length): string {
   if (all <= length) return text;
   const shown = text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");

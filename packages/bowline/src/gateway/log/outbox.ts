@@ -1,7 +1,7 @@
 /**
- * What waits for one client. While the socket takes it, everything is sent at once. When the client
- * reads slowly, deltas of the same answer are joined, everything else keeps its place, and beyond a
- * bound the client is given up.
+ * Queues frames for one client. Sends at once while the socket accepts data. For a slow client,
+ * deltas of the same answer are joined and other frames keep their order. Above a limit the client
+ * is disconnected.
  */
 import type { EventData } from "../protocol/protocol.ts";
 
@@ -9,12 +9,12 @@ export type Frame = PlainFrame | DeltaFrame;
 
 interface PlainFrame {
   readonly json: string;
-  /** The run it belongs to, if it is an event of one, and its number there. */
+  /** The run and `seq` of a run's event. */
   readonly runId?: string;
   readonly seq?: number;
 }
 
-/** Can be joined with the one before. */
+/** A delta, which can be joined with the previous one. */
 interface DeltaFrame {
   readonly json: string;
   readonly runId: string;
@@ -27,24 +27,21 @@ interface Waiting {
   json: string;
   event?: DeltaFrame["event"];
   delta?: EventData<"chat.delta">;
-  /** The texts that were joined; joined once, when it is sent. */
+  /** Texts to join; they are concatenated once, when sent. */
   texts?: string[];
-  /** Of them all. */
+  /** Total length of the texts. */
   length?: number;
   readonly runId?: string;
 }
 
-/** The socket's own buffer is filled up to here, in bytes, or to half of what may wait. */
+/** Fills the socket's own buffer up to this size, in bytes, or to half of the limit. */
 const HIGH_WATER = 128 * 1024;
-/** What a frame costs beside its text. */
+/** Cost of a frame beside its text, in bytes. */
 const OVERHEAD = 200;
-/**
- * Deltas are joined up to here, in characters: one frame must not hold up the process, nor its
- * client.
- */
+/** Longest joined delta, in characters. A longer frame would block the process or its client. */
 const MAX_JOINED = 64 * 1024;
 
-/** Of a socket, what is needed. */
+/** The members of a socket that are used. */
 interface Sink {
   readonly bufferedAmount: number;
   send(json: string, done: () => void): void;
@@ -56,7 +53,7 @@ export class Outbox {
   readonly #highWater: number;
   readonly #onFull: () => void;
   #queue: Waiting[] = [];
-  /** The last of each run that waits: a delta may only be joined with that. */
+  /** The last queued frame of each run; a delta may only be joined with it. */
   readonly #last = new Map<string, Waiting>();
   #bytes = 0;
   #isClosed = false;
@@ -69,7 +66,7 @@ export class Outbox {
     this.#onFull = onFull;
   }
 
-  /** Resolves when nothing waits and the socket takes more, or when it is closed. */
+  /** Resolves when the queue is empty and the socket accepts more, or when it is closed. */
   async room(): Promise<void> {
     while (!this.#isClosed && !this.#hasRoom)
       await new Promise<void>((resolve) => this.#roomWanted.push(resolve));
@@ -81,7 +78,7 @@ export class Outbox {
     else this.#wait(frame);
   }
 
-  /** Nothing more is sent. */
+  /** Drops the queue and sends nothing more. */
   close(): void {
     this.#isClosed = true;
     this.#queue = [];
@@ -109,8 +106,8 @@ export class Outbox {
       if (frame.runId !== undefined) this.#last.set(frame.runId, waiting);
       this.#bytes += frame.json.length + OVERHEAD;
     }
-    // One frame may be larger than all that may wait: what the socket has of it is not held against
-    // the client.
+    // One frame may be larger than the limit. The part that the socket has taken does not count
+    // against the client.
     if (this.#bytes + Math.min(this.#socket.bufferedAmount, this.#highWater) > this.#maxBytes)
       this.#onFull();
   }
@@ -141,7 +138,7 @@ export class Outbox {
   readonly #onSent = (): void => this.#drain();
 }
 
-/** What is sent again, after a client asked for it, follows nothing. */
+/** Returns true if the delta directly follows the queued one. Resent deltas do not. */
 function isNext(
   { event, delta }: DeltaFrame,
   { event: last, delta: before, length = 0 }: Waiting,

@@ -1,4 +1,4 @@
-/** What an agent says, as the gateway's events of the run. */
+/** Converts an agent's events to the gateway's events of a run. */
 import {
   messageText,
   type AgentEvent,
@@ -26,15 +26,15 @@ type ToolEvent = Extract<AgentEvent, { readonly type: `tool_execution_${string}`
 
 interface RunEventsOptions {
   readonly filter: SecretFilter;
-  /** Of the run's first answer. */
+  /** Number of the run's first answer. */
   readonly turn: number;
-  /** Of a user's message, as the client knows it. */
+  /** The client's id of a user's message. */
   readonly idOf: (message: unknown) => string | undefined;
-  /** The variable that the model's key is from. */
+  /** The environment variable that holds the model's key. */
   readonly keyVariable: () => string | undefined;
 }
 
-/** A listener for one run's events. Approvals are not its concern. */
+/** Creates a listener for one run's events. It ignores approvals. */
 export function createRunEvents(
   log: RunLog,
   options: RunEventsOptions,
@@ -75,7 +75,7 @@ class RunEvents {
       case "request_retry": {
         const { attempt, delayMs, error } = event;
         const why = this.#options.filter.failure(error).message;
-        const message = `Try ${attempt} failed (${why}); again in ${Math.ceil(delayMs / 1000)} s.`;
+        const message = `Attempt ${attempt} failed (${why}). Retrying in ${Math.ceil(delayMs / 1000)} s.`;
         this.#log.append("chat.notice", { code: "request_retry", message });
         break;
       }
@@ -148,7 +148,7 @@ class RunEvents {
       }
       case "tool_execution_end": {
         const { result, isError, durationMs } = event;
-        // Secrets first: of one that is cut in two the halves would be shown.
+        // Redact before cutting: a cut secret would no longer match.
         const output = cut(filter.text(messageText({ content: result.content ?? [] })), MAX_RESULT);
         this.#log.append("chat.tool_result", { toolCallId, name, output, isError, durationMs });
         break;
@@ -172,7 +172,7 @@ export interface RunEnd {
   readonly error?: ErrorInfo;
 }
 
-/** The run's last event. `otherwise` is the error of a run that failed without one. */
+/** Appends the run's last event. `otherwise` is the error of a run that failed without one. */
 export function endRun(
   log: RunLog,
   { reason, usage = {}, error }: RunEnd,
@@ -198,7 +198,7 @@ export function endRun(
   }
 }
 
-/** Who runs the server is told which key was refused, by its variable. */
+/** Adds the name of the rejected key's variable, for the server's operator. */
 function withKey(error: ErrorInfo, variable: string | undefined): ErrorInfo {
   if (error.code !== "authentication_failed" || variable === undefined) return error;
   return { ...error, message: `${error.message} (The key is from the server's ${variable}.)` };

@@ -1,6 +1,6 @@
 /**
- * The events of one run, numbered: the last of them, to send again to who lost the connection, and
- * what they come to.
+ * The numbered events of one run. Buffers the last ones for reconnecting clients, and builds the
+ * run's content from all of them.
  */
 import { addToBlocks } from "./blocks.ts";
 import type { EventFrame } from "../protocol/frame.ts";
@@ -16,7 +16,7 @@ import type {
   RunState,
 } from "../protocol/protocol.ts";
 
-/** Events that belong to a run. */
+/** Names of the events that belong to a run. */
 export type RunEventName = {
   [E in EventName]: Events[E] extends RunEventData ? E : never;
 }[EventName];
@@ -28,13 +28,13 @@ export interface RunLogOptions {
   readonly sessionKey: string;
   readonly maxEvents: number;
   readonly maxLength: number;
-  /** Of a snapshot, in bytes. Default 3 MiB. */
+  /** Size limit of a snapshot, in bytes. Default 3 MiB. */
   readonly maxSnapshot?: number;
-  /** Hands an event to who listens. */
+  /** Sends an event to the subscribers. */
   readonly publish: (frame: Frame, event: RunEventName) => void;
 }
 
-/** What an event costs beside its text, in bytes. */
+/** Cost of an event beside its text, in bytes. */
 const OVERHEAD = 400;
 const MAX_SNAPSHOT = 3 * 1024 * 1024;
 
@@ -46,10 +46,10 @@ export class RunLog {
   #blocks: Block[] = [];
   #frames: { readonly seq: number; readonly frame: Frame; readonly event: RunEventName }[] = [];
   #length = 0;
-  /** Of all events, of which the blocks are made. */
+  /** Length of all events, from which the blocks are built. */
   #total = 0;
   #next = 0;
-  /** Everything from here on is held. */
+  /** The first buffered `seq`. */
   #heldFrom = 0;
   #isStopped = false;
 
@@ -63,7 +63,7 @@ export class RunLog {
     return this.#state;
   }
 
-  /** What becomes of it when it was stopped is not its end. */
+  /** Ignored after {@link stop}: the state it would set is not the run's end. */
   set state(state: RunState) {
     if (!this.#isStopped) this.#state = state;
   }
@@ -73,12 +73,12 @@ export class RunLog {
     return { runId, sessionKey, state, seq: this.#next - 1 };
   }
 
-  /** What it takes of the memory, in bytes, about. */
+  /** Memory in use, in bytes, approximately. */
   get size(): number {
     return this.#total + this.#length + this.#frames.length * OVERHEAD;
   }
 
-  /** Has what is left of what an earlier process began: of an answer that was cut, nothing. */
+  /** Resumes a run of an earlier process with its saved blocks. Partial answers are lost. */
   continueFrom(seq: number, blocks: readonly Block[]): void {
     this.#next = seq;
     this.#heldFrom = seq;
@@ -86,14 +86,14 @@ export class RunLog {
   }
 
   /**
-   * Who follows it is told all so far: of a run that goes on they may know more, which is not so
-   * any more.
+   * Sends a snapshot to the subscribers. They may have seen a partial answer that is no longer
+   * valid.
    */
   show(): void {
     if (!this.#isStopped) this.#options.publish(this.#snapshot(), "chat.snapshot");
   }
 
-  /** Whether more may be said of it: it has not ended, and somebody goes on with it. */
+  /** True while the run is queued or running, so that more events may follow. */
   get isOpen(): boolean {
     return this.state === "queued" || this.state === "running";
   }
@@ -102,7 +102,7 @@ export class RunLog {
     return this.#isStopped;
   }
 
-  /** Nothing more is said: another process will go on. */
+  /** Appends nothing from now on: another process will resume the run. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -125,7 +125,10 @@ export class RunLog {
     this.#options.publish(frame, event);
   }
 
-  /** What came after `seq`; a snapshot of all so far where that is not held, or without a `seq`. */
+  /**
+   * Returns the buffered events after `seq`. Returns a snapshot if they are no longer buffered, or
+   * without `seq`.
+   */
   since(seq: number | undefined): { readonly frame: Frame; readonly event: RunEventName }[] {
     if (seq !== undefined && seq >= this.#heldFrom - 1 && seq < this.#next)
       return this.#frames.filter((held) => held.seq > seq);
@@ -135,7 +138,7 @@ export class RunLog {
 
   #snapshot(): Frame {
     const { runId, sessionKey, state } = this;
-    // An end that follows has the last number itself.
+    // The run's last event keeps its own number after the snapshot.
     const seq = this.#next - 1 - this.#terminal().length;
     const blocks = snapshotBlocks(this.#blocks, this.#options.maxSnapshot ?? MAX_SNAPSHOT);
     const data: EventData<"chat.snapshot"> = { runId, sessionKey, seq, state, blocks };
@@ -150,7 +153,7 @@ export class RunLog {
   #trim(): void {
     const { maxEvents, maxLength } = this.#options;
     if (this.#frames.length <= maxEvents && this.#length <= maxLength) return;
-    // By halves, so that it costs little for each event. The last stays.
+    // Drop half at once to keep the cost per event low. Keep the last event.
     const first = Math.min(Math.ceil(this.#frames.length / 2), this.#frames.length - 1);
     for (const { frame } of this.#frames.splice(0, first)) this.#length -= frame.json.length;
     this.#heldFrom = this.#frames[0]?.seq ?? this.#next;

@@ -1,17 +1,15 @@
 /**
- * A run's blocks as one frame can carry them: the last whole, what does not fit cut in the middle,
- * the first left out.
+ * Fits a run's blocks into one frame. Keeps the last blocks, shortens the one that does not fit,
+ * and omits the first.
  */
 import type { Block } from "../protocol/protocol.ts";
 
-/** A text that would have to be shorter is left out. */
+/** Shortest text of a shortened block; below it the block is omitted. */
 const MIN_TEXT = 100;
-/** For what stands in place of blocks that are left out. */
+/** Reserved for the note about omitted blocks. */
 const MARK_BYTES = 200;
 
-/**
- * The last blocks, which take `maxBytes` together at most, as JSON. What fits is given as it is.
- */
+/** Returns the last blocks, at most `maxBytes` as JSON. Blocks that fit are unchanged. */
 export function snapshotBlocks(blocks: readonly Block[], maxBytes: number): Block[] {
   const shown: Block[] = [];
   let left = maxBytes - MARK_BYTES;
@@ -27,7 +25,7 @@ export function snapshotBlocks(blocks: readonly Block[], maxBytes: number): Bloc
   return shown.toReversed();
 }
 
-/** Undefined for a block that has no room. */
+/** Returns undefined if even the shortened block does not fit. */
 function fitted(block: Block, maxBytes: number): Block | undefined {
   if (bytesOf(block) <= maxBytes) return block;
   for (
@@ -55,7 +53,7 @@ function shorten(block: Block, length: number): Block {
   };
 }
 
-/** Its fields stay where that is enough. */
+/** Shortens texts inside the arguments if that is enough, else the whole JSON. */
 function cutArguments(args: unknown, length: number): unknown {
   if (sizeOf(args) <= length) return args;
   const short = cutTexts(args, Math.floor(length / 4));
@@ -75,7 +73,7 @@ function sizeOf(value: unknown): number {
   return value === undefined ? 0 : JSON.stringify(value).length;
 }
 
-/** The end stays, too: what comes next follows it. */
+/** Cuts the middle. The end stays because further deltas are appended to it. */
 function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
   const half = Math.floor(length / 2);

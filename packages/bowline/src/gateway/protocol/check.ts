@@ -1,4 +1,4 @@
-/** Requests as they must be: frames by hand, params by their schema. */
+/** Validates requests: frames by hand, params by their schema. */
 import { checkJson } from "@bowline/core";
 import { checkSessionId } from "@bowline/core/session";
 import type { AuthFrame, Issue } from "./frame.ts";
@@ -16,19 +16,19 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_ID_LENGTH = 200;
 const MAX_TOKEN_LENGTH = 4096;
-/** Of the path to what is wrong, which a client makes as long as it likes. */
+/** Longest path in an issue; a client can send paths of any length. */
 const MAX_PATH = 200;
 
-/** Throws `parse` for what is no JSON. */
+/** Throws `parse` if the text is not JSON. */
 export function parseFrame(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new GatewayError("parse", "The frame is no JSON.");
+    throw new GatewayError("parse", "The frame is not JSON.");
   }
 }
 
-/** The id that an answer, also a refusal, has to have. */
+/** Returns the id for the response, also for an error response. */
 export function idOf(frame: unknown): string | number | null {
   const { id } = asJson(frame);
   if (typeof id === "number" && Number.isFinite(id)) return id;
@@ -40,20 +40,23 @@ export function toRequest(frame: unknown): ParsedRequest {
   const id = idOf(frame);
   const { method, params = {} } = asJson(frame);
   if (id === null)
-    throw new GatewayError("bad_request", "A request has an id: a text (up to 200) or a number.");
+    throw new GatewayError(
+      "bad_request",
+      "A request needs an id: a number or a string of up to 200 characters.",
+    );
   if (typeof method !== "string")
-    throw new GatewayError("bad_request", "A request names its method.");
+    throw new GatewayError("bad_request", "A request needs a method.");
   if (!isMethod(method)) {
     throw new GatewayError(
       "unknown_method",
-      `There is no method ${JSON.stringify(method.slice(0, 100))}: the greeting names those there are.`,
+      `There is no method ${JSON.stringify(method.slice(0, 100))}. The welcome frame lists all methods.`,
     );
   }
   assertParams(method, params, `The params of ${method} do`);
   return { id, method, params };
 }
 
-/** Throws `bad_params`, which says what is wrong in a sentence that begins with `what`. */
+/** Throws `bad_params` with a message that begins with `what`. */
 export function assertParams(method: MethodName, params: unknown, what: string): void {
   const wrong = issuesOf(methods[method].params, params);
   const issues = wrong.length > 0 ? wrong : wrongIds(method, asJson(params));
@@ -64,9 +67,8 @@ export function assertParams(method: MethodName, params: unknown, what: string):
 }
 
 /**
- * Sessions and runs are found again by their ids, in files and in addresses, where half of a
- * character has no place. A schema cannot say it, nor does it count as stores do: in units of
- * UTF-16.
+ * Checks ids of sessions and runs for lone surrogates: ids are used in file names and URLs. JSON
+ * Schema cannot express this, and stores count the length in UTF-16 code units.
  */
 function wrongIds(method: MethodName, params: Json): Issue[] {
   return Object.entries(methods[method].refersTo).flatMap(([path, reference]) => {
@@ -88,7 +90,7 @@ function isSessionId(text: string): boolean {
   }
 }
 
-/** What is wrong with a value; nothing is mended, as it would be for a model. */
+/** Returns the issues of a value. Does not coerce values, as it would for a model. */
 export function issuesOf(schema: Json, value: unknown): readonly Issue[] {
   const checked = checkJson(schema, value);
   if (checked.issues !== undefined)
@@ -97,9 +99,9 @@ export function issuesOf(schema: Json, value: unknown): readonly Issue[] {
 }
 
 export const authShape =
-  'The first frame must be {"type":"auth","token":"…"}; with it may come "events", "all" or a list of names, and "client", a text.';
+  'The first frame must be {"type":"auth","token":"…"}. Optional: "events" ("all" or a list of names) and "client" (a string).';
 
-/** Undefined for what is no auth frame. */
+/** Returns undefined if the frame is not a valid auth frame. */
 export function toAuthFrame(frame: unknown): AuthFrame | undefined {
   const { type, token, events, client } = asJson(frame);
   if (type !== "auth" || typeof token !== "string" || token.length > MAX_TOKEN_LENGTH)
@@ -124,7 +126,7 @@ function asJson(value: unknown): Json {
     : {};
 }
 
-/** What had to be mended, down to where it is. */
+/** Finds the first value that the check had to coerce, and its path. */
 function firstChange(before: unknown, after: unknown, path: string): Issue {
   const [expected, received] = [kindOf(after), kindOf(before)];
   if (expected !== received || typeof before !== "object" || before === null)

@@ -1,16 +1,15 @@
-/** What a method's declaration has: who may call it, what its params refer to, and its schemas. */
+/** The declaration of a method: who may call it, what its params refer to, and its schemas. */
 import type { JsonSchema } from "@bowline/core";
 import type { MethodName, Params, Result } from "./protocol.ts";
 import { object, type Fields } from "./schema-fields.ts";
 
-/** A token for reading may call `read` only. To answer a question is `approve`. */
+/** A read-only token may call `read` methods only. Answering an approval is `approve`. */
 export type MethodAccess = "read" | "write" | "approve";
 
 /**
- * What a text among the params refers to. For who has sessions of their own each but the last three
- * has to be of one of these: `gateway/access` holds them to it. Of `session` and `newSession` the
- * second is made when it is not given; `message` is an idempotency key; `entry` is looked for in
- * the session that is named beside it.
+ * What a string param refers to. `gateway/access` checks the references of clients that may only
+ * access some sessions; the last three need no check. `newSession` is generated when absent.
+ * `message` is an idempotency key. `entry` belongs to the session in the same params.
  */
 export type Reference =
   | "session"
@@ -23,18 +22,18 @@ export type Reference =
   | "agent"
   | "text";
 
-/** The params that are texts. */
+/** The params that are strings. */
 type TextParams<P> = {
   [K in keyof P]-?: Extract<P[K], string> extends never ? never : K;
 }[keyof P];
 
-/** Each of them has to be told: one that is not does not compile. */
+/** Requires an entry for every string param. */
 type References<P> = { readonly [K in TextParams<P>]: Reference };
 
 export interface MethodSchema {
   readonly summary: string;
   readonly access: MethodAccess;
-  /** What each text among the params refers to, by the param's name. */
+  /** What each string param refers to, by the param's name. */
   readonly refersTo: Readonly<Record<string, Reference>>;
   readonly params: JsonSchema;
   readonly result: JsonSchema;
@@ -47,7 +46,7 @@ interface Declaration<M extends MethodName> {
   readonly result: JsonSchema | Fields<Result<M>>;
 }
 
-/** Held to the method's own types; its name stands before it in the table. */
+/** Declares a method. The compiler checks it against the method's types. */
 export function defineMethod<M extends MethodName>(
   summary: string,
   { access, refersTo, params, result }: Declaration<M>,

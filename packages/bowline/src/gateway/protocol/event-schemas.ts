@@ -1,4 +1,4 @@
-/** JSON Schemas of every event's data. Held to `protocol.ts` by the compiler. */
+/** JSON Schemas of the data of all events. The compiler checks them against `protocol.ts`. */
 import type { JsonSchema } from "@bowline/core";
 import type { EventData, EventName } from "./protocol.ts";
 import {
@@ -41,12 +41,12 @@ const event = <E extends EventName>(summary: string, data: Fields<EventData<E>>)
 
 export const events: { readonly [E in EventName]: EventSchema } = {
   "chat.user": event<"chat.user">("A user's message went into the run", { ...ofRun, ...userText }),
-  "chat.queued": event<"chat.queued">("A message waits, for its turn or for the run", {
+  "chat.queued": event<"chat.queued">("A message is queued, for its turn or for the run", {
     ...ofRun,
     ...waitingFields,
   }),
   "chat.delta": event<"chat.delta">("More of the answer", delta),
-  "chat.thinking": event<"chat.thinking">("More of what the model thinks", delta),
+  "chat.thinking": event<"chat.thinking">("More of the model's thinking", delta),
   "chat.tool_call": event<"chat.tool_call">("The model called a tool", {
     ...call,
     arguments: anything,
@@ -68,20 +68,17 @@ export const events: { readonly [E in EventName]: EventSchema } = {
     model: text,
     usage,
   }),
-  "chat.notice": event<"chat.notice">("Another model answers, or a request is tried again", {
+  "chat.notice": event<"chat.notice">("Another model answers, or a request is retried", {
     ...ofRun,
     code: text,
     message: text,
   }),
-  "chat.snapshot": event<"chat.snapshot">(
-    "All of the run so far, in place of what the client has",
-    {
-      ...ofRun,
-      seq,
-      state: runState,
-      blocks: list(block),
-    },
-  ),
+  "chat.snapshot": event<"chat.snapshot">("All of the run so far; replaces what the client has", {
+    ...ofRun,
+    seq,
+    state: runState,
+    blocks: list(block),
+  }),
   "chat.final": event<"chat.final">("The run ended", {
     ...ofRun,
     usage,
@@ -98,22 +95,19 @@ export const events: { readonly [E in EventName]: EventSchema } = {
     ...approvalFields,
     ...ofRun,
   }),
-  "exec.approval_resolved": event<"exec.approval_resolved">(
-    "It was answered, or nobody did in time",
-    {
-      ...ofRun,
-      approvalId: text,
-      decision: oneOf("allow", "deny", "expired"),
-      by: maybe(text),
-      reason: maybe(text),
-    },
-  ),
-  "sessions.changed": event<"sessions.changed">("The list of sessions is another", {
+  "exec.approval_resolved": event<"exec.approval_resolved">("An approval was answered or expired", {
+    ...ofRun,
+    approvalId: text,
+    decision: oneOf("allow", "deny", "expired"),
+    by: maybe(text),
+    reason: maybe(text),
+  }),
+  "sessions.changed": event<"sessions.changed">("The list of sessions changed", {
     sessionKey: key,
     change: oneOf("created", "updated", "deleted", "reset", "run"),
     model: maybe(text),
     agentId: maybe(name),
   }),
-  tick: event<"tick">("The server is there", { time: number }),
-  shutdown: event<"shutdown">("The server goes away", { reason: text }),
+  tick: event<"tick">("The server is alive", { time: number }),
+  shutdown: event<"shutdown">("The server is shutting down", { reason: text }),
 };

@@ -1,7 +1,7 @@
 /**
- * What travels over the gateway's socket: JSON text frames, nothing else. The client speaks first
- * with an auth frame; then it sends requests, each answered once by its id, and the server sends
- * events on its own. Shapes of methods and events: `protocol.ts`.
+ * Frames on the gateway's socket: JSON text only. The client sends an auth frame first. Then it
+ * sends requests, each answered once by its id, and the server sends events at any time.
+ * `protocol.ts` has the types of methods and events.
  */
 import type { EventData, EventName, MethodName, Params, Result } from "./protocol.ts";
 
@@ -10,15 +10,15 @@ export interface AuthFrame {
   readonly type: "auth";
   readonly token: string;
   /**
-   * Which events are wanted: all, or these. Default: {@link plainEvents}. Numbers of events that
-   * are left out are passed over.
+   * The events to receive: all, or these. Default: {@link plainEvents}. Omitted events leave gaps
+   * in `seq`, which are not losses.
    */
   readonly events?: "all" | readonly string[];
-  /** For the record of who answered an approval. Default: the connection's id. */
+  /** Recorded as the author of approval answers. Default: the connection's id. */
   readonly client?: string;
 }
 
-/** The answer to it; after a refusal the socket is closed. */
+/** The answer to the auth frame. After a refusal the server closes the socket. */
 export type AuthReply =
   | Welcome
   | { readonly type: "auth"; readonly ok: false; readonly error: FrameError };
@@ -31,54 +31,51 @@ export interface Welcome {
     readonly version: string;
     readonly connectionId: string;
   };
-  /** `read` may look at everything and change nothing. */
+  /** `read` allows reading only. */
   readonly scope: Scope;
-  /** How the keys of all sessions begin that are there for this token. Absent: any. */
+  /** Prefix of the session keys that this token may access. Absent: all sessions. */
   readonly sessions?: string;
   readonly methods: readonly string[];
-  /** All that the server can send, whatever was asked for. */
+  /** All events that the server can send, including those that were not requested. */
   readonly events: readonly string[];
   readonly limits: Limits;
-  /** The default agent and what answers for it. */
+  /** The default agent and the model that answers for it. */
   readonly model: ModelInfo;
-  /** For people: such as that the practice model answers. */
+  /** A notice for people, for example that the practice model answers. */
   readonly notice?: string;
 }
 
 export type Scope = "full" | "read";
 
 export interface Limits {
-  /** The longest frame a client may send, in bytes, and the longest before it is let in. */
+  /** Longest frame from a client, in bytes, after and before authentication. */
   readonly maxFrameBytes: number;
   readonly maxAuthFrameBytes: number;
-  /** What is held for a client that reads slowly, in bytes; beyond it the socket is closed. */
+  /** Most bytes buffered for a slow client. Above it the server closes the socket. */
   readonly maxBufferedBytes: number;
-  /**
-   * A `tick` comes this often, in milliseconds: two that do not come mean that the connection is
-   * dead.
-   */
+  /** Interval of `tick` events, in milliseconds. If two are missing, the connection is dead. */
   readonly tickIntervalMs: number;
-  /** Runs that wait behind one of the same session. */
+  /** Runs that can be queued in one session. */
   readonly maxQueuedRuns: number;
-  /** Characters of one message. */
+  /** Longest message, in characters. */
   readonly maxMessageLength: number;
-  /** Images that one message may have, and their bytes together, before they are made Base64. */
+  /** Most images in one message, and their total size in bytes before Base64. */
   readonly maxAttachments: number;
   readonly maxAttachmentBytes: number;
 }
 
 export interface ModelInfo {
   readonly agentId: string;
-  /** What AGENTS.md asks for, `provider/model`. */
+  /** The model in AGENTS.md, `provider/model`. */
   readonly wanted: string;
-  /** What answers. */
+  /** The model that answers. */
   readonly provider: string;
   readonly model: string;
   readonly isPractice: boolean;
 }
 
 export interface RequestFrame<M extends MethodName = MethodName> {
-  /** Any text or number; the answer has the same. */
+  /** Any string or number; the response has the same. */
   readonly id: string | number;
   readonly method: M;
   readonly params?: Params<M>;
@@ -86,7 +83,7 @@ export interface RequestFrame<M extends MethodName = MethodName> {
 
 export type ResponseFrame<M extends MethodName = MethodName> =
   | { readonly id: string | number; readonly result: Result<M> }
-  /** `id` is null when the frame had none that could be read. */
+  /** `id` is null if the frame had no readable id. */
   | { readonly id: string | number | null; readonly error: FrameError };
 
 export type EventFrame<E extends EventName = EventName> = E extends EventName
@@ -98,7 +95,7 @@ export interface FrameError {
   readonly code: number;
   readonly message: string;
   readonly data?: {
-    /** The same as a word: a key of {@link errorNumbers}, or a code of `BowlineError`. */
+    /** The name of the error: a key of {@link errorNumbers}, or a code of `BowlineError`. */
     readonly code: string;
     /** Whether the same request may succeed later. */
     readonly retryable: boolean;
@@ -109,16 +106,16 @@ export interface FrameError {
 }
 
 export interface Issue {
-  /** `a.b[0]`; empty for the whole. */
+  /** `a.b[0]`; empty for the whole value. */
   readonly path: string;
   readonly message: string;
 }
 
-/** JSON-RPC's numbers where it has one, and our own. */
+/** Error numbers: JSON-RPC's where one exists, else the gateway's. */
 export const errorNumbers = {
-  /** The frame is no JSON. */
+  /** The frame is not JSON. */
   parse: -32700,
-  /** The frame is JSON, and no request. */
+  /** The frame is JSON but not a request. */
   bad_request: -32600,
   unknown_method: -32601,
   bad_params: -32602,
@@ -129,44 +126,44 @@ export const errorNumbers = {
   forbidden: -32003,
   not_found: -32004,
   /**
-   * It cannot be done as things stand: answered already, another content under the same key,
-   * locked.
+   * The request conflicts with the current state: already answered, a key reused with different
+   * content, or a locked session.
    */
   conflict: -32009,
-  /** Too much waits, or too many tokens were wrong. */
+  /** Too many requests are queued, or too many tokens were wrong. */
   busy: -32029,
 } as const;
 
 export type ErrorName = keyof typeof errorNumbers;
 
-/** Why the server closes a socket. */
+/** Close codes of the server. */
 export const closeCodes = {
   shutdown: 1001,
-  /** The bytes are no frames of a WebSocket's client. */
+  /** The bytes are not valid WebSocket frames of a client. */
   protocol: 1002,
-  /** Binary frames. */
+  /** Binary frames are not supported. */
   unsupported: 1003,
-  /** Text that is no UTF-8. */
+  /** The text is not UTF-8. */
   encoding: 1007,
-  /** A message in too many pieces: what each costs is more than its bytes. */
+  /** The message has too many fragments; each has a cost beyond its bytes. */
   tooManyPieces: 1008,
   tooLarge: 1009,
-  /** The server could not say what it is: it may be able to later. */
+  /** The server could not prepare the welcome frame. A later attempt may succeed. */
   failed: 1011,
-  /** The client's frames cannot be frames: many in a row that are no requests. */
+  /** Too many consecutive frames were not requests. */
   badFrames: 4400,
   unauthorized: 4401,
   authTimeout: 4408,
   secondAuth: 4409,
-  /** Too many wrong tokens. Too many connections are an HTTP 503. */
+  /** Too many wrong tokens. Too many connections are refused with HTTP 503 instead. */
   tooMany: 4429,
   /** The client did not answer two pings. */
   silent: 4410,
-  /** More waits for the client than the limit allows. */
+  /** The buffer for a slow client is full. */
   slow: 4413,
 } as const;
 
-/** What a client gets that does not say which events it wants: enough to follow its own runs. */
+/** The default events: enough for a client to follow its own runs. */
 export const plainEvents: readonly EventName[] = [
   "chat.delta",
   "chat.thinking",

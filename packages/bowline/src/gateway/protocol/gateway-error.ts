@@ -1,4 +1,4 @@
-/** What a request is refused with. */
+/** Errors with which the gateway refuses a request. */
 import { isBowlineError, type ErrorCode } from "@bowline/core";
 import { errorNumbers, type ErrorName, type FrameError, type Issue } from "./frame.ts";
 
@@ -26,13 +26,13 @@ const names: Partial<Record<ErrorCode, ErrorName>> = {
 };
 
 /**
- * Anything thrown, as a client may see it: what is no refusal of ours says only that it is a
- * defect.
+ * Converts a thrown value to an error for the client. Unknown errors become `internal`, without
+ * details.
  */
 export function toFrameError(thrown: unknown): FrameError {
   if (thrown instanceof GatewayError) return thrown.frame;
   if (!isBowlineError(thrown))
-    return new GatewayError("internal", "The server failed at this request.").frame;
+    return new GatewayError("internal", "The server failed to handle this request.").frame;
   const { code, message, retryable, retryAfterMs } = thrown;
   const data = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   return { code: errorNumbers[names[code] ?? "internal"], message, data };

@@ -1,7 +1,7 @@
 /**
- * Messages of a transcript as clients get them: as `@bowline/core` has them, without what is for the
- * model's server alone (signatures, a call's arguments as text), and images as their size. A session
- * may have messages of an application's own beside these, with roles of their own.
+ * Messages of a transcript as clients receive them: the types of `@bowline/core` without fields
+ * that only a model server needs (signatures, a call's arguments as text). Images are replaced by
+ * their size. A session may also contain an application's own messages, with other roles.
  */
 import type {
   AssistantMessage,
@@ -16,7 +16,7 @@ import type {
 export interface HistoryImage {
   readonly type: "image";
   readonly mimeType: string;
-  /** Before it was made Base64. Absent for one that is not in the message, but named by it. */
+  /** Size before Base64. Absent for an image that the message only refers to. */
   readonly bytes?: number;
 }
 
@@ -32,7 +32,7 @@ type HistoryAnswerPart =
 
 interface HistoryUserMessage extends Omit<UserMessage, "content"> {
   readonly content: string | readonly HistoryPart[];
-  /** As in a `WaitingMessage`, of one that went into a run that went on. */
+  /** As in a `WaitingMessage`, for a message that was added to a running run. */
   readonly messageId?: string;
 }
 

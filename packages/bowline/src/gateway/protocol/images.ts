@@ -1,8 +1,8 @@
-/** What clients are told of images: their types and sizes. */
+/** Describes images to clients: their types and sizes. */
 import type { UserMessage } from "@bowline/core";
 import type { Attachment, ImageInfo } from "./protocol.ts";
 
-/** What is told of images; undefined when there are none. */
+/** Returns undefined if there are no images. */
 export function imagesOf(
   content: readonly Attachment[] | undefined | UserMessage["content"] = [],
 ): readonly ImageInfo[] | undefined {
@@ -13,7 +13,7 @@ export function imagesOf(
   return images.length === 0 ? undefined : images;
 }
 
-/** Of what is Base64. */
+/** Returns the number of bytes that a Base64 text encodes. */
 export function bytesOf(data: string): number {
   const padding = /=*$/.exec(data.slice(-2))?.[0].length ?? 0;
   return Math.floor((data.length * 3) / 4) - padding;

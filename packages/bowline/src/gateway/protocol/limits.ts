@@ -1,37 +1,40 @@
-/** The gateway's bounds, and how long it waits for what. */
+/** The gateway's limits and timeouts. */
 import type { Limits } from "./frame.ts";
 
 export interface GatewayLimits extends Limits {
   readonly maxConnections: number;
-  /** Of those, how many may be without a token yet. */
+  /** Connections without a valid token, out of `maxConnections`. */
   readonly maxStrangers: number;
-  /** From connecting to the auth frame, in milliseconds. */
+  /** Time limit from the connection to the auth frame, in milliseconds. */
   readonly authTimeoutMs: number;
-  /** Wrong tokens of one address in a minute; further tries are refused until it is over. */
+  /**
+   * Wrong tokens from one address per minute. Further attempts are refused until the minute is
+   * over.
+   */
   readonly maxAuthFailures: number;
-  /** Requests of one connection that are being answered. */
+  /** Unanswered requests of one connection. */
   readonly maxPendingRequests: number;
-  /** Frames in a row that are no requests. */
+  /** Consecutive frames that are not requests. */
   readonly maxBadFrames: number;
-  /** Runs that go on at the same time, of all sessions. */
+  /** Concurrent runs of all sessions. */
   readonly maxRuns: number;
-  /** What is kept of each run to send again: events, and their characters. */
+  /** Buffered events of each run for resending, and their length in characters. */
   readonly maxReplayEvents: number;
   readonly maxReplayLength: number;
   /**
-   * How long, of how many and of how large ones together, an ended run can be asked for without its
-   * session being read.
+   * How long ended runs are cached, in milliseconds, and how many, and their size together. Other
+   * ended runs are read from their session.
    */
   readonly keepEndedMs: number;
   readonly maxEnded: number;
   readonly maxEndedBytes: number;
   readonly approvalTimeoutMs: number;
-  /** The longest one run may take, in milliseconds. */
+  /** Time limit of one run, in milliseconds. */
   readonly runTimeoutMs: number;
   readonly maxTurns: number;
-  /** How often a run is taken up whose server died, not stopped, while it went on. */
+  /** How often a run is restarted after its server crashed. Clean shutdowns do not count. */
   readonly maxRestarts: number;
-  /** How long a closed socket may take to go, in milliseconds. */
+  /** Time for the close handshake of a socket, in milliseconds. */
   readonly closeGraceMs: number;
 }
 

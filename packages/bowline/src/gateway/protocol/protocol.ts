@@ -1,13 +1,12 @@
 /**
- * The gateway's methods and events, as types: one list, and so as long as the protocol. `schema.ts`
- * says the same as JSON Schema and is held to this by the compiler.
+ * The gateway's methods and events as types. One list, as long as the protocol. `schema.ts` has the
+ * same as JSON Schema; the compiler checks that both agree.
  */
 import type { ErrorInfo } from "@bowline/core";
 import type { HistoryMessage } from "./history-message.ts";
 
 /**
- * Names a session. Any well-formed text of 1 to 512 characters; a session comes to be with its
- * first message.
+ * A session's key: well-formed text of 1 to 512 characters. The first message creates the session.
  */
 type SessionKey = string;
 
@@ -16,15 +15,15 @@ type Time = number;
 
 export interface TokenCounts {
   /**
-   * All prompt tokens, summed over the model calls, with those of caches. Absent when no server
+   * All prompt tokens, including cached ones, summed over the model calls. Absent if no server
    * reported them.
    */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
-  /** Those of the prompt that were read from a cache, and that were written to one. */
+  /** Prompt tokens read from a cache, and those written to one. */
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
-  /** US dollars, where prices are known. */
+  /** US dollars; absent for models without known prices. */
   readonly cost?: number;
 }
 
@@ -32,15 +31,15 @@ export interface AgentInfo {
   readonly id: string;
   readonly description: string;
   /**
-   * As AGENTS.md names it. Of an agent that the application makes, that of the last one made; absent
-   * before.
+   * The model in AGENTS.md. For an agent that the application makes: the model of the last one made;
+   * absent before the first.
    */
   readonly model?: string;
-  /** What answers, and whether that is the practice model. Empty where that is not known. */
+  /** The model that answers, and whether it is the practice model. Empty if unknown. */
   readonly answeredBy: string;
   readonly isPractice: boolean;
   readonly isDefault: boolean;
-  /** The application makes the agent with a model of its own: another cannot be chosen. */
+  /** True if the application sets the agent's model, so that clients cannot change it. */
   readonly isModelFixed?: true;
 }
 
@@ -48,18 +47,18 @@ export interface SessionInfo {
   readonly sessionKey: SessionKey;
   readonly title?: string;
   readonly agentId?: string;
-  /** `provider/model`: what was asked or chosen last. Absent before the first run. */
+  /** `provider/model`: the one last used or chosen. Absent before the first run. */
   readonly model?: string;
   readonly createdAt: Time;
   readonly updatedAt: Time;
   readonly messageCount: number;
-  /** Where it was forked from. */
+  /** The session that this one was forked from. */
   readonly forkedFrom?: SessionKey;
-  /** The runs that go on or wait, in order. */
+  /** Running and queued runs, in order. */
   readonly runs: readonly RunInfo[];
   /**
-   * Another process, such as `bowline run`, has the session open: it cannot be written here
-   * meanwhile.
+   * Set while another process, such as `bowline run`, has the session open. The gateway cannot
+   * write to it then.
    */
   readonly heldBy?: Holder;
 }
@@ -83,11 +82,11 @@ export interface RunInfo {
   readonly runId: string;
   readonly sessionKey: SessionKey;
   readonly state: RunState;
-  /** Of its last event; -1 before the first. */
+  /** The `seq` of the last event; -1 before the first. */
   readonly seq: number;
 }
 
-/** Of an image that went with a message. */
+/** Describes an image of a message. */
 export interface ImageInfo {
   readonly mimeType: string;
   readonly bytes: number;
@@ -95,28 +94,28 @@ export interface ImageInfo {
 
 interface UserText {
   readonly text: string;
-  /** As in {@link WaitingMessage}; absent for what was read from the transcript. */
+  /** As in {@link WaitingMessage}. Absent in messages read from the transcript. */
   readonly messageId?: string;
   readonly images?: readonly ImageInfo[];
 }
 
-/** A message that is accepted and not in the transcript yet. */
+/** An accepted message that is not in the transcript yet. */
 export interface WaitingMessage {
   /**
-   * Its idempotency key, or what stands for that; with `send` it is the id of the run that it will
-   * begin.
+   * The message's idempotency key, or a generated id. For `send` it is the id of the run that the
+   * message will start.
    */
   readonly messageId: string;
   /**
-   * `send` waits for its turn, `steer` and `followUp` for the run that goes on, `held` goes in with
-   * the next message.
+   * `send` waits for its turn in the queue. `steer` and `followUp` wait for the current run. `held`
+   * is added with the next message.
    */
   readonly kind: "send" | "steer" | "followUp" | "held";
   readonly text: string;
   readonly images?: readonly ImageInfo[];
 }
 
-/** A piece of what a run has said so far. */
+/** A part of a run's content so far. */
 export type Block =
   | (UserText & { readonly type: "user" })
   | { readonly type: "text"; readonly turn: number; readonly text: string }
@@ -141,15 +140,18 @@ export interface Approval {
   readonly toolName: string;
   /** One line for a person. */
   readonly summary: string;
-  /** Exactly what will run. */
+  /** The exact arguments of the call. */
   readonly arguments: unknown;
-  /** Of bash: the command, and where it starts. */
+  /** For bash: the command and its working directory. */
   readonly command?: string;
   readonly workingDir?: string;
   readonly reason?: string;
-  /** What "always" or "for the session" would allow; absent when only this call can be allowed. */
+  /**
+   * The pattern that "always" or "for the session" would allow. Absent if only this call can be
+   * allowed.
+   */
   readonly pattern?: string;
-  /** From then on it counts as denied. */
+  /** When the request expires; it then counts as denied. */
   readonly expiresAt?: Time;
 }
 
@@ -158,7 +160,10 @@ export interface HistoryEntry {
   readonly id: string;
   readonly runId?: string;
   readonly message: HistoryMessage;
-  /** Texts in it are cut, of so many characters together: `chat.message` has them whole. */
+  /**
+   * Set if texts in the message were cut: their full length in characters. `chat.message` returns
+   * them whole.
+   */
   readonly truncated?: { readonly length: number };
 }
 
@@ -168,11 +173,11 @@ interface SessionParams {
 
 export interface SendParams extends SessionParams {
   readonly message: string;
-  /** Default: the session's, else the default agent. */
+  /** Default: the session's agent, else the default agent. */
   readonly agentId?: string;
-  /** Becomes the run's id; sent again it starts nothing. Default: a UUID of the server's. */
+  /** Becomes the run's id. A repeated key starts nothing. Default: a UUID from the server. */
   readonly idempotencyKey?: string;
-  /** Images that go with the message, as many and as large as the greeting's limits say. */
+  /** Images of the message, within the limits in the welcome frame. */
   readonly attachments?: readonly Attachment[];
 }
 
@@ -186,8 +191,8 @@ export interface SendResult {
   readonly runId: string;
   readonly sessionKey: SessionKey;
   /**
-   * `in_flight` and `finished` answer a key that was sent before; `steered` a message into the run
-   * that goes on.
+   * `in_flight` and `finished`: the key was sent before. `steered`: the message goes into the
+   * current run.
    */
   readonly status: "started" | "queued" | "in_flight" | "finished" | "steered";
 }
@@ -201,7 +206,7 @@ interface Resolved {
   readonly decision: Decision;
 }
 
-/** Each method's params and result. */
+/** The params and result of each method. */
 export interface Methods {
   "health.check": {
     params: Readonly<Record<string, never>>;
@@ -231,8 +236,8 @@ export interface Methods {
   };
   "sessions.get": { params: SessionParams; result: { readonly session: SessionInfo } };
   /**
-   * A model (`provider/model`, one that can be asked here) is asked from the next model call on, in
-   * place of the agent's own; an agent answers with its own model.
+   * Changes title, model or agent. A model (`provider/model`, available on this server) replaces
+   * the agent's model from the next model call on. An agent answers with its own model.
    */
   "sessions.patch": {
     params: SessionParams & {
@@ -242,7 +247,7 @@ export interface Methods {
     };
     result: { readonly session: SessionInfo };
   };
-  /** The conversation begins anew under the same key; the log keeps what was. */
+  /** Restarts the conversation under the same key. The log keeps the old messages. */
   "sessions.reset": { params: SessionParams; result: { readonly session: SessionInfo } };
   "sessions.delete": { params: SessionParams; result: { readonly deleted: boolean } };
   "sessions.fork": {
@@ -250,11 +255,11 @@ export interface Methods {
     result: { readonly session: SessionInfo };
   };
   "chat.send": { params: SendParams; result: SendResult };
-  /** Into the run that goes on, before its next model call; without one it is a `chat.send`. */
+  /** Adds a message to the current run, before its next model call. Without a run: `chat.send`. */
   "chat.steer": { params: SendParams; result: SendResult };
-  /** For when the run that goes on would stop; without one it is a `chat.send`. */
+  /** Adds a message for when the current run would stop. Without a run: `chat.send`. */
   "chat.followUp": { params: SendParams; result: SendResult };
-  /** One run, or all of a session, the queued ones too. Also when nothing ran. */
+  /** Aborts one run, or all runs of a session including queued ones. Succeeds if nothing ran. */
   "chat.abort": {
     params: { readonly sessionKey?: SessionKey; readonly runId?: string };
     result: { readonly aborted: boolean; readonly runIds: readonly string[] };
@@ -265,13 +270,13 @@ export interface Methods {
       readonly sessionKey: SessionKey;
       readonly messages: readonly HistoryEntry[];
       readonly hasMore: boolean;
-      /** What will be in it, in order. */
+      /** Messages that are not in the transcript yet, in order. */
       readonly waiting: readonly WaitingMessage[];
     };
   };
   /**
-   * A whole message of the history, by the id of its entry: a piece of it as JSON, from `offset`
-   * (default 0) on. All pieces together are the message, `length` characters.
+   * Returns a piece of one message of the history as JSON, starting at `offset` (default 0). The
+   * message's JSON is `length` characters long.
    */
   "chat.message": {
     params: SessionParams & { readonly id: string; readonly offset?: number };
@@ -284,9 +289,9 @@ export interface Methods {
     };
   };
   /**
-   * From now on the session's events. For the run that goes on, and for `runId`, what came after
-   * `seq` is sent at once; where that is no longer held, or no `seq` is given, a `chat.snapshot` of
-   * all so far.
+   * Subscribes to the session's events. For the current run, and for `runId`, sends the events
+   * after `seq` at once. If those are no longer buffered, or without `seq`, sends a
+   * `chat.snapshot`.
    */
   "chat.subscribe": {
     params: SessionParams & { readonly runId?: string; readonly seq?: number };
@@ -314,8 +319,8 @@ export type Params<M extends MethodName> = Methods[M]["params"];
 export type Result<M extends MethodName> = Methods[M]["result"];
 
 /**
- * What every event of a run has. `seq` counts up by one, from 0 or, in a run that was taken up
- * again, from far above.
+ * Fields of every event of a run. `seq` counts up by one. It starts at 0, or at a much higher
+ * number in a resumed run.
  */
 export interface RunEventData {
   readonly runId: string;
@@ -324,13 +329,13 @@ export interface RunEventData {
 }
 
 interface TurnData extends RunEventData {
-  /** The model's answers in this run are counted from 0. */
+  /** Number of the model's answer in this run, from 0. */
   readonly turn: number;
 }
 
 interface DeltaData extends TurnData {
   readonly text: string;
-  /** The first number that is in this event, when several were joined for a slow client. */
+  /** First number in this event if several deltas were joined for a slow client. */
   readonly firstSeq?: number;
 }
 
@@ -340,20 +345,21 @@ interface CallData extends RunEventData {
 }
 
 /**
- * Each event's data. Those with a `seq` go to who subscribed the session; the others, and
- * approvals, to everyone.
+ * The data of each event. Events with a `seq` go to the session's subscribers; others, and
+ * approvals, go to every client.
  */
 export interface Events {
-  /** A message of the user went in: the one that began the run, or one that steered it. */
+  /** A user's message was added: it started the run or steered it. */
   "chat.user": RunEventData & UserText;
   /**
-   * A message waits: for its turn, as the first event of its own run, or for the run's next step.
+   * A message is queued. It is either the first event of its own run or waits for the next step of
+   * the current run.
    */
   "chat.queued": RunEventData & WaitingMessage;
   "chat.delta": DeltaData;
   "chat.thinking": DeltaData;
   "chat.tool_call": CallData & { readonly arguments: unknown };
-  /** What a running tool has to say so far; each replaces the one before. */
+  /** The output of a running tool so far; each event replaces the previous one. */
   "tool.progress": CallData & { readonly text: string };
   "chat.tool_result": CallData & {
     readonly output: string;
@@ -366,14 +372,17 @@ export interface Events {
     readonly model: string;
     readonly usage: TokenCounts;
   };
-  /** Something a person should know: another model answers, or a request is tried again. */
+  /** A notice for people: another model answers, or a request is retried. */
   "chat.notice": RunEventData & { readonly code: string; readonly message: string };
   /**
-   * All that the run has said so far, in place of what the client has of it; of what is too long
-   * for a frame, the most recent.
+   * The run's content so far. It replaces what the client has. If it is too long for a frame, it
+   * holds the most recent part.
    */
   "chat.snapshot": RunEventData & { readonly state: RunState; readonly blocks: readonly Block[] };
-  /** The run ended well, or on a limit. A run ends with exactly one of this and the next two. */
+  /**
+   * The run ended normally or at a limit. Every run ends with exactly one of `chat.final`,
+   * `chat.error` and `chat.aborted`.
+   */
   "chat.final": RunEventData & {
     readonly usage: TokenCounts;
     readonly stopReason: "stop" | "length" | "budget";
@@ -394,12 +403,12 @@ export interface Events {
   "sessions.changed": {
     readonly sessionKey: SessionKey;
     readonly change: "created" | "updated" | "deleted" | "reset" | "run";
-    /** After `sessions.patch`: what is asked there from now on, and who answers. */
+    /** After `sessions.patch`: the model and the agent from now on. */
     readonly model?: string;
     readonly agentId?: string;
   };
   tick: { readonly time: Time };
-  /** The server goes away; it may come back, and clients try again by themselves. */
+  /** The server is shutting down. It may come back, and clients reconnect automatically. */
   shutdown: { readonly reason: string };
 }
 

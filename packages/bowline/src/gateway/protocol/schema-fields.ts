@@ -1,4 +1,4 @@
-/** What the schemas of methods and events are put together from. */
+/** Building blocks for the schemas of methods and events. */
 import type { JsonSchema } from "@bowline/core";
 
 const MAX_TEXT = 32_000;
@@ -7,7 +7,7 @@ export interface Optional {
   readonly optional: JsonSchema;
 }
 
-/** Exactly the fields of T, those marked that may be absent. */
+/** Schemas for exactly the fields of T; optional fields are marked. */
 export type Fields<T> = {
   readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K> ? Optional : JsonSchema;
 };

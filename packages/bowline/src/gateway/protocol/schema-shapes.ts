@@ -1,4 +1,4 @@
-/** JSON Schemas of what several methods and events have in common. */
+/** JSON Schemas shared by several methods and events. */
 import type { JsonSchema } from "@bowline/core";
 import type {
   AgentInfo,

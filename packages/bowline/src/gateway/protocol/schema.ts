@@ -1,7 +1,8 @@
 /**
- * JSON Schemas of every method's params and result, and who may call it; those of events are in
- * `event-schemas.ts`. The server checks params by them; tests check every frame it sends; the tables
- * of docs/gateway.md are made from them. The compiler checks that fields are those of `protocol.ts`.
+ * JSON Schemas of the params and results of all methods, and who may call each. Event schemas are
+ * in `event-schemas.ts`. The server validates params with them, tests check every frame, and the
+ * tables of docs/gateway.md are made from them. The compiler checks the fields against
+ * `protocol.ts`.
  */
 import type { Approval, MethodName, WaitingMessage } from "./protocol.ts";
 import { defineMethod, type MethodSchema } from "./define-method.ts";
@@ -40,7 +41,7 @@ import {
 export { events, type EventSchema } from "./event-schemas.ts";
 
 export const methods: { readonly [M in MethodName]: MethodSchema } = {
-  "health.check": defineMethod<"health.check">("Whether the server is well", {
+  "health.check": defineMethod<"health.check">("The health of the server", {
     access: "read",
     refersTo: {},
     params: nothing,
@@ -92,53 +93,50 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
       result: oneSession,
     },
   ),
-  "sessions.reset": defineMethod<"sessions.reset">(
-    "Begins the conversation anew under the same key",
-    {
-      access: "write",
-      refersTo: { sessionKey: "session" },
-      params: onlyKey,
-      result: oneSession,
-    },
-  ),
-  "sessions.delete": defineMethod<"sessions.delete">(
-    "Ends what runs there and deletes the session",
-    {
-      access: "write",
-      refersTo: { sessionKey: "session" },
-      params: onlyKey,
-      result: { deleted: flag },
-    },
-  ),
-  "sessions.fork": defineMethod<"sessions.fork">(
-    "A new session that begins as this one, up to an entry",
-    {
-      access: "write",
-      refersTo: { sessionKey: "session", newSessionKey: "newSession", at: "entry" },
-      params: { sessionKey: key, newSessionKey: maybe(key), at: maybe(name) },
-      result: oneSession,
-    },
-  ),
-  "chat.send": defineMethod<"chat.send">("Starts a run, or queues it behind the session's own", {
+  "sessions.reset": defineMethod<"sessions.reset">("Restarts the conversation under the same key", {
     access: "write",
-    refersTo: sendReferences,
-    params: send,
-    result: sent,
+    refersTo: { sessionKey: "session" },
+    params: onlyKey,
+    result: oneSession,
   }),
-  "chat.steer": defineMethod<"chat.steer">("A message into the run, before its next model call", {
+  "sessions.delete": defineMethod<"sessions.delete">("Aborts the session's runs and deletes it", {
     access: "write",
-    refersTo: sendReferences,
-    params: send,
-    result: sent,
+    refersTo: { sessionKey: "session" },
+    params: onlyKey,
+    result: { deleted: flag },
   }),
-  "chat.followUp": defineMethod<"chat.followUp">("A message for when the run would stop", {
+  "sessions.fork": defineMethod<"sessions.fork">("Copies a session up to an entry into a new one", {
+    access: "write",
+    refersTo: { sessionKey: "session", newSessionKey: "newSession", at: "entry" },
+    params: { sessionKey: key, newSessionKey: maybe(key), at: maybe(name) },
+    result: oneSession,
+  }),
+  "chat.send": defineMethod<"chat.send">(
+    "Starts a run, or queues it after the session's current run",
+    {
+      access: "write",
+      refersTo: sendReferences,
+      params: send,
+      result: sent,
+    },
+  ),
+  "chat.steer": defineMethod<"chat.steer">(
+    "Adds a message to the run, before its next model call",
+    {
+      access: "write",
+      refersTo: sendReferences,
+      params: send,
+      result: sent,
+    },
+  ),
+  "chat.followUp": defineMethod<"chat.followUp">("Adds a message for when the run would stop", {
     access: "write",
     refersTo: sendReferences,
     params: send,
     result: sent,
   }),
   "chat.abort": defineMethod<"chat.abort">(
-    "Ends a run, or all of a session; no error when there is none",
+    "Aborts a run, or all of a session; succeeds if nothing ran",
     {
       access: "write",
       refersTo: { sessionKey: "session", runId: "run" },
@@ -174,7 +172,7 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
     },
   ),
   "chat.subscribe": defineMethod<"chat.subscribe">(
-    "The session's events from now on, and what was missed of a run",
+    "Subscribes to the session's events; sends a run's missed events",
     {
       access: "read",
       refersTo: { sessionKey: "session", runId: "run" },
@@ -182,19 +180,19 @@ export const methods: { readonly [M in MethodName]: MethodSchema } = {
       result: { sessionKey: key, runs: list(run) },
     },
   ),
-  "chat.unsubscribe": defineMethod<"chat.unsubscribe">("No more events of the session", {
+  "chat.unsubscribe": defineMethod<"chat.unsubscribe">("Ends the subscription to a session", {
     access: "read",
     refersTo: { sessionKey: "session" },
     params: onlyKey,
     result: { sessionKey: key },
   }),
-  "approvals.list": defineMethod<"approvals.list">("What waits for an answer", {
+  "approvals.list": defineMethod<"approvals.list">("Approvals that wait for an answer", {
     access: "read",
     refersTo: { sessionKey: "session" },
     params: { sessionKey: maybe(key) },
     result: { approvals: list(object<Approval>(approvalFields)) },
   }),
-  "approvals.resolve": defineMethod<"approvals.resolve">("Answers one, once", {
+  "approvals.resolve": defineMethod<"approvals.resolve">("Answers an approval, once", {
     access: "approve",
     refersTo: { approvalId: "approval", decision: "decision", pattern: "text", reason: "text" },
     params: { approvalId: text, decision, pattern: maybe(shortText), reason: maybe(shortText) },

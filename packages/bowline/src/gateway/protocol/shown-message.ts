@@ -1,5 +1,6 @@
 /**
- * A model's message as clients are shown it. The page has this, too: it imports nothing but types.
+ * Converts a model's message to the form that clients show. The page bundles this file, so it
+ * imports types only.
  */
 import type { Usage } from "@bowline/core";
 import type { HistoryAssistantMessage } from "./history-message.ts";
@@ -27,7 +28,7 @@ export function partsOf(
   });
 }
 
-/** The whole prompt counts as input: what was read from a cache or written to it is a part of it. */
+/** Counts the whole prompt as input, including tokens read from or written to a cache. */
 export function tokensOf({ input, output, cacheRead, cacheWrite, cost }: Usage = {}): TokenCounts {
   return {
     ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),

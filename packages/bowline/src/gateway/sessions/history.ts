@@ -1,4 +1,7 @@
-/** A session's messages for a client: the last ones, none of them huge, and a huge one in pieces. */
+/**
+ * Reads a session's messages for a client: the last ones with a size limit, or one whole message in
+ * pieces.
+ */
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { isMissing } from "../../is-missing.ts";
@@ -8,14 +11,14 @@ import { shownMessage } from "./shown.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_TEXT = 20_000;
-/** Of all messages of one answer together, as JSON. */
+/** Size limit of all messages in one response, as JSON characters. */
 const MAX_TOTAL = 600_000;
-/** Of a piece of a message: a frame of it is far from what may wait for a client. */
+/** Size of a piece, in characters. A frame of it is far below the client's buffer limit. */
 const MAX_PIECE = 400_000;
 
 /**
- * Oldest first. A session that is not there has no messages. Rejects with `not_found` for a
- * `before` that is none of its messages.
+ * Returns messages, oldest first; none for a session that does not exist. Rejects with `not_found`
+ * if `before` is not one of its messages.
  */
 export async function readHistory(
   store: Store,
@@ -42,7 +45,7 @@ export async function readHistory(
   return { sessionKey, messages, hasMore: messages.length < earlier.length };
 }
 
-/** Rejects with `not_found` for an id that is none of the session's messages. */
+/** Rejects with `not_found` if `id` is not one of the session's messages. */
 export async function readMessage(
   store: Store,
   filter: SecretFilter,
@@ -53,7 +56,7 @@ export async function readMessage(
   if (entry === undefined)
     throw new GatewayError("not_found", `The session has no message ${JSON.stringify(id)}.`);
   const whole = JSON.stringify(shownMessage(entry.message, filter).message);
-  // A character is in one piece: the other half would be no text.
+  // Do not split a surrogate pair.
   const json = whole.slice(offset, offset + MAX_PIECE).replace(/(?<=.)[\uD800-\uDBFF]$/s, "");
   return { sessionKey, id, offset, json, length: whole.length };
 }

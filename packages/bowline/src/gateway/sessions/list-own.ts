@@ -1,15 +1,12 @@
-/** The sessions of a store whose keys begin in a certain way, page by page. */
+/** Lists the sessions of a store whose keys have a prefix, page by page. */
 import type { ListOptions, SessionPage, SessionSummary, Store } from "@bowline/core/session";
 
-/**
- * Sessions that are asked for at once, and how many times for one page: stores know no beginnings
- * of keys.
- */
+/** Sessions per store request, and most requests per page. Stores cannot filter by prefix. */
 const STEP = 500;
 const MAX_STEPS = 20;
 
 /**
- * A page may be short, or even empty, and have a cursor: there are many sessions of others in
+ * Returns one page. It may be short or empty and still have a cursor, because other sessions lie in
  * between.
  */
 export async function listOwn(
@@ -25,8 +22,8 @@ export async function listOwn(
     let page = await store.list({ search, limit: STEP, cursor: from });
     const own = page.sessions.filter(isOwn);
     const last = own[limit - found.length - 1];
-    // The next page begins behind the last one that has room: only a page that ends there says
-    // where that is.
+    // Ask for a page that ends at the last session with room: only its cursor says where the next
+    // page starts.
     if (last !== undefined)
       page = await store.list({ search, limit: page.sessions.indexOf(last) + 1, cursor: from });
     found.push(...page.sessions.filter(isOwn));

@@ -1,4 +1,4 @@
-/** The session methods: over the store, and over the lane where the session may be in use. */
+/** The session methods. They use the store, and the session's lane while it may be in use. */
 import { isBowlineError, parseModelRef } from "@bowline/core";
 import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
 import { DEFAULT_AGENT, findAgent, type KnownAgent } from "../agents/agent-entry.ts";
@@ -34,7 +34,7 @@ export class Sessions {
     return this.#changed(sessionKey, "created");
   }
 
-  /** Those whose keys begin so. */
+  /** Lists sessions whose keys begin with `beginning`. */
   async list(
     { search, limit = 50, cursor }: Params<"sessions.list">,
     beginning?: string,
@@ -51,14 +51,12 @@ export class Sessions {
     return { session: await this.#info(summary) };
   }
 
-  /**
-   * Throws `bad_params` for a model that cannot be asked here, and when there is nothing to change.
-   */
+  /** Throws `bad_params` if this server cannot use the model, or if there is nothing to change. */
   async patch({ sessionKey, title, model, agentId }: Params<"sessions.patch">): OneSession {
     if (title === undefined && model === undefined && agentId === undefined)
       throw new GatewayError(
         "bad_params",
-        "What is to be changed? Give a title, a model or an agentId.",
+        "Nothing to change. Pass a title, a model or an agentId.",
       );
     const { choices } = this.#host;
     const agent =
@@ -68,7 +66,7 @@ export class Sessions {
     await this.#runs.lane(sessionKey).write(async (session) => {
       if (title !== undefined) await session.rename(title);
       await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
-      choices.forget(sessionKey); // before who writes next
+      choices.forget(sessionKey); // before the next writer
     });
     if (agent !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
     return this.#changed(sessionKey, "updated");
@@ -79,7 +77,7 @@ export class Sessions {
     if (agent !== undefined)
       await session.append({
         type: "model_change",
-        // Of an agent that was not made yet the model is not known.
+        // The model of an agent that was not made yet is unknown.
         ...(agent.model === undefined ? { provider: "", model: "" } : parseModelRef(agent.model)),
         agent: agent.id,
       });
@@ -87,7 +85,7 @@ export class Sessions {
       await session.append({ type: "model_change", ...parseModelRef(model) });
   }
 
-  /** That another would answer in its place is no answer to who chose it. */
+  /** Refuses a model that another model would have to replace: the client chose this one. */
   async #assertAsked(model: string, agent: KnownAgent): Promise<void> {
     const refused = (why: string): GatewayError =>
       new GatewayError("bad_params", why, { issues: [{ path: "model", message: why }] });
@@ -95,10 +93,11 @@ export class Sessions {
       const backend = await this.#host.backendFor({ ...agent, model });
       if (backend === undefined)
         throw refused(
-          `The application makes the agent "${agent.id}" with a model of its own: no other can be chosen.`,
+          `The application sets the model of the agent "${agent.id}". It cannot be changed here.`,
         );
       const { notice } = backend;
-      if (notice !== undefined) throw refused(`This server cannot ask it: ${notice.message}`);
+      if (notice !== undefined)
+        throw refused(`This server cannot use the model: ${notice.message}`);
     } catch (error) {
       if (!isBowlineError(error) || error.code !== "invalid_argument") throw error;
       throw refused(error.message);
@@ -107,16 +106,16 @@ export class Sessions {
 
   async reset({ sessionKey }: Params<"sessions.reset">): OneSession {
     const lane = this.#runs.lane(sessionKey);
-    // A message that comes meanwhile is taken after that; so also where it is deleted.
+    // Messages that arrive meanwhile are handled afterwards; the same in `delete`.
     await lane.inOrder(async () => {
-      await this.#host.store.load(sessionKey); // nothing is ended in one that is not there
+      await this.#host.store.load(sessionKey); // throws not_found before any run is aborted
       await this.#runs.quiet(sessionKey);
       await lane.write(async (held) => {
-        // As they are by now: both may have been changed meanwhile.
+        // Read both now: they may have changed in the meantime.
         const { session } = await this.get({ sessionKey });
         const choice = await this.#host.choices.of(sessionKey);
         await held.rewind(null);
-        // The new beginning; the title stays, and so does who answers.
+        // The new beginning keeps the title and the chosen agent and model.
         await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
         await this.#record(held, choice);
       });
@@ -146,15 +145,15 @@ export class Sessions {
   }
 
   async fork({ sessionKey, newSessionKey, at }: Params<"sessions.fork">): OneSession {
-    // Of itself it would find that it is being written.
+    // Without this check, the session would be reported as locked by itself.
     if (newSessionKey === sessionKey) throw alreadyThere();
     const id = newSessionKey ?? this.#host.createId();
     const where = { id, ...(at !== undefined && { at }) };
     const fork = (session: Session): Promise<void> =>
       session.fork(where).then((made) => made.close());
     const [from, to] = [this.#runs.lane(sessionKey), this.#runs.lane(id)];
-    // Who sends the first message under the new key waits for it. Always the same first: two forks
-    // might wait for each other.
+    // The first message under the new key waits for the fork. Lanes are locked in a fixed order, so
+    // that two forks cannot deadlock.
     await (id < sessionKey
       ? to.exclusive(() => from.write(fork))
       : from.write((session) => to.exclusive(() => fork(session))));
@@ -200,5 +199,5 @@ export class Sessions {
 }
 
 function alreadyThere(): GatewayError {
-  return new GatewayError("conflict", "There is a session of this key already.");
+  return new GatewayError("conflict", "A session with this key already exists.");
 }

@@ -1,25 +1,25 @@
-/** A message of a transcript as a client may see it. */
+/** Converts a message of a transcript for a client. */
 import type { SessionMessage } from "@bowline/core/session";
 import { bytesOf } from "../protocol/images.ts";
 import { cut } from "../log/blocks.ts";
 import type { HistoryMessage } from "../protocol/history-message.ts";
 import type { SecretFilter } from "../../secrets.ts";
 
-/** Levels of a message that are looked into. */
+/** Deepest level of a message that is converted. */
 const MAX_DEPTH = 12;
 
-/** Of a long text so much more is looked through for secrets than is shown: none is longer. */
+/** Characters beyond the cut that are also searched for secrets. No secret is longer. */
 const MARGIN = 10_000;
 
 export interface Shown {
   readonly message: HistoryMessage;
-  /** How long the texts are that were cut, before that; 0 when none is. */
+  /** Total length of the cut texts before cutting; 0 if none was cut. */
   readonly cutLength: number;
 }
 
 /**
- * Without secrets, with texts of so many characters at most; images become their type and size, and
- * what is the model's own is left out.
+ * Redacts secrets, cuts texts to `maxText` characters and replaces images by type and size. Fields
+ * that only a model server needs are omitted.
  */
 export function shownMessage(
   message: SessionMessage,
@@ -33,7 +33,7 @@ export function shownMessage(
   function shorten(value: unknown, depth: number): unknown {
     if (typeof value === "string") {
       if (value.length > maxText) cutLength += value.length;
-      // Secrets first: of one that is cut in two the halves would be shown.
+      // Redact before cutting: a cut secret would no longer match.
       if (value.length <= maxText + MARGIN) return cut(filter.text(value), maxText);
       return cut(filter.unfinished(value.slice(0, maxText + MARGIN)), maxText, value.length);
     }
@@ -43,7 +43,7 @@ export function shownMessage(
     const { type, data, mimeType } = value as Record<string, unknown>;
     if (type === "image" && typeof data === "string")
       return { type, mimeType, bytes: bytesOf(data) };
-    // Signatures are the model's own, and of no use to a reader.
+    // Signatures are only of use to the model server.
     return Object.fromEntries(
       Object.entries(value).flatMap(([name, part]) =>
         name.endsWith("Signature") || name === "argumentsText"
@@ -54,7 +54,7 @@ export function shownMessage(
   }
 }
 
-/** An answer that failed says why, as `chat.error` does. */
+/** Redacts the error of a failed answer as `chat.error` does. */
 function withoutFolders(message: SessionMessage, filter: SecretFilter): SessionMessage {
   if (message.role !== "assistant") return message;
   const { error, errorMessage } = message as Extract<HistoryMessage, { role: "assistant" }>;

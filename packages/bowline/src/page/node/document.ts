@@ -1,4 +1,4 @@
-/** The one HTML document, and the policy under which the browser shows it. */
+/** The HTML document and its content security policy. */
 import { createHash } from "node:crypto";
 import {
   iconAddress,
@@ -8,7 +8,7 @@ import {
   styleAddresses,
 } from "./page-files.ts";
 
-/** From where the document is: a proxy may have it under a path of its own. */
+/** Makes an address relative to the document, since a proxy may serve it under a path. */
 const fromHere = (address: string): string => `.${address}`;
 
 const libraries = Object.entries(importMap).map(
@@ -47,10 +47,9 @@ ${preloads}
 `;
 
 /**
- * Scripts are this server's own files and the import map, by its hash; the page talks to this
- * server only. No image but its own (what is to be sent is painted on a canvas), no frame, form or
- * font of any kind; text becomes markup only through DOMPurify, whose policy is the only one with
- * that right.
+ * Allows scripts from this server and the import map (by hash), and connections to this server
+ * only. Allows no other images (those to send are painted on a canvas), frames, forms or fonts.
+ * Only DOMPurify's Trusted Types policy can turn text into markup.
  */
 export const contentSecurityPolicy: string = [
   "default-src 'none'",

@@ -1,12 +1,9 @@
 /**
- * What the page consists of, by address. Nothing else is ever served: an address is looked up here
- * and never becomes a path.
+ * The files of the page, by address. Nothing else is served: an address is looked up here and never
+ * becomes a path.
  */
 
-/**
- * This code as built is JavaScript; run from source it is TypeScript, whose types are stripped when
- * it is served.
- */
+/** True when running from TypeScript source. The page's types are then stripped before serving. */
 export const isFromSource: boolean = import.meta.url.endsWith(".ts");
 
 export interface PageFile {
@@ -16,7 +13,7 @@ export interface PageFile {
 
 const ending = isFromSource ? "ts" : "js";
 
-/** Every module that can be reached from `page/main`; a test holds the list to that. */
+/** All modules reachable from `page/main`; a test checks the list. */
 const modules = [
   "page/main",
   "page/token",
@@ -97,7 +94,7 @@ const modules = [
   "escape",
 ] as const;
 
-/** Bare names in the page's imports, as the import map gives them. */
+/** Packages that the page imports, for the import map. */
 const libraries = ["preact", "preact/hooks", "htm", "htm/preact", "marked", "dompurify"] as const;
 
 const styles = [
@@ -114,7 +111,7 @@ const moduleAddress = (name: string): string => `/assets/${name}.${ending}`;
 const libraryAddress = (name: string): string => `/assets/library/${name.replace("/", "-")}.js`;
 const styleAddress = (name: string): string => `/assets/style/${name}.css`;
 
-/** Of what is compiled, and of what is served as it was written. */
+/** The folders of compiled modules, and of files served as written. */
 const compiled = new URL("../../", import.meta.url);
 const written = new URL("../../../src/page/", import.meta.url);
 

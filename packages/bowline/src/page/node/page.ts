@@ -1,7 +1,4 @@
-/**
- * The chat page of `bowline serve` as an answer to requests: a document, and the few files that it
- * names.
- */
+/** Serves the chat page of `bowline serve`: one document and its files. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import nodeModule from "node:module";
@@ -21,14 +18,14 @@ const headers: Readonly<Record<string, string>> = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-  // It may be kept, and is asked for again: after an update the page is never of two versions.
+  // Cache, but revalidate: after an update, all files must be of one version.
   "cache-control": "no-cache",
 };
 
 /**
- * Answers `/` and the files that the document names, each as seen from it, so that it may be under
- * any path that is taken away before. Nothing in it is secret: what it shows comes over the socket,
- * to who has the token.
+ * Creates a handler for `/` and the page's files. Links are relative, so a proxy may serve the page
+ * under any path and strip it. The page contains no secrets: data comes over the socket, which
+ * needs the token.
  */
 export function createPage(): (request: Request) => Promise<Response> {
   const files = pageFiles();
@@ -40,7 +37,7 @@ export function createPage(): (request: Request) => Promise<Response> {
     if (file === undefined && path !== "/")
       return new Response("There is nothing here.", { status: 404, headers });
     if (request.method !== "GET" && request.method !== "HEAD")
-      return new Response("Only to be read", {
+      return new Response("Only GET and HEAD are allowed.", {
         status: 405,
         headers: { ...headers, allow: "GET, HEAD" },
       });
@@ -54,7 +51,7 @@ export function createPage(): (request: Request) => Promise<Response> {
 }
 
 /**
- * Reads a file once, when it is first wanted; from source, again each time, since it may have been
+ * Creates a reader that caches files. From source, each file is read again, since it may have been
  * edited.
  */
 function createReader(): (file: PageFile) => Promise<Body> {

@@ -1,7 +1,7 @@
 /**
- * How many bytes each image may have so that all have `max` together: its own where that fits, the
- * others share what is left alike. `isFixed` ones cannot be made smaller. Undefined when there is
- * too little room, which is less than `least` for one that shrinks.
+ * Divides `max` bytes among images. Images that fit keep their size, and the others share the rest
+ * equally. `isFixed` images cannot shrink. Returns undefined if the space is too small; an image
+ * that shrinks needs at least `least` bytes.
  */
 export function allot(
   images: readonly { readonly bytes: number; readonly isFixed: boolean }[],

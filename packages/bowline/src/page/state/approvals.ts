@@ -1,4 +1,4 @@
-/** The questions that wait for an answer, within the state of the page. */
+/** Pending approvals in the page's state. */
 import type { RunEvent } from "../../gateway/client/client.ts";
 import type { Approval } from "../../gateway/protocol/protocol.ts";
 import type { ActionOf, PageState } from "./page-state.ts";
@@ -15,7 +15,7 @@ export function withAnswering(state: PageState, action: ActionOf<"answering">): 
   return { ...state, answering };
 }
 
-/** Adds a question that is asked; removes one that is answered, and those of a run that ended. */
+/** Adds a requested approval. Removes answered ones and those of ended runs. */
 export function withApprovalEvent(state: PageState, { event, data }: RunEvent): PageState {
   const { approvals, calls, answering } = state;
   if (event === "exec.approval_request") {

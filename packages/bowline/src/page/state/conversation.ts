@@ -1,7 +1,4 @@
-/**
- * The session that is shown: what its transcript holds, and in its place, of runs that are
- * followed, what they say.
- */
+/** The shown conversation: the transcript, with followed runs replaced by their live state. */
 import type { RunEvent } from "../../gateway/client/client.ts";
 import type { HistoryMessage } from "../../gateway/protocol/history-message.ts";
 import type { HistoryEntry, WaitingMessage } from "../../gateway/protocol/protocol.ts";
@@ -15,11 +12,11 @@ export interface Conversation {
   readonly entries: readonly HistoryEntry[];
   /** Whether there are earlier messages. */
   readonly hasMore: boolean;
-  /** What the entries come to. */
+  /** The runs of the entries. */
   readonly past: readonly RunView[];
-  /** Runs whose events came, in the order in which they began. */
+  /** Runs with live events, in the order of their start. */
   readonly live: ReadonlyMap<string, RunView>;
-  /** Messages that are accepted and not in a run yet, of whoever. */
+  /** Accepted messages that are not in a run yet, from any client. */
   readonly waiting: readonly WaitingMessage[];
 }
 
@@ -42,7 +39,7 @@ export interface HistoryPage {
   readonly waiting: readonly WaitingMessage[];
 }
 
-/** The last messages, anew. Earlier ones that were there already stay, if these join on to them. */
+/** Replaces the last messages. Keeps earlier ones if the new ones connect to them. */
 export function withHistory(
   conversation: Conversation,
   { messages, hasMore, waiting }: HistoryPage,
@@ -59,8 +56,7 @@ export function withHistory(
 }
 
 /**
- * The messages before one that was the first when they were asked for; if another is by now, they
- * have no place.
+ * Adds the messages before the entry `before`. Ignores them if that entry is no longer the first.
  */
 export function withEarlier(
   conversation: Conversation,
@@ -71,7 +67,7 @@ export function withEarlier(
   return { ...withEntries(conversation, [...messages, ...conversation.entries]), hasMore };
 }
 
-/** All of a message that the history had cut. */
+/** Replaces a message that the history had cut. */
 export function withMessage(
   conversation: Conversation,
   id: string,
@@ -84,7 +80,7 @@ export function withMessage(
   return withEntries(conversation, conversation.entries.with(index, { ...rest, message }));
 }
 
-/** What was loaded whole before stays whole. */
+/** Keeps messages that were already loaded whole. */
 function withoutCuts(
   messages: readonly HistoryEntry[],
   known: readonly HistoryEntry[],
@@ -103,7 +99,7 @@ export function withEvent(
   calls: ReadonlyMap<string, string>,
   images: readonly SentImage[] = [],
 ): Conversation {
-  // A picture of a run that waits has nothing in it yet.
+  // A snapshot of a queued run is empty.
   if (frame.event === "chat.snapshot" && frame.data.state === "queued") return conversation;
   const waiting = withoutArrived(conversation.waiting, frame);
   if (frame.event === "chat.queued") {
@@ -115,13 +111,13 @@ export function withEvent(
   return { ...conversation, live: new Map(conversation.live).set(runId, after), waiting };
 }
 
-/** Those that an event says nothing new of: they are in, or will not be. */
+/** Removes messages that an event shows to be in the run, or to be cancelled. */
 function withoutArrived(
   waiting: readonly WaitingMessage[],
   { event, data }: RunEvent,
 ): readonly WaitingMessage[] {
   if (waiting.length === 0) return waiting;
-  // With the first thing that a run says it has its own message.
+  // The first event of a run means that its message has been taken.
   const gone = new Set([data.runId]);
   if ((event === "chat.user" || event === "chat.queued") && data.messageId !== undefined)
     gone.add(data.messageId);
@@ -132,7 +128,7 @@ function withoutArrived(
   return left.length === waiting.length ? waiting : left;
 }
 
-/** A run that nobody knows any more. */
+/** Marks a run that the server no longer knows as interrupted. */
 export function withLost(conversation: Conversation, runId: string): Conversation {
   const run = conversation.live.get(runId);
   if (run === undefined || isOver(run)) return conversation;
@@ -143,7 +139,7 @@ export function withLost(conversation: Conversation, runId: string): Conversatio
 }
 
 /**
- * In order, each once. What earlier turns of a run that was joined late cost is only in the
+ * Returns all runs in order, each once. For a run joined late, earlier turns come from the
  * transcript.
  */
 export function runsOf({ past, live }: Conversation): RunView[] {
@@ -160,7 +156,7 @@ export function runsOf({ past, live }: Conversation): RunView[] {
   return [...shown, ...[...live.values()].filter(({ runId }) => !known.has(runId))];
 }
 
-/** The run that goes on. */
+/** Returns the active run. */
 export function currentRun({ live }: Conversation): RunView | undefined {
   return [...live.values()].find(({ state }) => state === "running");
 }

@@ -1,4 +1,4 @@
-/** The messages that a session kept, as the runs that they were. */
+/** Groups the messages of a transcript into runs. */
 import type {
   HistoryAssistantMessage,
   HistoryImage,
@@ -18,8 +18,8 @@ import {
 } from "./run-view.ts";
 
 /**
- * Oldest first. Messages without a run, such as imported ones, are a run from one user message to
- * the next.
+ * Returns runs, oldest first. Messages without a run id, such as imported ones, form a run from one
+ * user message to the next.
  */
 export function runsOfHistory(entries: readonly HistoryEntry[]): RunView[] {
   const groups: { runId: string; entries: HistoryEntry[] }[] = [];
@@ -64,7 +64,7 @@ function toRun(runId: string, entries: readonly HistoryEntry[]): RunView {
   return { ...run, blocks, ...endOf(last), ...(lastEntry !== undefined && { lastEntry }) };
 }
 
-/** Of a run that is not known to go on. */
+/** Returns the end of a run that is not active. */
 function endOf(last: HistoryAssistantMessage | undefined): Pick<RunView, "state" | "failure"> {
   switch (last?.stopReason) {
     case undefined:
@@ -105,7 +105,7 @@ function sizeOf({ mimeType = "image", bytes }: Partial<HistoryImage>): SentImage
   return { mimeType, ...(bytes !== undefined && { bytes }) };
 }
 
-/** Also of messages that were not written here, and may have parts of kinds that nobody knows. */
+/** Returns the text of any message, including parts of unknown types. */
 function textOf(content: string | readonly HistoryPart[]): string {
   if (typeof content === "string") return content;
   const shown = content.map((part) => {

@@ -1,19 +1,16 @@
-/**
- * Messages of this tab that are not in a transcript yet: on their way, waiting for their turn, or
- * refused.
- */
+/** Messages of this tab that are not in a transcript yet: being sent, queued or refused. */
 import type { RunEvent } from "../../gateway/client/client.ts";
 import type { SendResult } from "../../gateway/protocol/protocol.ts";
 import type { ReadyImage } from "./sent-image.ts";
 
 /**
- * `steer`: into the run that goes on, before its next model call. `send`: a run of its own, after
- * those that go on and wait.
+ * `steer`: adds the message to the current run, before its next model call. `send`: starts a run
+ * after those that are running or queued.
  */
 export type SendMode = "send" | "steer";
 
 export interface Outgoing {
-  /** Its idempotency key, and with `send` the run's id. */
+  /** The idempotency key, which is the run's id for `send`. */
   readonly id: string;
   readonly sessionKey: string;
   readonly mode: SendMode;
@@ -21,8 +18,8 @@ export interface Outgoing {
   readonly images?: readonly ReadyImage[];
   readonly agentId?: string;
   /**
-   * `taken`: the server has it and it begins; `waiting`: it waits behind a run, or for its next
-   * step.
+   * `taken`: the server accepted it and starts it. `waiting`: it is queued after a run, or for the
+   * run's next step.
    */
   readonly state: "sending" | "taken" | "waiting" | "refused";
   readonly problem?: string;
@@ -41,7 +38,7 @@ export function noteAnswer(
   return outgoing.flatMap((one): Outgoing[] => {
     if (one.id !== id) return [one];
     if (status === "finished") return [];
-    // What came too late to steer is a run of its own.
+    // A message that came too late to steer becomes its own run.
     const mode = status === "steered" ? "steer" : "send";
     return [
       { ...one, mode, state: status === "queued" || status === "steered" ? "waiting" : "taken" },
@@ -49,7 +46,7 @@ export function noteAnswer(
   });
 }
 
-/** A message that was not taken comes with the reason. */
+/** Marks a message as refused, with the reason. */
 export function noteRefusal(
   outgoing: readonly Outgoing[],
   id: string,
@@ -58,9 +55,7 @@ export function noteRefusal(
   return outgoing.map((one) => (one.id === id ? { ...one, state: "refused", problem } : one));
 }
 
-/**
- * A message that is in a transcript, or whose run ended before it was, is not on its way any more.
- */
+/** Removes messages that are now in a transcript, or whose run has ended. */
 export function noteEvent(
   outgoing: readonly Outgoing[],
   { event, data }: RunEvent,
@@ -68,7 +63,7 @@ export function noteEvent(
   if (outgoing.length === 0) return outgoing;
   const { runId, sessionKey } = data;
   const arrived = (messages: readonly Arrived[]): readonly Outgoing[] => {
-    // Those that were read from the transcript have no id, and are told by what they say.
+    // Messages read from the transcript have no id and are matched by text.
     const left = messages
       .filter(({ messageId }) => messageId === undefined)
       .map(({ text }) => text);

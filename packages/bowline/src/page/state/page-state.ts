@@ -1,4 +1,4 @@
-/** All that the page knows, and everything that can happen to it. */
+/** The page's state and its actions. */
 import type { ClientState, RunEvent, Welcome } from "../../gateway/client/client.ts";
 import type { HistoryMessage } from "../../gateway/protocol/history-message.ts";
 import type {
@@ -12,26 +12,26 @@ import type { Outgoing } from "./outgoing.ts";
 
 export interface PageState {
   readonly connection: ClientState;
-  /** Whether it was in before: then a lost connection is one that is looked for again. */
+  /** Whether the client was connected before, so that a lost connection is being restored. */
   readonly wasIn: boolean;
   readonly welcome?: Welcome;
-  /** Why the token does not work. */
+  /** Why the token was refused. */
   readonly refusal?: string;
   readonly agents: readonly AgentInfo[];
   readonly sessions: SessionList;
   readonly conversation: Conversation;
-  /** The session that is shown, if it is there already. */
+  /** The shown session, if it exists. */
   readonly session?: SessionInfo;
-  /** For the next message of a session that is not there yet. */
+  /** The agent for the first message of a new session. */
   readonly agentId?: string;
   readonly outgoing: readonly Outgoing[];
-  /** What waits for an answer, of all sessions. */
+  /** Pending approvals of all sessions. */
   readonly approvals: readonly Approval[];
-  /** By approval, the tool call that it was about, also of those that are answered. */
+  /** Tool calls by approval, including answered ones. */
   readonly calls: ReadonlyMap<string, string>;
-  /** Approvals whose answer is on its way. */
+  /** Approvals whose answer is being sent. */
   readonly answering: ReadonlySet<string>;
-  /** Something that was asked for and did not work. */
+  /** The error of a failed request. */
   readonly problem?: string;
 }
 
@@ -63,7 +63,7 @@ export type PageAction =
       readonly search: string;
       readonly sessions: readonly SessionInfo[];
       readonly cursor?: string | undefined;
-      /** More of the list, from this cursor on. Absent: the list anew. */
+      /** Appends the page after this cursor. Absent: replaces the list. */
       readonly after?: string | undefined;
     }
   | { readonly type: "approvals"; readonly approvals: readonly Approval[] }
@@ -73,11 +73,11 @@ export type PageAction =
       readonly type: "history";
       readonly sessionKey: string;
       readonly page: HistoryPage;
-      /** The messages before this one. Absent: the last ones. */
+      /** The page before this message. Absent: the last page. */
       readonly before?: string | undefined;
     }
   | { readonly type: "history_failed"; readonly sessionKey: string }
-  /** All of one that the history had cut. */
+  /** A whole message that the history had cut. */
   | {
       readonly type: "message";
       readonly sessionKey: string;

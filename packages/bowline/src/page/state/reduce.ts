@@ -1,4 +1,4 @@
-/** What becomes of the page's state; pure, so that it can be tested without a page. */
+/** The reducer of the page's state. Pure, so that it can be tested without a page. */
 import type { RunEvent } from "../../gateway/client/client.ts";
 import { withAnswering, withApprovalEvent, withApprovals } from "./approvals.ts";
 import {

@@ -1,13 +1,13 @@
 /**
- * One run as the page shows it, folded from its events. Nothing is changed in place, so that what
- * is the same is not drawn again.
+ * One run as the page shows it, built from its events. Updates are immutable, so that unchanged
+ * parts are not redrawn.
  */
 import type { RunEvent } from "../../gateway/client/client.ts";
 import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol/protocol.ts";
 import { isReady, type SentImage } from "./sent-image.ts";
 
 export type ToolBlock = Extract<Block, { readonly type: "tool_call" }>;
-/** Of images events tell types and sizes; who sent them has all of them. */
+/** Events contain types and sizes of images; the sending tab has the images themselves. */
 export type UserBlock = Omit<Extract<Block, { readonly type: "user" }>, "images"> & {
   readonly images?: readonly SentImage[];
 };
@@ -17,14 +17,14 @@ export interface RunView {
   readonly runId: string;
   readonly state: RunState;
   readonly blocks: readonly ShownBlock[];
-  /** What each model call came to; of a run that was joined late, those since. */
+  /** The result of each model call. For a run joined late, only those since. */
   readonly turns: readonly TurnView[];
   readonly notices: readonly Notice[];
-  /** How people answered, by the tool call's id. */
+  /** Answers to approvals, by the tool call's id. */
   readonly answers: ReadonlyMap<string, AnswerView>;
   readonly stopReason?: "stop" | "length" | "budget";
   readonly failure?: Failure;
-  /** The last of its entries, of a run that was read from the transcript. */
+  /** The run's last entry, if it was read from the transcript. */
   readonly lastEntry?: string;
 }
 
@@ -59,8 +59,8 @@ export function isOver({ state }: RunView): boolean {
 }
 
 /**
- * Whether what its last message was made of is still here: images that were loaded anew are only
- * their size.
+ * Returns true if the run's last message is complete here. After a reload only the sizes of images
+ * are known.
  */
 export function canRetry({ blocks }: RunView): boolean {
   const asked = blocks.findLast((block) => block.type === "user");
@@ -68,8 +68,8 @@ export function canRetry({ blocks }: RunView): boolean {
 }
 
 /**
- * `calls` finds the tool call that an approval was about; `images` went with the message, if it is
- * one and this tab sent it.
+ * Applies an event. `calls` maps approvals to tool calls. `images` are those of a user's message
+ * sent by this tab.
  */
 export function foldRun(
   run: RunView,
@@ -90,7 +90,7 @@ export function foldRun(
     case "chat.tool_call": {
       const { toolCallId, name } = data;
       const begun = { name, arguments: data.arguments, output: "" };
-      // One that a killed server had begun, and that is begun again, has its card.
+      // A call that a killed server had started already has a card.
       if (callOf(run, toolCallId)?.state === "running") return changeCall(run, toolCallId, begun);
       return add(run, { type: "tool_call", toolCallId, state: "running", ...begun });
     }
@@ -138,7 +138,7 @@ export function foldRun(
   }
 }
 
-/** The same messages, with the images that this tab sent itself. */
+/** Adds the images that this tab sent to the messages of a snapshot. */
 function withImages(
   blocks: readonly ShownBlock[],
   known: readonly ShownBlock[],
@@ -165,7 +165,7 @@ function grow(run: RunView, type: "text" | "thinking", turn: number, text: strin
   };
 }
 
-/** Ids come again from turn to turn: the last is meant. */
+/** Ids can repeat in later turns: find the last. */
 function callOf({ blocks }: RunView, toolCallId: string): ToolBlock | undefined {
   const call = blocks.findLast(
     (block) => block.type === "tool_call" && block.toolCallId === toolCallId,

@@ -1,4 +1,4 @@
-/** An image that went with a message, as far as it is known here. */
+/** An image of a message, as far as the page knows it. */
 import type { Attachment, ImageInfo } from "../../gateway/protocol/protocol.ts";
 
 export type ImageType = Attachment["mimeType"];
@@ -6,14 +6,13 @@ export type ImageType = Attachment["mimeType"];
 export interface SentImage extends Partial<ImageInfo> {
   readonly mimeType: string;
   /**
-   * Of the file, and its content in Base64: known where it was sent from, until that is loaded
-   * anew.
+   * The file's name and its content in Base64. Known only in the tab that sent it, until a reload.
    */
   readonly name?: string;
   readonly data?: string;
 }
 
-/** One that can be sent. */
+/** An image that can be sent. */
 export interface ReadyImage extends SentImage {
   readonly mimeType: ImageType;
   readonly bytes: number;

@@ -1,9 +1,9 @@
-/** The session that is shown, within the state of the page. */
+/** The shown session in the page's state. */
 import type { SessionInfo } from "../../gateway/protocol/protocol.ts";
 import { newConversation, type Conversation } from "./conversation.ts";
 import type { ActionOf, PageState } from "./page-state.ts";
 
-/** Shows another session; nothing that was about the one before stays. */
+/** Shows another session and drops everything about the previous one. */
 export function withOpened(state: PageState, { sessionKey }: ActionOf<"opened">): PageState {
   const { agentId: _chosen, problem: _old, session: _other, ...rest } = state;
   return {
@@ -19,10 +19,10 @@ export function withSession(state: PageState, action: ActionOf<"session">): Page
   return action.session === undefined ? rest : { ...rest, session: action.session };
 }
 
-/** The list of sessions, or more of it; the session that is shown may be in it. */
+/** Updates the list of sessions, and the shown session if it is in the list. */
 export function withSessions(state: PageState, action: ActionOf<"sessions">): PageState {
   const { search, sessions, cursor, after } = action;
-  // Answers to what is not asked any more, or was asked twice.
+  // Ignore outdated and duplicate responses.
   if (search !== state.sessions.search) return state;
   if (after !== undefined && after !== state.sessions.cursor) return state;
   const items = after !== undefined ? [...state.sessions.items, ...sessions] : sessions;
@@ -35,7 +35,7 @@ function shownOf(items: readonly SessionInfo[], sessionKey: string): Pick<PageSt
   return session === undefined ? {} : { session };
 }
 
-/** Changes the conversation if the session is still the one that is shown. */
+/** Changes the conversation if the session is still shown. */
 export function ofSession(
   state: PageState,
   { sessionKey }: { readonly sessionKey: string },

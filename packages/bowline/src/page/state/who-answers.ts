@@ -1,16 +1,16 @@
-/** Who answers in the session that is shown, and who might. */
+/** The agent of the shown session, and the models to choose from. */
 import type { AgentInfo } from "../../gateway/protocol/protocol.ts";
 import type { PageState } from "./page-state.ts";
 
-/** Undefined before the agents are known, and for one that the server has no more. */
+/** Returns undefined before the agents are loaded, and for an agent that the server removed. */
 export function agentOf({ agents, agentId, session }: PageState): AgentInfo | undefined {
   const wanted = session?.agentId ?? agentId;
   return agents.find(({ id, isDefault }) => (wanted === undefined ? isDefault : id === wanted));
 }
 
 /**
- * Models of agents and those that were asked here and in other sessions, as `provider/model`, each
- * once; never the practice model, which is nobody's choice.
+ * Returns the models of agents and those used in this and other sessions, as `provider/model`
+ * without duplicates. Omits the practice model, which cannot be chosen.
  */
 export function knownModels({ agents, sessions, session, conversation }: PageState): string[] {
   const { past, live } = conversation;

@@ -1,6 +1,6 @@
 /**
- * Puts text on the clipboard. A page over plain HTTP from another machine has no clipboard of its
- * own: there a selection is copied.
+ * Copies text to the clipboard. Falls back to copying a selection on pages over plain HTTP, where
+ * browsers offer no clipboard API.
  */
 export async function copyText(text: string, document: Document): Promise<boolean> {
   const { clipboard } = (document.defaultView?.navigator ?? {}) as { clipboard?: Clipboard };

@@ -1,6 +1,6 @@
 /**
- * What kind of image a file is, by its first bytes: its name and what the browser makes of that may
- * be wrong, and servers look.
+ * Detects the type of an image by its first bytes. The file's name and the browser's guess may be
+ * wrong, and servers check.
  */
 import type { ImageType } from "../state/sent-image.ts";
 
@@ -13,7 +13,7 @@ const signatures: readonly { readonly type: ImageType; readonly pattern: RegExp 
 
 export const imageTypes: readonly ImageType[] = signatures.map(({ type }) => type);
 
-/** Undefined for everything else. Twelve bytes are enough. */
+/** Returns undefined for other types. Needs the first twelve bytes. */
 export function imageTypeOf(start: Uint8Array): ImageType | undefined {
   const text = String.fromCharCode(...start.subarray(0, 12));
   return signatures.find(({ pattern }) => pattern.test(text))?.type;

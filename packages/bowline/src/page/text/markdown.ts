@@ -1,30 +1,28 @@
 /**
- * A model's markdown as HTML text, which the sanitizer has still to look through. HTML of the
- * model's own is shown as it was written, but for a few tags of words. Images become links: nothing
- * is loaded.
+ * Converts a model's markdown to HTML, which must still be sanitised. Raw HTML is shown as text,
+ * except for a few inline tags. Images become links, so that nothing is loaded.
  */
 import { Lexer, Marked, Tokenizer, type Token, type TokensList } from "marked";
 import { safeLink } from "./link.ts";
 
-/** Answers stand below headings of the page. */
+/** Headings in answers rank below the page's own headings. */
 const HEADING_SHIFT = 2;
 
 /**
- * What is looked for to the end of a paragraph, and anew from each character, takes as long as its
- * length squared. In a longer one nothing is looked for; and what is emphasized is not longer than
- * this.
+ * Limits on inline parsing, which is quadratic in the length of a paragraph. Longer paragraphs are
+ * not parsed, and longer emphasis is not recognised.
  */
 const MAX_PARAGRAPH = 10_000;
 const MAX_EMPHASIS = 1000;
-/** How much of what stands before it emphasis depends on. */
+/** Characters before the current position that emphasis depends on. */
 const BEFORE = 100;
 
-/** Without attributes they can do no harm. */
+/** Tags that are harmless without attributes. */
 const plainTag = /^<\/?(?:b|br|del|em|i|ins|kbd|mark|s|strong|sub|sup|u)\s*\/?>$/i;
 
 export interface MarkdownReader {
   tokens(text: string): TokensList;
-  /** Of one block. */
+  /** Renders one block. */
   toHtml(token: Token): string;
 }
 
@@ -77,8 +75,8 @@ class NearTokenizer extends Tokenizer {
 }
 
 /**
- * The text from here on, a copy of all of it in which links are blotted out, and what stands before
- * it.
+ * Arguments of marked's tokenizer: the text from here on, a copy of the whole text with links
+ * masked, and the character before.
  */
 type Place = [src: string, masked: string, previous?: string];
 

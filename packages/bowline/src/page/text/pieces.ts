@@ -1,6 +1,6 @@
 /**
- * A text that grows, cut into its blocks. What can change no more is read once: of a long answer
- * only the end is read again for each frame, and only its last blocks are drawn again.
+ * Splits a growing text into blocks. Finished blocks are parsed once; for each frame only the end
+ * of a long answer is parsed and drawn again.
  */
 import type { Token } from "marked";
 import type { MarkdownReader } from "./markdown.ts";
@@ -10,24 +10,24 @@ type Piece =
   | { readonly type: "code"; readonly language: string; readonly code: string };
 
 export interface Pieces {
-  /** What was read. */
+  /** The text that was parsed. */
   readonly text: string;
   readonly all: readonly Piece[];
-  /** Of the text, and of the pieces, what is done. */
+  /** Length of the finished text, and number of finished pieces. */
   readonly doneLength: number;
   readonly doneCount: number;
 }
 
 /**
- * The blocks before the last two: a block that another follows is closed, and the last may still
- * join the one before.
+ * Blocks at the end that may still change: a following block closes a block, but the last one may
+ * still join the one before it.
  */
 const OPEN_BLOCKS = 2;
 
 export const noPieces: Pieces = { text: "", all: [], doneLength: 0, doneCount: 0 };
 
 export function readMore(before: Pieces, given: string, reader: MarkdownReader): Pieces {
-  const text = given.replaceAll(/\r\n?/g, "\n"); // as the reader counts them
+  const text = given.replaceAll(/\r\n?/g, "\n"); // the parser does the same
   if (text === before.text) return before;
   const start = text.startsWith(before.text.slice(0, before.doneLength)) ? before : noPieces;
   const tokens = tokensOf(text.slice(start.doneLength), reader);
@@ -35,7 +35,7 @@ export function readMore(before: Pieces, given: string, reader: MarkdownReader):
   const pieces = blocks.map((token) => toPiece(token, reader));
   const all = [...start.all.slice(0, start.doneCount), ...pieces];
   const firstOpen = blocks.at(-OPEN_BLOCKS);
-  // A definition of a link holds for what follows, too: from there on nothing is put aside.
+  // A link definition also affects later blocks, so nothing after it is finished.
   if (
     blocks.length <= OPEN_BLOCKS ||
     firstOpen === undefined ||
@@ -52,19 +52,19 @@ export function readMore(before: Pieces, given: string, reader: MarkdownReader):
   };
 }
 
-/** All at once, when the text is whole: only now a link may be defined behind its use. */
+/** Parses a complete text at once, so that links can be defined after their use. */
 export function readAll(text: string, reader: MarkdownReader): Pieces {
   const blocks = tokensOf(text, reader).filter(({ type }) => type !== "space" && type !== "def");
   const all = blocks.map((token) => toPiece(token, reader));
   return { text, all, doneLength: 0, doneCount: 0 };
 }
 
-/** A line that begins so many quotes and lists, one inside of the other. */
+/** Matches a line with very deeply nested quotes and lists. */
 const tooDeep = /^(?:[ \t]*(?:>|(?:[+*-]|\d{1,9}[.)])[ \t])){200}/m;
 
 /**
- * Blocks inside of blocks, hundreds deep, are too much for the reader: such a text is shown as it
- * was written.
+ * Parses blocks. Text nested hundreds of levels deep is shown as written, because the parser cannot
+ * handle it.
  */
 function tokensOf(text: string, reader: MarkdownReader): readonly Token[] {
   try {

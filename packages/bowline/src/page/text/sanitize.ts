@@ -1,6 +1,5 @@
 /**
- * Makes HTML of a model harmless, and gives it as nodes: text that was made safe is never parsed a
- * second time.
+ * Sanitises a model's HTML and returns it as nodes, so that sanitised text is never parsed again.
  */
 import createDOMPurify, { type WindowLike } from "dompurify";
 import { safeLink } from "./link.ts";
@@ -8,7 +7,8 @@ import { safeLink } from "./link.ts";
 export type Sanitize = (html: string) => DocumentFragment;
 
 /**
- * Words, lists, tables, code and links; nothing that loads, runs, styles, moves, names or sends.
+ * Tags for text, lists, tables, code and links. None of them loads, runs, styles or submits
+ * anything.
  */
 const tags: readonly string[] =
   "a b blockquote br code dd del dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre s strong sub sup table tbody td th thead tr u ul".split(
@@ -16,12 +16,12 @@ const tags: readonly string[] =
   );
 
 /**
- * `origin` is the page's own: links do not lead there, where an address might bring a token of
- * somebody else's.
+ * Creates the sanitiser. `origin` is the page's own: links to it are removed, since they could set
+ * a stranger's token.
  */
 export function createSanitizer(window: WindowLike, origin: string): Sanitize {
   const purifier = createDOMPurify(window);
-  // The tree is not changed here: what a hook moves might be passed over.
+  // Do not change the tree in the hook: DOMPurify might skip moved nodes.
   purifier.addHook("afterSanitizeAttributes", (node) => {
     if (node.localName === "a") mendLink(node, origin);
   });
@@ -35,7 +35,7 @@ export function createSanitizer(window: WindowLike, origin: string): Sanitize {
       ALLOW_DATA_ATTR: false,
       RETURN_DOM_FRAGMENT: true,
     });
-    // It gives nothing for what has no body, such as a set of frames.
+    // DOMPurify returns null for markup without a body, such as a frameset.
     if (fragment === null) return new DocumentFragment();
     for (const link of fragment.querySelectorAll("a:not([href])"))
       link.replaceWith(...link.childNodes);
@@ -43,7 +43,7 @@ export function createSanitizer(window: WindowLike, origin: string): Sanitize {
   };
 }
 
-/** A link opens elsewhere, tells nothing of this page, and says where it leads. */
+/** Makes a link open in a new tab, without referrer, with its address as title. */
 function mendLink(link: Element, origin: string): void {
   const address = safeLink(link.getAttribute("href") ?? "");
   if (address === undefined || new URL(address).origin === origin)

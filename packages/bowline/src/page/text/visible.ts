@@ -1,2 +1,2 @@
-/** Text that somebody is asked about, with nothing hidden in it. */
+/** Shows text in questions without hidden characters. */
 export { escapeLines as visible } from "../../escape.ts";

@@ -1,10 +1,10 @@
-/** Numbers, times and calls in words for a person. */
+/** Formats numbers, times and calls for people. */
 import type { Decision, RunState, TokenCounts } from "../../gateway/protocol/protocol.ts";
 import { visible } from "./visible.ts";
 
 const DAY = 24 * 60 * 60_000;
 
-/** The practice model is known by its name, others by their provider's. */
+/** Returns the display name of a model: "practice model", or the reference itself. */
 export function modelText(reference: string): string {
   return reference === "practice/practice" ? "practice model" : reference;
 }
@@ -16,14 +16,14 @@ export function duration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** 1234 is 1.2k. */
+/** Formats 1234 as 1.2k. */
 function count(tokens: number): string {
   if (tokens < 1000) return String(tokens);
   if (tokens < 999_500) return `${(tokens / 1000).toFixed(tokens < 9950 ? 1 : 0)}k`;
   return `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
-/** 123456 is 123 kB. */
+/** Formats 123456 as 123 kB. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   return bytes < 999_500
@@ -36,7 +36,7 @@ function money(dollars: number): string {
   return dollars < 0.0001 ? "<$0.0001" : `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`;
 }
 
-/** Only what is known; nothing when nothing is. */
+/** Lists the known fields; empty if none is known. */
 export function usageText({ inputTokens, outputTokens, cost }: TokenCounts): string {
   return [
     inputTokens === undefined ? [] : [`${count(inputTokens)} in`],
@@ -47,7 +47,7 @@ export function usageText({ inputTokens, outputTokens, cost }: TokenCounts): str
     .join(" · ");
 }
 
-/** A field is unknown in the sum only if it is in all. */
+/** Sums usage. A field is absent in the sum only if it is absent in all. */
 export function sumUsage(all: readonly TokenCounts[]): TokenCounts {
   const sum: Partial<Record<keyof TokenCounts, number>> = {};
   for (const usage of all)
@@ -64,7 +64,7 @@ export function when(time: number, now: number): string {
   return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 
-/** A call's arguments in one line: the one that says most, or all. */
+/** Shows a call's arguments on one line: the most informative one, or all. */
 export function argumentsLine(args: unknown): string {
   if (typeof args !== "object" || args === null) return shown(args);
   const fields = args as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * Says to screen readers what is finished and what is asked: the answer once, when it is whole, not
- * each piece of it.
+ * Announces finished answers and questions to screen readers. Answers are announced once, when
+ * complete.
  */
 import type { VNode } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
@@ -42,7 +42,7 @@ export function Announcer({
   </div>`;
 }
 
-/** Each saying is an element of its own: one that says the same as the one before is said again. */
+/** Each announcement is a new element, so that a repeated text is announced again. */
 function useSaying(): [VNode | null, (text: string) => void] {
   const [{ text, count }, set] = useState({ text: "", count: 0 });
   const say = useCallback(

@@ -1,4 +1,4 @@
-/** The page of who is let in: the list beside the conversation, and where to write. */
+/** The page after signing in: the list, the conversation and the message form. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -17,9 +17,9 @@ import { focusMessage, useKeys } from "./use-keys.ts";
 import { Waiting } from "./waiting.ts";
 import { WhoAnswers } from "./who-answers.ts";
 
-/** Narrower, the list is a drawer. */
+/** On narrower screens the list is a drawer. */
 const NARROW = "(max-width: 52rem)";
-/** Before the greeting came. */
+/** Limits before the welcome frame arrives. */
 const noLimits = { maxMessageLength: 32_000, maxAttachments: 4, maxAttachmentBytes: 640 * 1024 };
 
 export function App({ store }: { readonly store: Store<PageState, PageAction> }): VNode {
@@ -98,7 +98,7 @@ interface TopBarProps {
   readonly title: string;
   readonly isReadOnly: boolean;
   readonly isDrawerOpen: boolean;
-  /** Opens the list, where it is a drawer. */
+  /** Opens the list where it is a drawer. */
   readonly onOpenDrawer: () => void;
 }
 
@@ -119,7 +119,7 @@ function TopBar({ state, title, isReadOnly, isDrawerOpen, onOpenDrawer }: TopBar
   </header>`;
 }
 
-/** The title of the tab also says whether a question waits, or a run goes on. */
+/** Shows in the tab's title whether a question waits or a run is active. */
 function useDocumentTitle(title: string, isAsked: boolean, isRunning: boolean): void {
   useEffect(() => {
     document.title = `${isAsked ? "❓ " : isRunning ? "● " : ""}${title} – Bowline`;

@@ -1,6 +1,6 @@
 /**
- * The question whether a call may run. It never takes the focus by itself: who is typing would
- * answer it unawares. It is announced, and Alt+A goes to it; there, letters answer.
+ * Asks whether a call may run. It does not take the focus, because a person who is typing could
+ * answer by accident. It is announced, Alt+A focuses it, and letters answer it.
  */
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
@@ -18,7 +18,7 @@ interface QuestionProps {
   readonly isReadOnly: boolean;
 }
 
-/** With its letter. */
+/** The answers and their letters. */
 const choices: readonly {
   readonly decision: Decision;
   readonly letter: string;
@@ -44,8 +44,8 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
   const answer = (decision: Decision): void => {
     if (!isReadOnly) controller.answer(approval, decision);
   };
-  // The second click of two that follow fast meets the next question, in the place of the one that
-  // was read.
+  // The second click of a double click would answer the next question, which appears in the same
+  // place.
   const click = (decision: Decision, { detail }: MouseEvent): void => {
     if (detail < 2) answer(decision);
   };
@@ -74,7 +74,7 @@ export function ApprovalQuestion({ approval, isAnswering, isReadOnly }: Question
     <${AskedCall} approval=${approval} />
     ${
       isReadOnly
-        ? html`<p class="question-note">Your token is for reading: somebody else has to answer.</p>`
+        ? html`<p class="question-note">Your token is read-only: someone else must answer.</p>`
         : html`<div class="choices">
             ${offered.map(
               ({ decision, letter }) =>

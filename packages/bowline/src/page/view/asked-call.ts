@@ -1,11 +1,11 @@
-/** The call that a question is about: what would run, where, and why it is asked about. */
+/** Shows the call of a question: its arguments, its folder, and the reason for asking. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { Approval } from "../../gateway/protocol/protocol.ts";
 import { visible } from "../text/visible.ts";
 import { Given, textPlace } from "./given.ts";
 
-/** More than that may not fit in the box. */
+/** Longer calls may not fit in the box. */
 const SHORT = { lines: 15, length: 700 };
 
 export function AskedCall({ approval }: { readonly approval: Approval }): VNode {
@@ -21,7 +21,7 @@ export function AskedCall({ approval }: { readonly approval: Approval }): VNode 
   ${reason !== undefined && html`<p class="question-note">${reason}</p>`}`;
 }
 
-/** Of the longest text in it. */
+/** Describes the length of the longest text. */
 function lengthNote(given: unknown): string | undefined {
   const texts = Object.values(given ?? {}).map((value) =>
     typeof value === "string" ? value : JSON.stringify(value),
@@ -29,5 +29,5 @@ function lengthNote(given: unknown): string | undefined {
   const [longest = ""] = texts.toSorted((a, b) => b.length - a.length);
   const lines = longest.split("\n").length;
   if (lines <= SHORT.lines && longest.length <= SHORT.length) return undefined;
-  return `This is long (${lines} lines, ${longest.length} characters): scroll in the box to see all of it.`;
+  return `This is long (${lines} lines, ${longest.length} characters). Scroll in the box to see all of it.`;
 }

@@ -1,6 +1,6 @@
 /**
- * Lines above the conversation: the connection, who answers, what a token may not, what waits
- * elsewhere, what did not work.
+ * Banners above the conversation: connection, notices, limits of the token, questions in other
+ * sessions, errors.
  */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
@@ -31,16 +31,16 @@ export function Banner({
         isAway &&
         html`<p class="banner is-away">
           <span class="pulse"></span>The connection is lost.${" "}
-          ${connection === "connecting" ? "Connecting again…" : "It will be tried again; what runs goes on."}
+          ${connection === "connecting" ? "Connecting again…" : "Retrying soon; runs continue."}
         </p>`
       }
       ${!wasIn && connection !== "open" && html`<p class="banner">Connecting…</p>`}
-      ${isReadOnly && html`<p class="banner">Your token is for reading: you see everything and change nothing.</p>`}
+      ${isReadOnly && html`<p class="banner">Your token is read-only: you can see everything but change nothing.</p>`}
       ${
         held !== undefined &&
         html`<p class="banner is-away">
           Another process${held.pid === undefined ? "" : ` (${held.pid})`} has this conversation
-          open: it cannot be written here meanwhile.
+          open. You cannot write here meanwhile.
         </p>`
       }
       ${welcome?.notice !== undefined && html`<p class="banner">${welcome.notice}</p>`}

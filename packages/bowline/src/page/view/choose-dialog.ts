@@ -1,4 +1,4 @@
-/** The dialog in which another agent or model is chosen; a refusal is shown in it. */
+/** The dialog for choosing an agent or model. It shows why a choice was refused. */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";
@@ -17,7 +17,7 @@ interface ChooseDialogProps {
 export function ChooseDialog({ state, agent, model = "", onClose }: ChooseDialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  /** The browser gives the focus back only from a dialog that is closed. */
+  /** The browser restores the focus only when the dialog is closed. */
   const leave = (): void => {
     dialog.current?.close();
     onClose();
@@ -51,9 +51,9 @@ export function ChooseDialog({ state, agent, model = "", onClose }: ChooseDialog
       <p id="choose-help">
         ${
           choice.isModelFixed
-            ? "The agent has a model of its own. It answers from the next message on."
-            : html`Written as <code>provider/model</code>; empty, the agent’s own. It is asked from
-                the next step on, by a run that goes on too.`
+            ? "The agent has its own model. It answers from the next message on."
+            : html`Written as <code>provider/model</code>. Empty means the agent’s own model. It is
+                used from the next step on, also by the current run.`
         }
       </p>
       <div class="choices">

@@ -1,6 +1,6 @@
 /**
- * The images that will go with the message, small. They are painted on canvases: the page's policy
- * lets it load no image.
+ * Shows thumbnails of the message's images. They are painted on canvases, because the page's policy
+ * forbids loading images.
  */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -14,12 +14,12 @@ export interface ChosenImagesProps {
   readonly onRemove: (id: string) => void;
 }
 
-/** Twice what it is shown at, for fine screens. */
+/** Twice the displayed size, for high-resolution screens. */
 const SIDE = 112;
 
 export function ChosenImages({ images, onRemove }: ChosenImagesProps): VNode | undefined {
   if (images.length === 0) return undefined;
-  return html`<ul class="chosen-images" aria-label="Images that go with the message">
+  return html`<ul class="chosen-images" aria-label="Images to send">
     ${images.map(
       ({ id, name, file, ready }) =>
         html`<li key=${id}>
@@ -46,7 +46,7 @@ function Thumbnail({ file }: { readonly file: Blob }): VNode {
       const bitmap = await createImageBitmap(file);
       const context = isGone ? undefined : canvas.current?.getContext("2d");
       if (context) {
-        // The middle of it fills the square.
+        // Crop to the central square.
         const { width, height } = bitmap;
         const part = Math.min(width, height);
         context.imageSmoothingQuality = "high";
@@ -64,7 +64,7 @@ function Thumbnail({ file }: { readonly file: Blob }): VNode {
       }
       bitmap.close();
     };
-    paint().catch(() => {}); // what cannot be painted has its name
+    paint().catch(() => {}); // the name is shown anyway
     return () => void (isGone = true);
   }, [file]);
   return html`<canvas ref=${canvas} width=${SIDE} height=${SIDE} aria-hidden="true"></canvas>`;

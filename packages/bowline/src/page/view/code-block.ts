@@ -1,6 +1,4 @@
-/**
- * Code with its language and a button that copies it. The code is text: nothing in it is markup.
- */
+/** Shows code with its language and a copy button. Code is inserted as text, never as markup. */
 import type { ComponentClass, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -17,7 +15,7 @@ interface CodeProps {
 
 interface CopyProps {
   readonly text: string;
-  /** What is copied, in a word. */
+  /** A word for what is copied. */
   readonly what?: string;
 }
 
@@ -54,7 +52,7 @@ export const CopyButton: ComponentClass<CopyProps> = memo(
   },
 );
 
-/** The same for markup that is not a component's. */
+/** Creates a copy button for markup outside of components. */
 export function copyButton(text: () => string): HTMLButtonElement {
   const button = document.createElement("button");
   button.type = "button";

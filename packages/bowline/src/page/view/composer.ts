@@ -1,6 +1,6 @@
 /**
- * Where messages are written. While a run goes on a message steers it or waits for its turn, as is
- * chosen.
+ * The form for writing messages. While a run is active, a message steers it or is queued, as the
+ * user chooses.
  */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -74,10 +74,10 @@ export function Composer(props: MessageOptions): VNode {
   </form>`;
 }
 
-/** Focuses the field of a session that is shown, if nothing else has the focus. */
+/** Focuses the field when a session is shown, if nothing else has the focus. */
 function useFocusOnShow(field: Draft["field"], sessionKey: string): void {
   useEffect(() => {
-    // On a phone the keyboard would cover half of what there is to read.
+    // On a phone the keyboard would cover half of the page.
     if (matchMedia("(hover: hover)").matches && document.activeElement === document.body)
       field.current?.focus();
   }, [sessionKey, field]);
@@ -88,7 +88,7 @@ interface ImagePickerProps {
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** The browser's own choice of files; a button elsewhere opens it. */
+/** The browser's file dialog; another button opens it. */
 function ImagePicker({ picker, onFiles }: ImagePickerProps): VNode {
   return html`<input
     type="file"

@@ -1,6 +1,6 @@
 /**
- * Asks before something cannot be undone. The browser's own dialog keeps the focus inside, and
- * gives it back.
+ * Asks before an action that cannot be undone. The browser's dialog traps the focus and restores
+ * it.
  */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -16,7 +16,7 @@ interface ConfirmProps {
 export function Confirm({ question, detail, action, onAnswer }: ConfirmProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  /** The browser gives the focus back only from a dialog that is closed. */
+  /** The browser restores the focus only when the dialog is closed. */
   const answer = (isYes: boolean): void => {
     dialog.current?.close();
     onAnswer(isYes);

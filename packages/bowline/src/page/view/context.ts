@@ -1,4 +1,4 @@
-/** What components need beside their props. */
+/** Shared tools for components. */
 import { createContext, type Context } from "preact";
 import { useContext } from "preact/hooks";
 import type { Controller } from "../controller.ts";
@@ -10,7 +10,7 @@ export interface PageTools {
   readonly controller: Controller;
   readonly reader: MarkdownReader;
   readonly sanitize: Sanitize;
-  /** For the tab, and for good. */
+  /** Storage for the tab, and for the machine. */
   readonly tab: Keep;
   readonly machine: Keep;
   readonly now: () => number;
@@ -25,6 +25,6 @@ export const PageContext: Context<PageTools | undefined> = createContext<PageToo
 
 export function useTools(): PageTools {
   const tools = useContext(PageContext);
-  if (tools === undefined) throw new Error("A component of the page stands outside of it.");
+  if (tools === undefined) throw new Error("A component was rendered outside of PageContext.");
   return tools;
 }

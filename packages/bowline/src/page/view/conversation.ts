@@ -1,4 +1,4 @@
-/** What was said in the session that is shown. */
+/** Shows the conversation of the current session. */
 import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { html } from "htm/preact";
@@ -27,14 +27,14 @@ export function ConversationView({
     sessionKey,
     conversation.entries[0]?.id,
   );
-  // A message that begins a run is shown where it will stand.
+  // A message that starts a run is shown at its final place.
   const beginning = outgoing.filter(
     (one) =>
       one.sessionKey === sessionKey &&
       one.mode === "send" &&
       (one.state === "taken" || one.state === "sending"),
   );
-  // Who says something wants to see what comes of it.
+  // Scroll to the end after sending.
   const lastSent = outgoing.at(-1)?.id;
   useEffect(() => {
     if (lastSent !== undefined) toEnd();
@@ -78,7 +78,7 @@ export function ConversationView({
   </div>`;
 }
 
-/** A message that begins a run and is not in the conversation yet. */
+/** A message that starts a run and is not in the conversation yet. */
 function BeginningMessage({ message: { text, images } }: { readonly message: Outgoing }): VNode {
   return html`<article class="run">
     <div class="asked is-sending">
@@ -90,7 +90,7 @@ function BeginningMessage({ message: { text, images } }: { readonly message: Out
 }
 
 interface ToEndProps {
-  /** A question waits there. */
+  /** A question waits at the end. */
   readonly isAsked: boolean;
   readonly onClick: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * What a tool is called with, field by field. Texts are shown as they are: as JSON a file's content
- * can hardly be read.
+ * Shows a tool's arguments, field by field. Strings are shown unescaped, because file contents are
+ * hard to read as JSON.
  */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
@@ -8,11 +8,11 @@ import { visible } from "../text/visible.ts";
 
 interface GivenProps {
   readonly value: unknown;
-  /** What it is, for who does not see it. */
+  /** Label for screen readers. */
   readonly label: string;
 }
 
-/** Longer ones, and such of several lines, have a place of their own. */
+/** Longer texts, and those with several lines, get their own box. */
 const SHORT_LENGTH = 120;
 
 export function Given({ value, label }: GivenProps): VNode {
@@ -31,7 +31,7 @@ export function Given({ value, label }: GivenProps): VNode {
   </dl>`;
 }
 
-/** With room for as much as there is. */
+/** Creates a box that grows with its text. */
 export function textPlace(text: string, label: string): VNode {
   return html`<pre class="given-text" tabindex="0" role="region" aria-label=${label}>${text}</pre>`;
 }

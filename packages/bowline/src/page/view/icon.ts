@@ -1,4 +1,4 @@
-/** Small drawings; what they mean is said beside them. */
+/** Decorative icons; their meaning is in the text beside them. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 

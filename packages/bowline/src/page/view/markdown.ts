@@ -1,4 +1,4 @@
-/** A model's text: its blocks, of which only those that changed are drawn again. */
+/** Shows a model's text as blocks and redraws only the changed ones. */
 import type { ComponentClass, VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "htm/preact";
@@ -9,7 +9,7 @@ import { memo } from "./memo.ts";
 
 interface MarkdownProps {
   readonly text: string;
-  /** More will come. */
+  /** True while more text may come. */
   readonly isGrowing: boolean;
 }
 
@@ -45,7 +45,7 @@ const Html = memo(({ html: source }: { readonly html: string }): VNode => {
   return html`<div class="piece" ref=${place}></div>`;
 });
 
-/** Of code inside of lists and quotes. */
+/** Adds a button to code inside lists and quotes. */
 function addCopyButton(code: HTMLElement): void {
   const frame = document.createElement("div");
   frame.className = "code";

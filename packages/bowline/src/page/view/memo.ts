@@ -1,4 +1,4 @@
-/** A component that is drawn again only when one of its props is another. */
+/** Creates a component that is redrawn only when a prop changes. */
 import { Component, type ComponentChild, type ComponentClass } from "preact";
 
 export function memo<P extends object>(draw: (props: P) => ComponentChild): ComponentClass<P> {

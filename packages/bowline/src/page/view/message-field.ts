@@ -1,4 +1,4 @@
-/** The field of the message: Enter sends, and files that are pasted go with it. */
+/** The text field of the message. Enter sends; pasted files are attached. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 
@@ -15,14 +15,13 @@ export function MessageField(props: MessageFieldProps): VNode {
   const { field, text, placeholder, onText, onSend, onFiles } = props;
   const onPaste = (event: ClipboardEvent): void => {
     const { clipboardData: copied } = event;
-    // What an office program copies is text, with a picture of it.
+    // Office programs copy text along with a picture of it.
     if (copied === null || copied.files.length === 0 || copied.types.includes("text/plain")) return;
     event.preventDefault();
     onFiles([...copied.files]);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // An Enter that ends the composing of a word is not meant for the message; 229 is how Safari
-    // says so.
+    // Ignore an Enter that ends the composition of a word; Safari reports it as 229.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229)
       return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-/** What a run cost, and which models answered; unfolded, by turn. */
+/** Shows a run's cost and models; by turn when unfolded. */
 import type { ComponentClass, VNode } from "preact";
 import { html } from "htm/preact";
 import type { TurnView } from "../state/run-view.ts";

@@ -1,4 +1,4 @@
-/** One run: what was asked, what was said and done, how it ended. */
+/** Shows one run: the message, the answer and its tool calls, and the end. */
 import type { ComponentClass, VNode } from "preact";
 import { html } from "htm/preact";
 import type { Approval } from "../../gateway/protocol/protocol.ts";
@@ -19,7 +19,7 @@ export interface RunProps {
   readonly approvals: readonly Approval[];
   readonly answering: ReadonlySet<string>;
   readonly isReadOnly: boolean;
-  /** What is said above the conversation already. */
+  /** The notice that is already shown above the conversation. */
   readonly knownNotice: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
     blocks.flatMap((block) => (block.type === "tool_call" ? [block.toolCallId] : [])),
   );
   const own = approvals.filter(({ runId }) => runId === run.runId);
-  // A call is asked about before it is said to have begun.
+  // An approval can arrive before its tool call.
   const early = own.filter(({ toolCallId }) => !ids.has(toolCallId)).map(toBlock);
   const shown = [...blocks, ...early];
   const isQuiet = state === "running" && own.length === 0 && !isSpeaking(shown.at(-1));
@@ -95,7 +95,7 @@ function BlockView({
   }
 }
 
-/** How it ended, if not well, and what can be done about it. */
+/** Shows an end that is not a success, with a way to retry. */
 function Ending({ run, isLast, isReadOnly }: RunProps): VNode | undefined {
   const { controller } = useTools();
   const text = endText(run);
@@ -142,7 +142,7 @@ function ForkButton({ runId }: Pick<RunView, "runId">): VNode {
     const made = await controller.forkAfter(runId);
     if (made !== undefined) show(made);
   };
-  const what = "Go on from here in another conversation";
+  const what = "Continue from here in a new conversation";
   return html`<button type="button" class="quiet copy" title=${what} onClick=${() => void fork()}>
     ${icon("fork")}<span>Fork<span class="offscreen"> from here</span></span>
   </button>`;
@@ -153,7 +153,7 @@ function CopyAnswer({ blocks }: { readonly blocks: readonly ShownBlock[] }): VNo
   return text === "" ? undefined : html`<${CopyButton} text=${text} what="answer" />`;
 }
 
-/** Whether its text is what shows that something goes on. */
+/** Returns true if the block itself shows that the run is active. */
 function isSpeaking(block: ShownBlock | undefined): boolean {
   return (
     block?.type === "text" ||

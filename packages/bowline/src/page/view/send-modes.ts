@@ -1,4 +1,4 @@
-/** The choice of what a message does that is written while a run goes on. */
+/** Lets the user choose what a message does while a run is active. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { SendMode } from "../state/outgoing.ts";
@@ -10,8 +10,8 @@ interface SendModesProps {
 
 const modes: readonly { readonly mode: SendMode; readonly label: string; readonly hint: string }[] =
   [
-    { mode: "steer", label: "Steer", hint: "It hears it before its next step" },
-    { mode: "send", label: "Queue", hint: "It is asked when this is done" },
+    { mode: "steer", label: "Steer", hint: "Added before the next step" },
+    { mode: "send", label: "Queue", hint: "Sent when this run is done" },
   ];
 
 export function SendModes({ chosen, onChoose }: SendModesProps): VNode {

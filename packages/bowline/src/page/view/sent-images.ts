@@ -1,7 +1,4 @@
-/**
- * That images went with a message: their names where they are known, their types and sizes. The
- * page loads none.
- */
+/** Lists a message's images by name, if known, type and size. The page does not load them. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { SentImage } from "../state/sent-image.ts";
@@ -14,7 +11,7 @@ export function SentImages({
   readonly images?: readonly SentImage[];
 }): VNode | undefined {
   if (images.length === 0) return undefined;
-  return html`<ul class="sent-images" aria-label="Images with it">
+  return html`<ul class="sent-images" aria-label="Attached images">
     ${images.map(
       ({ name, mimeType, bytes }, index) =>
         html`<li key=${index} title=${mimeType}>

@@ -1,4 +1,4 @@
-/** One session in the list, with what can be done to it. */
+/** One session in the list, with its actions. */
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "htm/preact";
@@ -14,7 +14,7 @@ export interface SessionItemProps {
   readonly session: SessionInfo;
   readonly isShown: boolean;
   readonly isReadOnly: boolean;
-  /** A call there waits for an answer. */
+  /** A call in this session waits for an approval. */
   readonly isAsking: boolean;
 }
 
@@ -77,7 +77,7 @@ export function SessionItem({ session, isShown, isReadOnly, isAsking }: SessionI
       mode === "delete" &&
       html`<${Confirm}
         question="Delete this conversation?"
-        detail=${`“${title}” will be gone for good. What runs there is stopped.`}
+        detail=${`“${title}” will be deleted permanently. Its runs are stopped.`}
         action="Delete"
         onAnswer=${remove}
       />`

@@ -1,5 +1,5 @@
 /**
- * The list of sessions: search, what works and asks there, a new one. On a phone it lies over the
+ * The list of sessions, with search, status and a button for a new one. On a phone it covers the
  * conversation.
  */
 import type { VNode } from "preact";
@@ -14,7 +14,7 @@ export interface SidebarProps {
   readonly state: PageState;
   readonly isReadOnly: boolean;
   readonly onNew: () => void;
-  /** Out of reach, on a phone. */
+  /** True if the drawer is closed on a phone. */
   readonly isHidden: boolean;
 }
 
@@ -42,7 +42,7 @@ export function Sidebar({ state, isReadOnly, onNew, isHidden }: SidebarProps): V
         onKeyDown=${(event: KeyboardEvent) => {
           if (event.key !== "Escape" || (event.currentTarget as HTMLInputElement).value === "")
             return;
-          event.preventDefault(); // it is not meant for the run that goes on
+          event.preventDefault(); // must not stop the current run
           controller.search("");
         }}
       />

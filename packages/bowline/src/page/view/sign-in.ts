@@ -1,4 +1,4 @@
-/** Asks for the token, and says when one was wrong. */
+/** Asks for the token and shows why the last one was refused. */
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -46,7 +46,7 @@ export function SignIn({ problem, onToken }: SignInProps): VNode {
   </main>`;
 }
 
-/** Also of a whole link. */
+/** Also accepts a whole link. */
 function tokenIn(text: string): string {
   return parseAddress(/#\S*/.exec(text)?.[0] ?? "").token ?? text.trim();
 }

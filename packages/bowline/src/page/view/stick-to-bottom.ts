@@ -1,10 +1,10 @@
 /**
- * Keeps the end in sight while more comes, unless the reader went up; then what is read stays where
- * it is.
+ * Keeps the end in view while text arrives, unless the reader scrolled up. Then the position stays
+ * fixed.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** So near to the end counts as being there, in pixels. */
+/** Distance to the end that counts as being there, in pixels. */
 const NEAR = 48;
 
 export interface Sticky {
@@ -15,16 +15,15 @@ export interface Sticky {
 }
 
 /**
- * `subject` is what is read: with another one it begins at the end again. `first` is another when
- * more is put before the rest.
+ * `subject` is the shown session: a new one starts at the end. `first` changes when earlier
+ * messages are inserted.
  */
 export function useStickToBottom(subject: string, first: string | undefined): Sticky {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
   /**
-   * Where it was seen last, by a scroll of the reader's or one of ours, of which the event may come
-   * only with the next.
+   * The last scroll position, set by the reader or by us. Our own scroll event may arrive later.
    */
   const lastTop = useRef(0);
   const [isAtEnd, setAtEnd] = useState(true);
@@ -40,7 +39,7 @@ export function useStickToBottom(subject: string, first: string | undefined): St
     if (outer === null || inner === null) return undefined;
     const onScroll = (): void => {
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR;
-      // What grows moves the end away without anybody going up.
+      // Growing content moves the end away without any scrolling.
       if (isNear || outer.scrollTop < lastTop.current) stuck.current = isNear;
       lastTop.current = outer.scrollTop;
       setAtEnd(isNear || stuck.current);
@@ -58,7 +57,7 @@ export function useStickToBottom(subject: string, first: string | undefined): St
     };
   }, [toEnd]);
   useEffect(toEnd, [subject, toEnd]);
-  // What is drawn now is still what was there before.
+  // At this point the DOM still shows the previous render.
   const firstBefore = useRef(first);
   const read =
     firstBefore.current === first ? null : (content.current?.querySelector(".run") ?? null);

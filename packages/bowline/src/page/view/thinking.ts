@@ -1,4 +1,4 @@
-/** What a model thought, folded. It is shown as plain text: nobody wrote it to be read. */
+/** Shows a model's thinking, folded, as plain text. */
 import type { ComponentClass, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";

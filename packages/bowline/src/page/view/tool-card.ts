@@ -1,7 +1,4 @@
-/**
- * One tool call: what was called with what, how it stands, what came of it, and the question
- * whether it may run.
- */
+/** Shows one tool call: its arguments, state and result, and its approval question. */
 import type { ComponentClass, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";
@@ -15,7 +12,7 @@ import { Given, textPlace } from "./given.ts";
 import { icon } from "./icon.ts";
 import { memo } from "./memo.ts";
 
-/** Lines and characters of an output that are shown at once. */
+/** Lines and characters of an output that are shown before unfolding. */
 const SHORT_LINES = 12;
 const SHORT_LENGTH = 2000;
 

@@ -1,23 +1,23 @@
-/** The agent and the model that are being chosen, and the request for them. */
+/** The chosen agent and model, and the request that applies them. */
 import { useState } from "preact/hooks";
 import type { AgentInfo } from "../../gateway/protocol/protocol.ts";
 import { useTools } from "./context.ts";
 
 interface ChoiceOptions {
   readonly agents: readonly AgentInfo[];
-  /** Who answers now. */
+  /** The current agent. */
   readonly agent: AgentInfo;
   readonly model: string;
-  /** The choice was accepted, or is what it was before. */
+  /** Called when the choice was accepted or is unchanged. */
   readonly onDone: () => void;
   readonly onRefused: () => void;
 }
 
 export interface Choice {
   readonly agentId: string;
-  /** As it is written; empty means the agent's own. */
+  /** The text in the field; empty means the agent's own model. */
   readonly model: string;
-  /** The model of the agent that is chosen. */
+  /** The chosen agent's own model. */
   readonly ownModel: string;
   /** It is the only one that this agent can have. */
   readonly isModelFixed: boolean;
@@ -31,7 +31,8 @@ export interface Choice {
 
 export function useChoice({ agents, agent, model, onDone, onRefused }: ChoiceOptions): Choice {
   const { controller } = useTools();
-  // As it was when this was opened: what others choose meanwhile is not undone by who only looks.
+  // Compare with the state at opening, so that submitting an unchanged form does not undo a change
+  // made meanwhile.
   const [before] = useState({ agentId: agent.id, model });
   const [agentId, setAgentId] = useState(before.agentId);
   const [written, writeModel] = useState(before.model);
@@ -50,7 +51,7 @@ export function useChoice({ agents, agent, model, onDone, onRefused }: ChoiceOpt
     setAsking(true);
     setProblem(undefined);
     try {
-      // An agent that is chosen answers with its own model, also when it is the same agent.
+      // Choosing an agent restores the agent's own model, also if it is the same agent.
       await controller.choose({
         ...((isOwn || agentId !== before.agentId) && { agentId }),
         ...(!isOwn && { model: wanted }),

@@ -1,11 +1,11 @@
-/** What is being written, kept by session until it is sent, also over a reload. */
+/** The text being written. Stored by session until it is sent; survives a reload. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useTools } from "./context.ts";
 
 export interface Draft {
   readonly text: string;
   readonly setText: (text: string) => void;
-  /** Of this moment, which what was drawn last may be behind. */
+  /** Checks the current state, which may be newer than the last render. */
   readonly isEmpty: () => boolean;
   readonly field: { current: HTMLTextAreaElement | null };
 }
@@ -15,7 +15,7 @@ export function useDraft(sessionKey: string): Draft {
   const name = `draft.${sessionKey}`;
   const [text, write] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  // Before anybody sees or sends it: what was written elsewhere is not this session's.
+  // Load before the first paint, so that another session's text is not shown or sent.
   useLayoutEffect(() => write(tab.get(name) ?? ""), [tab, name]);
   useLayoutEffect(() => {
     const element = field.current;

@@ -1,10 +1,10 @@
 /**
- * Files that are dropped anywhere on the page: elsewhere the browser would leave it, and show the
- * file.
+ * Accepts files dropped anywhere on the page. Otherwise the browser would leave the page to show
+ * the file.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Says whether files are held over the page. */
+/** Returns true while files are dragged over the page. */
 export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean {
   const [isOver, setOver] = useState(false);
   const receive = useRef(onFiles);

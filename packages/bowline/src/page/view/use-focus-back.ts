@@ -1,6 +1,6 @@
 /**
- * Moves the focus to the message when a question that had it is answered: a second press of the key
- * then answers nothing else.
+ * Moves the focus to the message when the focused question is answered, so that a second key press
+ * does not answer another question.
  */
 import { useEffect } from "preact/hooks";
 import { focusMessage } from "./use-keys.ts";

@@ -1,6 +1,6 @@
 /**
- * Images that will go with the message, kept by session until it is sent. They do not outlive a
- * reload: the tab's memory is too small.
+ * Images of the message being written, by session. They do not survive a reload, because session
+ * storage is too small.
  */
 import { useRef, useState } from "preact/hooks";
 import { createKey } from "../../gateway/client/create-key.ts";
@@ -15,13 +15,13 @@ import type { ReadyImage } from "../state/sent-image.ts";
 
 export interface ImageDraft {
   readonly images: readonly ChosenImage[];
-  /** Some are being read. */
+  /** True while images are being read. */
   readonly isReading: boolean;
   readonly problem: string | undefined;
   readonly add: (files: readonly File[]) => void;
   readonly remove: (id: string) => void;
   readonly clear: () => void;
-  /** What was not taken is here again. */
+  /** Restores the images of a refused message. */
   readonly putBack: (images: readonly ReadyImage[], problem: string) => void;
   readonly forgetProblem: () => void;
 }
@@ -42,7 +42,7 @@ export function useImages(sessionKey: string, limits: ImageLimits): ImageDraft {
     else kept.current.set(sessionKey, images);
     draw((count) => count + 1);
   };
-  /** One change after another: each is about what the one before left. */
+  /** Changes run one after another, because each depends on the previous result. */
   const change = (act: () => Promise<void>): void => {
     setReading((count) => count + 1);
     work.current = work.current
@@ -65,7 +65,7 @@ export function useImages(sessionKey: string, limits: ImageLimits): ImageDraft {
         const left = now().filter((image) => image.id !== id);
         keep(left);
         say(undefined);
-        // There is more room for the others.
+        // The remaining images may use the freed space.
         keep(await fitImages(left, limits));
       }),
     clear: () => keep(none),

@@ -1,15 +1,15 @@
-/** Keys that work wherever the focus is. */
+/** Page-wide keyboard shortcuts. */
 import { useEffect } from "preact/hooks";
 
 export interface PageKeys {
-  /** Escape, when nothing nearer took it. */
+  /** Called for Escape, unless a focused element handled it. */
   readonly onEscape: () => void;
   readonly onNew: () => void;
 }
 
 /**
- * Escape stops, Alt+A goes to what waits for an answer, Alt+N begins anew, Alt+M goes to the
- * message.
+ * Escape stops the run, Alt+A focuses a waiting question, Alt+N starts a new session, Alt+M focuses
+ * the message.
  */
 export function useKeys({ onEscape, onNew }: PageKeys): void {
   useEffect(() => {
@@ -18,7 +18,7 @@ export function useKeys({ onEscape, onNew }: PageKeys): void {
       if (event.key === "Escape")
         return document.querySelector("dialog[open]") === null ? onEscape() : undefined;
       if (!event.altKey || event.ctrlKey || event.metaKey) return;
-      // By its place on the keyboard: with Alt some systems make other letters of them.
+      // By physical key: with Alt, some systems produce other letters.
       const act = { KeyA: focusQuestion, KeyN: onNew, KeyM: focusMessage }[event.code];
       if (act === undefined) return;
       event.preventDefault();

@@ -1,4 +1,4 @@
-/** The message that is being written, with its images, until it is sent. */
+/** The message being written, with its images, until it is sent. */
 import { useEffect, useState } from "preact/hooks";
 import type { ImageLimits } from "../choose-images.ts";
 import type { Outgoing, SendMode } from "../state/outgoing.ts";
@@ -11,22 +11,20 @@ export interface MessageOptions {
   readonly isRunning: boolean;
   readonly maxLength: number;
   readonly imageLimits: ImageLimits;
-  /**
-   * A message with images that was not taken: it comes back here, if nothing else is being written.
-   */
+  /** A refused message with images. It returns to the form if the form is empty. */
   readonly refused: Outgoing | undefined;
 }
 
 export interface Message {
   readonly draft: Draft;
   readonly imageDraft: ImageDraft;
-  /** What it does while a run goes on. */
+  /** What the message does while a run is active. */
   readonly mode: SendMode;
   readonly chooseMode: (mode: SendMode) => void;
   readonly isTooLong: boolean;
   readonly cannotSend: boolean;
   readonly send: () => void;
-  /** Focuses the field of its text. */
+  /** Focuses the text field. */
   readonly focus: () => void;
 }
 
@@ -53,7 +51,7 @@ export function useMessage(options: MessageOptions): Message {
   return { draft, imageDraft, mode, chooseMode, isTooLong, cannotSend, send, focus };
 }
 
-/** The mode that was chosen last on this machine. */
+/** Stores the last chosen mode on this machine. */
 function useSendMode(): readonly [mode: SendMode, chooseMode: (mode: SendMode) => void] {
   const { machine } = useTools();
   const [mode, setMode] = useState<SendMode>(() =>
@@ -66,7 +64,7 @@ function useSendMode(): readonly [mode: SendMode, chooseMode: (mode: SendMode) =
   return [mode, chooseMode];
 }
 
-/** Writes a refused message with images anew, if nothing else is being written. */
+/** Puts a refused message with images back into an empty form. */
 function useRefused(
   refused: Outgoing | undefined,
   sessionKey: string,

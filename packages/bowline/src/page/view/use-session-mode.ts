@@ -1,13 +1,13 @@
-/** What of a session in the list is open, and how it is closed. */
+/** The state of a session in the list: which part is open. */
 import { useRef, useState } from "preact/hooks";
 
-/** `rename`: its title is a field. `delete`: it is asked whether to. */
+/** `rename`: the title is being edited. `delete`: confirmation is shown. */
 type SessionMode = "plain" | "actions" | "rename" | "delete";
 
 export interface SessionModeState {
   readonly mode: SessionMode;
   readonly setMode: (mode: SessionMode) => void;
-  /** The button that opens the actions: it gets the focus back. */
+  /** The button that opens the actions; it gets the focus back. */
   readonly toggle: { readonly current: HTMLButtonElement | null };
   readonly close: () => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
@@ -26,7 +26,7 @@ export function useSessionMode(): SessionModeState {
     event.preventDefault();
     close();
   };
-  /** Who goes on elsewhere is done with them. */
+  /** Closes the actions when the focus moves elsewhere. */
   const onFocusOut = ({ currentTarget, relatedTarget }: FocusEvent): void => {
     const isGone =
       relatedTarget instanceof Node && !(currentTarget as Node).contains(relatedTarget);

@@ -1,6 +1,6 @@
 /**
- * Messages that are not in the conversation yet, and why: what this tab could not hand over, and
- * what the server keeps of all tabs.
+ * Shows messages that are not in the conversation yet: those this tab could not send, and those
+ * queued on the server by any tab.
  */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
@@ -32,7 +32,7 @@ export function Waiting({
   return html`<ul class="waiting" aria-label="Messages that wait">
     ${own.map((message) => html`<${OwnMessage} key=${message.id} message=${message} />`)}
     ${waiting.map((message) => {
-      // Its sender knows the names of its images.
+      // Only the sending tab knows the names of the images.
       const { images = message.images } = outgoing.find(({ id }) => id === message.messageId) ?? {};
       return html`<${KeptMessage}
         key=${message.messageId}
@@ -72,10 +72,10 @@ function KeptMessage({ message, images, isRunning, isReadOnly }: KeptProps): VNo
   </li>`;
 }
 
-/** What a run that was stopped did not take in is the server's to keep. */
+/** Returns the status of a message. The server keeps messages that a stopped run did not take. */
 function howOf(kind: WaitingMessage["kind"], isRunning: boolean): string {
-  if (kind === "send") return "Waits for its turn";
-  return isRunning ? "Goes in at its next step" : "Goes in with the next message";
+  if (kind === "send") return "Queued";
+  return isRunning ? "Added at the next step" : "Added with the next message";
 }
 
 function said(text: string, images: readonly SentImage[] = []): VNode {

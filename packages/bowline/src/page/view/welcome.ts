@@ -1,7 +1,4 @@
-/**
- * What stands in a session without a message: who answers, and, of the practice model, what to do
- * with it.
- */
+/** The content of an empty session: the agents, and advice about the practice model. */
 import type { VNode } from "preact";
 import { html } from "htm/preact";
 import type { PageState } from "../state/page-state.ts";
@@ -26,7 +23,7 @@ export function Welcome({ state, isReadOnly }: WelcomeProps): VNode {
   const isPractice = session?.model === undefined && (chosen?.isPractice ?? false);
   return html`<div class="welcome">
     ${knot()}
-    <p class="greeting">${isReadOnly ? "Nothing was said here yet." : "What shall we do?"}</p>
+    <p class="greeting">${isReadOnly ? "No messages yet." : "What shall we do?"}</p>
     ${
       agents.length > 1 && !isReadOnly
         ? html`<fieldset class="agents">
@@ -54,15 +51,15 @@ export function Welcome({ state, isReadOnly }: WelcomeProps): VNode {
   </div>`;
 }
 
-/** Who tries Bowline without a key wants to know what this is, and how to get on. */
+/** Explains the practice model and how to use a real one. */
 function Practice(): VNode {
   const { controller } = useTools();
   const question = "What can you do?";
   return html`<div class="practice">
     <button type="button" onClick=${() => controller.send(question, "send")}>${question}</button>
     <p class="faint">
-      It is there to try things out. For a real one put its key into the environment or into${" "}
-      <code>.env</code>, and start <code>bowline serve</code> again, or name another in${" "}
+      It is for trying things out. For a real model put its key into the environment or${" "}
+      <code>.env</code>, and restart <code>bowline serve</code>, or name another model in${" "}
       <code>AGENTS.md</code>.
     </p>
   </div>`;

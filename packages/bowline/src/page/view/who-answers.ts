@@ -1,4 +1,4 @@
-/** The agent that answers here and by which model; who may write chooses others in a dialog. */
+/** Shows the session's agent and model. Users who may write can change them in a dialog. */
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "htm/preact";
