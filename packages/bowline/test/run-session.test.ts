@@ -296,7 +296,10 @@ describe("a full disk", () => {
     const task = ["run", "show the first 5 lines of big.txt"];
     const { code, stderr } = await here.command(task, { before: "ulimit -f 16" });
     assert.equal(code, 1);
-    assert.match(stderr, /^bowline: Writing .*\.jsonl failed: there is no room left \(EFBIG\)\.$/m);
+    assert.match(
+      stderr,
+      /^bowline: Writing .*\.jsonl failed: there is no space left \(EFBIG\)\.$/m,
+    );
     const again = await here.run("--continue");
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stdout, /big\.txt, lines 1 to 1 of 1/);
@@ -320,7 +323,7 @@ describe("opening a session", () => {
       assert.deepEqual([code, stdout], [1, ""]);
       assert.equal(
         stderr,
-        `bowline: Session "s" is being written by process ${holder?.pid}; it can be read meanwhile.\n`,
+        `bowline: Session "s" is in use by process ${holder?.pid}. Close it there, or open it for reading only.\n`,
       );
     }
     assert.equal(server.requests.length, 1);
@@ -342,9 +345,9 @@ describe("opening a session", () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stderr,
-      /^bowline: The end of .* was torn and is cut off\. The damaged part was saved to .*damaged-1\.$/m,
+      /^bowline: The end of .* was incomplete and was cut off\. The damaged part was saved to .*damaged-1\.$/m,
     );
-    assert.match(stderr, /^bowline: A record of .* is damaged and left out\.$/m);
+    assert.match(stderr, /^bowline: A record of .* is damaged and was left out\.$/m);
   });
 
   const usage: Record<string, [string[], RegExp]> = {

@@ -350,7 +350,7 @@ It says rope.
     );
     const writer = await here.store.open("a");
     const held = await here.run("delete", "a", "--yes");
-    assert.deepEqual([held.code, /being written by process \d+/.test(held.stderr)], [1, true]);
+    assert.deepEqual([held.code, /in use by process \d+/.test(held.stderr)], [1, true]);
     await writer.close();
     const { code, stderr } = await here.run("delete", "a", "--yes");
     assert.deepEqual([code, stderr], [0, "bowline: session a is deleted\n"]);
@@ -377,7 +377,7 @@ It says rope.
     assert.match(stdout, /what is in a\.txt\?[^]*It says rope\./);
     assert.match(
       stderr,
-      /^bowline: A record of .*a\.jsonl at bytes \d+ to \d+ is damaged and left out\.\n$/,
+      /^bowline: A record of .*a\.jsonl at bytes \d+ to \d+ is damaged and was left out\.\n$/,
     );
   });
 
@@ -402,7 +402,7 @@ It says rope.
       /--format takes one of md, html, json, not "pdf"/,
     ],
     "an unknown id": [["show", "nope"], 1, /There is no session "nope"/],
-    "an id that can be none": [["show", "\udc00"], 1, /There is no session|A session id is/],
+    "an id that can be none": [["show", "\udc00"], 1, /There is no session|A session id must be/],
     "a beginning of several": [
       ["show", "1111"],
       1,

@@ -1,37 +1,44 @@
-/** Time and ids are passed in, so that a test can own them and a durable engine can record them. */
+/**
+ * The source of time. Callers pass it in, so tests can control it and durable engines can record
+ * it.
+ */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Milliseconds since any moment, which setting the time of the system does not change: durations
-   * are measured by it. Absent: {@link now}.
+   * Milliseconds since an arbitrary moment, unaffected by changes to the system time. Durations are
+   * measured with it. Default: {@link now}.
    */
   monotonic?(): number;
-  /** Calls `fire` once after `ms`; the returned function cancels it and is safe to call twice. */
+  /**
+   * Calls `fire` once after `ms` milliseconds. The returned function cancels the timer and may be
+   * called twice.
+   */
   setTimer(ms: number, fire: () => void): () => void;
-  /** Lets everything else of this process have its turn. Absent: nothing else waits. */
+  /** Yields to other work of this process. When absent, the code does not yield. */
   yield?(): Promise<void>;
 }
 
+/** The clock of the system. The default wherever a clock can be passed. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Math.round(performance.now()),
   setTimer: (ms, fire) => {
-    // A longer delay than 2^31-1 ms would fire at once.
+    // setTimeout fires at once for delays above 2^31-1 ms.
     const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
     return () => clearTimeout(timer);
   },
   yield: () => new Promise((resolve) => void setTimeout(resolve)),
 };
 
-/** The time by which durations are measured. */
+/** Returns the time, in milliseconds, to measure durations with. */
 export function monotonicNow(clock: Clock): number {
   return clock.monotonic?.() ?? clock.now();
 }
 
 /**
- * Resolves after `ms`, or as soon as `signal` fires (check the signal afterwards); leaves no timer
- * or listener behind.
+ * Resolves after `ms` milliseconds, or as soon as `signal` fires. Check the signal afterwards.
+ * Removes its timer and listener in both cases.
  */
 export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   const releases: (() => void)[] = [];
@@ -41,7 +48,10 @@ export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Pro
   for (const release of releases) release();
 }
 
-/** Calls `listener` when the signal fires, at once if it has. Returns what ends that. */
+/**
+ * Calls `listener` when the signal fires, or at once if it has already fired. Returns a function
+ * that removes the listener.
+ */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal?.aborted) listener();
   signal?.addEventListener("abort", listener, { once: true });

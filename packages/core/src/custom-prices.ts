@@ -1,18 +1,21 @@
 /**
  * Prices and context windows from a function that the caller passes: `calcPrice` of
- * `@pydantic/genai-prices`, or one like it. For programs in which core cannot resolve that package,
- * and for prices from elsewhere.
+ * `@pydantic/genai-prices`, or a compatible one. Use this entry when core cannot resolve that
+ * package, or for prices from another source.
  */
 import type { Model } from "./llm/model.ts";
 
-/** The price of a usage, in US dollars; null for an unknown model. */
+/** Returns the price of a usage in US dollars, or null for an unknown model. */
 export type CalcPrice = (
   usage: PricedUsage,
   modelId: string,
   options: PricedProvider,
 ) => CalculatedPrice | null;
 
-/** Tokens by genai-prices' names. `input_tokens` is all of the prompt, cached tokens included. */
+/**
+ * Token counts under the names of genai-prices. `input_tokens` counts the whole prompt, cached
+ * tokens included.
+ */
 export type PricedUsage = Readonly<
   Partial<
     Record<"input_tokens" | "output_tokens" | "cache_read_tokens" | "cache_write_tokens", number>
@@ -20,7 +23,7 @@ export type PricedUsage = Readonly<
 >;
 
 export interface PricedProvider {
-  /** As genai-prices names it, such as `x-ai`. */
+  /** The provider's name in genai-prices, such as `x-ai`. */
   readonly providerId: string;
 }
 
@@ -31,20 +34,22 @@ export interface CalculatedPrice {
   readonly model: { readonly context_window?: number };
 }
 
-/** Vendors whose name there differs from ours. */
+/** Vendors whose name in genai-prices differs from ours. */
 const providerIds: Readonly<Record<string, string>> = {
   xai: "x-ai",
   moonshot: "moonshotai",
   zai: "z-ai",
 };
 
-/** Prices are asked for a prompt of a usual size: some vendors charge more for very long ones. */
+/**
+ * Size of the prompt that prices are computed for. Some vendors charge more for very long prompts.
+ */
 const SAMPLE = 1000;
 const PER_MILLION = 1_000_000 / SAMPLE;
 
 /**
- * The model with what is known of its price and context window; one that is not known stays as it
- * is.
+ * Returns the model with its `cost` (US dollars per million tokens) and `contextWindow`. Fields
+ * that the model already has win. Returns an unknown model as is.
  */
 export function withPrices(model: Model, calcPrice: CalcPrice): Model {
   const usage = (fields: PricedUsage): CalculatedPrice | null =>

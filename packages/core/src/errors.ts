@@ -1,12 +1,12 @@
 /**
- * Failure has one type. Misuse throws a `BowlineError`; a failed model call ends its stream with a
- * final message that carries `ErrorInfo`; a failed tool becomes a tool result. Nothing here ever
- * holds a key or a token.
+ * The one error type of this package. Misuse throws a `BowlineError`. A failed model call ends its
+ * stream with a final message that carries `ErrorInfo`. A failed tool call becomes a tool result.
+ * Errors never contain a key or a token.
  */
 
 import { defined } from "./json-value.ts";
 
-/** Every code that can reach a user, with what it means. Pinned by a literal test. */
+/** Every error code that can reach a user, with its meaning. A test pins the list. */
 export const errorCodes = [
   // misuse: thrown
   "invalid_argument", // an option, schema or message that cannot work
@@ -14,52 +14,52 @@ export const errorCodes = [
   // requests
   "aborted", // the caller's signal fired
   "timeout", // a limit on time fired (first byte, idle, progress, whole call, tool, run)
-  "connection_failed", // no answer: refused, reset, DNS, TLS
+  "connection_failed", // no response: refused, reset, DNS, TLS
   "authentication_failed", // 401
   "permission_denied", // 403
   "not_found", // 404: no such model or no such path
-  "invalid_request", // other 4xx
+  "invalid_request", // any other 4xx
   "request_too_large", // 413
-  "context_overflow", // the conversation does not fit the model
-  "rate_limited", // 429 that may pass
-  "quota_exceeded", // 402, or a 429 that will not pass
-  "overloaded", // 529 or "overloaded" in words
+  "context_overflow", // the conversation exceeds the model's context window
+  "rate_limited", // a 429 that a later retry may pass
+  "quota_exceeded", // 402, or a 429 that no retry will pass
+  "overloaded", // 529, or an error that says "overloaded"
   "server_error", // 5xx
   // answers
   "unexpected_response", // HTML, an unknown shape, no stream
   "stream_truncated", // the bytes ended before a terminal signal
-  "stream_corrupt", // bytes that are no event, or two answers spliced
-  "empty_response", // complete, and nothing in it
+  "stream_corrupt", // bytes that are not an event, or two answers mixed
+  "empty_response", // complete, but without content
   "refusal", // the model refused
   "content_filtered", // a filter stopped the answer
   // runs
   "budget_exceeded", // turns, tokens, money or time
-  "no_progress", // the same tool calls with the same results, again and again
-  "invalid_output", // the answer did not fit the output schema, however often it was asked for
+  "no_progress", // the same tool calls gave the same results repeatedly
+  "invalid_output", // the answer did not fit the output schema after the last attempt
   "listener_failed", // a subscriber threw or took too long
   "hook_failed", // convertToLlm, transformContext, getApiKey or another hook threw
-  "reader_too_slow", // a reader of a run's stream fell further behind than the stream holds
+  "reader_too_slow", // a reader fell so far behind that the stream evicted events it needs
   "stream_function_failed", // a stream function threw or broke its contract
   // sessions: thrown
   "session_locked", // another writer holds the session
-  "storage_failed", // a session could not be read or written: disk full, read-only, of a newer version
-  "internal_error", // a defect of ours
+  "storage_failed", // a session cannot be read or written: disk full, read-only, newer format
+  "internal_error", // a bug in this package
 ] as const;
 
 /** One of {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** The JSON-safe form of an error, as it rides on messages, events and frames. */
+/** The JSON-safe form of an error, as messages, events and frames carry it. */
 export interface ErrorInfo {
   readonly code: ErrorCode;
   readonly message: string;
-  /** HTTP status, when there was one. */
+  /** HTTP status of the response, if there was a response. */
   readonly status?: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The server's own delay, in milliseconds. */
+  /** The delay that the server asked for, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The server's id for the request, for its support desk. */
+  /** The server's id of the request. Quote it to the server's support. */
   readonly requestId?: string;
 }
 
@@ -70,7 +70,7 @@ export interface BowlineErrorOptions extends Partial<Omit<ErrorInfo, "code" | "m
 const brand = Symbol.for("bowline.error");
 
 /**
- * The one error class. Recognise it with {@link isBowlineError}, which works across realms and
+ * The one error class. Test for it with {@link isBowlineError}, which works across realms and
  * copies of this package.
  */
 export class BowlineError extends Error implements ErrorInfo {
@@ -93,18 +93,18 @@ export class BowlineError extends Error implements ErrorInfo {
   }
 }
 
-/** True for a {@link BowlineError} of any copy of this package. */
+/** Returns true for a {@link BowlineError} of any copy of this package. */
 export function isBowlineError(value: unknown): value is BowlineError {
   try {
     return (value as Record<symbol, unknown> | null | undefined)?.[brand] === true;
   } catch {
-    return false; // a proxy that was revoked
+    return false; // a revoked proxy throws on any access
   }
 }
 
 /**
- * Anything thrown, as a {@link BowlineError}: one of ours stays itself, the rest is wrapped under
- * `code`.
+ * Converts a thrown value to a {@link BowlineError}. Returns a `BowlineError` as is and wraps
+ * anything else with `code`.
  */
 export function toBowlineError(thrown: unknown, code: ErrorCode, prefix?: string): BowlineError {
   if (isBowlineError(thrown)) return thrown;
@@ -114,7 +114,7 @@ export function toBowlineError(thrown: unknown, code: ErrorCode, prefix?: string
   });
 }
 
-/** Runs a caller's hook: whatever it throws becomes `hook_failed` under its name. */
+/** Runs a caller's hook and turns a thrown value into a `hook_failed` error that names the hook. */
 export async function callHook<T>(name: string, hook: () => T | PromiseLike<T>): Promise<T> {
   try {
     return await hook();
@@ -123,7 +123,7 @@ export async function callHook<T>(name: string, hook: () => T | PromiseLike<T>):
   }
 }
 
-/** The JSON-safe form, with absent fields left out. */
+/** Returns the JSON-safe form of an error without its absent fields. */
 export function toErrorInfo({
   code,
   message,
@@ -136,7 +136,8 @@ export function toErrorInfo({
 }
 
 /**
- * What to show of anything thrown: its message, or the value as text. Never empty, never throws.
+ * Returns the text to show for a thrown value: its message, or the value as text. The text is never
+ * empty. Never throws.
  */
 export function errorText(thrown: unknown): string {
   try {

@@ -16,8 +16,8 @@ import type { EventStream } from "./llm/stream.ts";
 import { streamByProtocol } from "./providers/by-protocol.ts";
 
 /**
- * The agent whose default stream function speaks the wire that the model names. Its constructor
- * throws `invalid_argument` for an option that there is not.
+ * An agent whose default stream function speaks the protocol that the model names. The constructor
+ * throws `invalid_argument` for an unknown option.
  */
 export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
   declare streamFn: StreamFn;
@@ -26,8 +26,8 @@ export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
   static override readonly checkOptions: (options: object) => void = checkAgentOptions;
 
   /**
-   * Begins a run as {@link AgentWithoutWire.prompt} does, and returns it as a stream that several may
-   * read. Throws `invalid_state` while a run is going on.
+   * Starts a run as {@link AgentWithoutWire.prompt} does and returns it as a stream. Several
+   * readers can read the stream. Throws `invalid_state` during a run.
    */
   stream<const TSchema>(
     input: string | AgentMessage | AgentMessage[],
@@ -38,8 +38,8 @@ export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
 }
 
 /**
- * {@link loop.agentLoop} with a default stream function. This and the next three throw
- * `invalid_argument`, or reject with it, for an option that there is not.
+ * {@link loop.agentLoop} with a default stream function. This function and the next three throw
+ * `invalid_argument`, or reject with it, for an unknown option.
  */
 export function agentLoop(
   prompts: AgentMessage[],

@@ -1,19 +1,17 @@
 /**
- * The type of the values a schema accepts: what a Standard Schema says of itself, or, for JSON
- * Schema written as a literal and for TypeBox (whose types mirror JSON Schema), what its keywords
- * say. A schema typed only as "some object" gives `never`-free, unchecked fields: see {@link
- * UncheckedArguments}.
+ * The type of the values that a schema accepts. A Standard Schema declares its output type. The
+ * type of a JSON Schema literal or a TypeBox schema follows from its keywords. A schema without a
+ * literal type gives unchecked fields: see {@link UncheckedArguments}.
  */
 
 /**
- * Arguments of a tool whose schema's type is not known. Programs use fields of such arguments
- * unchecked, and only `any` lets a tool with known arguments stand in a list of unknown
- * ones. This is the only `any` in public types.
+ * Arguments of a tool whose schema type is unknown. Their fields can be used unchecked. Only `any`
+ * lets a list hold tools of known and unknown arguments. This is the only `any` in public types.
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type UncheckedArguments = any;
 
-/** What `execute` receives for a schema of type `S`. */
+/** The type of the arguments that `execute` receives for a schema of type `S`. */
 export type InferSchema<S> = S extends { readonly "~standard": { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly output: infer Output }
     ? Output
@@ -52,7 +50,9 @@ type InferType<S, Type> = Type extends readonly (infer Member)[]
               ? InferObject<S>
               : UncheckedArguments;
 
-/** TypeBox writes a tuple as draft 7 does: a list of `items`, all of them needed, and no others. */
+/**
+ * TypeBox writes a tuple as draft 7 does: a list of required `items` and `additionalItems: false`.
+ */
 type InferArray<S> = S extends { readonly items: infer Items }
   ? Items extends readonly unknown[]
     ? S extends { readonly minItems: Items["length"]; readonly additionalItems: false }
@@ -77,7 +77,7 @@ type InferObject<S> = S extends { readonly properties: infer P }
       ? Record<string, InferSchema<Rest>>
       : Record<string, unknown>;
 
-/** TypeBox marks what is optional; JSON Schema lists what is required. */
+/** TypeBox marks optional properties. JSON Schema lists the required ones. */
 type RequiredKeys<S, P> = S extends { readonly "~kind": string }
   ? { [K in keyof P]: P[K] extends { readonly "~optional": true } ? never : K }[keyof P]
   : S extends { readonly required: readonly (infer Name)[] }

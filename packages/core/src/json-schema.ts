@@ -1,7 +1,7 @@
 /**
- * Checks values against JSON Schema, draft 2020-12 with the habits of draft 7, and mends what
- * models often get wrong. Small on purpose: what it does not check is refused when a schema is
- * first seen, never ignored. Every tool call comes through here.
+ * Checks values against JSON Schema, draft 2020-12 plus common forms of draft 7, and repairs
+ * mistakes that models often make. It is small on purpose. A schema with an unsupported keyword is
+ * refused at first use, never ignored. Every tool call is checked here.
  */
 import { errorText } from "./errors.ts";
 import { isAllowed, isOfType, typesOf } from "./json-type.ts";
@@ -38,18 +38,18 @@ const maxSteps = 1_000_000;
 const maxIssues = 50;
 
 /**
- * Checks a value that came from JSON. Throws for a schema that `assertCheckable` refuses, and for
- * nothing else.
+ * Checks a value that came from JSON and repairs it if possible. Throws `invalid_argument` only for
+ * a schema that `assertCheckable` refuses.
  *
- * - A value that fits comes back as it is: the same object, without defaults. `format` is not
- *   looked at.
- * - One that does not fit is mended in a copy, and the whole copy must fit: the JSON text of a
- *   number, boolean, null, object or array becomes what it says where that is expected; a number or
- *   boolean becomes text; a single item becomes an array of it, if it fits there; an optional
- *   property that is null goes. Of a union, the member that type and constants name is mended; if
- *   they name none or several and none of those fits, the first member that then fits is taken.
- * - Otherwise `issues` says what is wrong with the copy: everything at once, up to 50. A value that
- *   leads 1000 schemas deep or through a million does not fit.
+ * - A value that fits is returned as is: the same object, without defaults. `format` is ignored.
+ * - A value that does not fit is repaired in a copy, and the whole copy must then fit. Where
+ *   another type is expected, a string of JSON is parsed, and a number or boolean becomes a string.
+ *   A single value becomes an array of one item if it fits. An optional property that is null is
+ *   removed. In a union, the member that type and constants identify is repaired. If they identify
+ *   none or several, and none of these fits, the first member that the value fits after a repair is
+ *   used.
+ * - Otherwise `issues` lists the problems of the copy, up to 50. A value that needs more than 1,000
+ *   nested schemas or a million steps does not fit.
  */
 export function checkJson(schema: JsonSchema | boolean, value: unknown): ValidationResult {
   const walk = beginWalk(schema);
@@ -60,7 +60,7 @@ export function checkJson(schema: JsonSchema | boolean, value: unknown): Validat
     const [, issues] = attempt({ ...walk, steps: 0 }, schema, mended);
     return issues.length === 0 ? { value: mended } : { issues: issues.slice(0, maxIssues) };
   } catch (error) {
-    // Ours, or that of an engine whose stack is full.
+    // A RangeError comes from our limits or from a stack overflow.
     const message =
       error instanceof RangeError
         ? "is nested too deep or too large to be checked"
@@ -69,7 +69,7 @@ export function checkJson(schema: JsonSchema | boolean, value: unknown): Validat
   }
 }
 
-/** What is wrong with a value that is not to be mended. Throws as {@link checkJson}. */
+/** Returns the issues of a value without repairing it. Throws as {@link checkJson} does. */
 export function issuesOf(schema: JsonSchema, value: unknown): readonly SchemaIssue[] {
   const walk = beginWalk(schema);
   try {
@@ -92,8 +92,8 @@ function beginWalk(schema: JsonSchema | boolean): Walk {
 }
 
 /**
- * Notes what is wrong with the value, or with its part of that key; gives it back, mended if that
- * is asked for.
+ * Adds the issues of a value to the walk, under `key` if given. Returns the value, repaired if
+ * `walk.mend` is set.
  */
 function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): unknown {
   walk.steps += 1;
@@ -110,9 +110,9 @@ function visit(walk: Walk, schema: unknown, given: unknown, key?: PropertyKey): 
   return value;
 }
 
-/** A visit on the side, which notes what is wrong in a list of its own. */
+/** Visits a value with a separate list of issues. The result is memoised by schema and value. */
 function attempt(walk: Walk, schema: unknown, value: unknown, mend = false): Side {
-  // What is around a union asks about its parts again and again.
+  // Nested unions ask for the same schema and value many times.
   const known = walk.known[mend ? 1 : 0];
   const of = (typeof value === "object" && known.get(schema)) || new Map<unknown, Side>();
   const before = of.get(value);
@@ -128,7 +128,7 @@ function fits(walk: Walk, schema: unknown, value: unknown): boolean {
   return attempt(walk, schema, value)[1].length === 0;
 }
 
-/** Checks a value whose type is right by the other keywords. */
+/** Checks a value of the right type against the other keywords. */
 function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
   let value = given;
   if (typeof value === "number") {
@@ -143,7 +143,7 @@ function check(walk: Walk, schema: JsonSchema, given: unknown): unknown {
     if (step !== undefined && !isMultiple(value, step))
       expect(walk, value, `a multiple of ${step}`, value);
   } else if (typeof value === "string") {
-    // Characters beyond U+FFFF are two units long and count as one.
+    // A character above U+FFFF is two UTF-16 units but counts as one.
     if ((schema.minLength ?? schema.maxLength) !== undefined)
       bound(
         walk,
@@ -208,7 +208,7 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
       item = visit(walk, part, item, name);
     }
     if (!isKnown) item = visit(walk, schema.additionalProperties, item, name);
-    // A name is a step, whether or not there is a schema for it.
+    // Count a step for every name, even without a schema for names.
     if (propertyNames === undefined) visit(walk, propertyNames, name);
     else
       for (const { message } of attempt(walk, propertyNames, name)[1])
@@ -220,12 +220,12 @@ function checkObject(walk: Walk, schema: JsonSchema, object: JsonSchema): unknow
   const rules = [schema.dependencies, schema.dependentRequired, schema.dependentSchemas].filter(
     isRecord,
   );
-  // What stays as it is stays the same object, of which is known what was found.
+  // Keep the same object if nothing changed, because results are memoised by object.
   const isSame =
     !walk.mend ||
     (made.size === Object.keys(object).length &&
       [...made].every(([name, item]) => object[name] === item));
-  // Not by assignment: a property may be called "__proto__".
+  // Object.fromEntries, because assignment would set the prototype for a property "__proto__".
   let value: unknown = isSame ? object : Object.fromEntries(made);
   for (const [name, rule] of rules.flatMap(Object.entries<unknown>)) {
     if (!made.has(name)) continue;
@@ -245,8 +245,8 @@ function checkUnion(
   const near = branches.filter(
     (part) => isOfType(target(walk, part), value) && isAllowed(target(walk, part), value),
   );
-  // The member that type and constants name is the one that was meant: it is faster, and its issues
-  // are the useful ones.
+  // Prefer the member that type and constants identify: it is faster to check and gives the most
+  // useful issues.
   const likely = near.filter((branch) =>
     Object.entries(asRecord(target(walk, branch).properties)).every(
       ([name, part]) =>
@@ -264,7 +264,10 @@ function checkUnion(
   return near.length === 1 ? visit(walk, near[0], value) : expectOneOf(walk, branches, value);
 }
 
-/** The value as one of the types that a schema wants, if it says plainly what it is. */
+/**
+ * Converts the value to one of the schema's types if the conversion is unambiguous. Otherwise
+ * returns it as is.
+ */
 function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
   const wanted = typesOf(schema);
   const said = typeof value === "string" ? parseJson(keepDigits(value)) : undefined;
@@ -272,7 +275,7 @@ function convert(walk: Walk, schema: JsonSchema, value: unknown): unknown {
     const made = type === "string" && /^[nb]/.test(typeof value) ? String(value) : said;
     if (made !== undefined && isOfType({ type: [type] }, made)) return made;
   }
-  // A text that begins like an array is a broken one, not its only item.
+  // A string that begins with "[" is a broken array, not a single item.
   const single =
     wanted.includes("array") &&
     value !== null &&

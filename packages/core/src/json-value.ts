@@ -1,9 +1,9 @@
-/** JSON values: in words, as text, compared, read. */
+/** Helpers for JSON values: describe, serialise, compare, parse. */
 
-/** A schema is a JSON value itself, of keywords. */
+/** A JSON Schema: an object of keywords. */
 export type JsonSchema = Record<string, unknown>;
 
-/** What a value is, in words: `the string "x"`, `number 5`, `an array`. */
+/** Describes a value for an error message: `the string "x"`, `number 5`, `an array`. */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
@@ -13,18 +13,18 @@ export function describe(value: unknown): string {
   return value === undefined ? "nothing" : `a ${typeof value}`;
 }
 
-/** The text, or its beginning with an ellipsis. */
+/** Returns the text, cut to `length` characters plus an ellipsis if it is longer. */
 export function shorten(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** `a.b` and 0 as `a.b[0]`. */
+/** Appends a key to a path: `a.b` and 0 give `a.b[0]`. */
 export function joinPath(path: string, key: PropertyKey): string {
   if (typeof key === "number") return `${path}[${key}]`;
   return path === "" ? String(key) : `${path}.${String(key)}`;
 }
 
-/** JSON with its names in order: the same text for equal values. */
+/** Returns JSON with sorted property names, so that equal values have equal texts. */
 export function toText(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (!isRecord(part)) return part;
@@ -36,15 +36,15 @@ export function toText(value: unknown): string {
   });
 }
 
-/** In decimals, as they are written: 0.3 is a multiple of 0.1. */
+/** Compares as decimals: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, step: number): boolean {
   const isWhole = Number.isInteger(value) && Number.isInteger(step);
   return isWhole ? value % step === 0 : Number.isInteger(Number((value / step).toPrecision(15)));
 }
 
 /**
- * What a text says as JSON, if JavaScript can hold it. A `reviver` that throws says that it is
- * none.
+ * Parses JSON. Returns undefined for invalid JSON, for a number beyond the safe range, and when
+ * `reviver` throws.
  */
 export function parseJson(
   text: unknown,
@@ -61,14 +61,13 @@ export function parseJson(
   }
 }
 
-/** What may be a number with more digits than JavaScript keeps: most texts hold none. */
+/** A cheap test for a number that JavaScript may round. Most texts contain none. */
 const longNumber = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
 const jsonNumber = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * JSON in which a number that JavaScript would round to other digits, or to infinity, is a text of
- * its digits: an id of 19 digits stays that id. Fractions within the range of whole numbers are
- * rounded as always.
+ * Quotes every number in JSON text that JavaScript would round, or turn into infinity. An id of 19
+ * digits thus keeps its digits. Fractions within the safe integer range are rounded as usual.
  */
 export function keepDigits(json: string): string {
   if (!longNumber.test(json)) return json;
@@ -87,7 +86,9 @@ function losesDigits(token: string): boolean {
   return !isOrdinary && digits !== significantDigits(String(value));
 }
 
-/** A number's digits and their power of ten: the same for equal numbers, however written. */
+/**
+ * Returns a number's digits and power of ten, which are the same for equal numbers in any notation.
+ */
 function significantDigits(number: string): string | undefined {
   const [, whole, fraction = "", exponent = "0"] = jsonNumber.exec(number) ?? [];
   if (whole === undefined) return undefined;
@@ -101,7 +102,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** All fields of `T`, for options: absent and `undefined` both mean "not given". */
+/** Makes all fields of `T` optional. For options: absent and `undefined` both mean "not given". */
 export type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** Options with every default filled in. */
@@ -111,43 +112,43 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** The fields that have a value: on a wire and in a message, what is unknown is absent. */
+/** Returns the fields that are not undefined. Requests and messages leave out unknown fields. */
 export function defined<T extends object>(fields: T): Defined<T> {
   const kept: Partial<T> = {};
   for (const key in fields) if (fields[key] !== undefined) kept[key] = fields[key];
   return kept as unknown as Defined<T>;
 }
 
-/** The value if it is an object; otherwise an empty one. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function asRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
-/** The value if it is an array; otherwise an empty one. */
+/** Returns the value if it is an array, otherwise an empty array. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value if it is a number, or the one that a text says. */
+/** Returns a finite number from a number or a numeric string, otherwise undefined. */
 export function asNumber(value: unknown): number | undefined {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
-/** The value as a count, of tokens for one: a number, or one that a text says, from 0 up. */
+/** Returns a count, such as of tokens, from a number or a numeric string. Undefined if negative. */
 export function asCount(value: unknown): number | undefined {
   const number = asNumber(value) ?? -1;
   return number < 0 ? undefined : number;
 }
 
-/** The value if it is a text; otherwise an empty one. */
+/** Returns the value if it is a string, otherwise an empty string. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 /**
- * A value as JSON, with what a schema may have made of it: a bigint is its digits. Throws for
- * cycles.
+ * Serialises a value as JSON, with a bigint as a string of its digits, because schemas may produce
+ * bigints. Throws for cycles.
  */
 export function jsonText(value: unknown): string | undefined {
   return JSON.stringify(value, (_key, part: unknown) =>

@@ -1,42 +1,50 @@
 /**
- * Regular expressions whose time grows with the text and no faster: all ways to match are followed
- * at once, none is tried after another. A `pattern` is somebody else's, and the text a model's.
+ * Regular expressions that match in linear time: all alternatives are followed at once, without
+ * backtracking. Neither the `pattern` of a schema nor the text of a model is trusted.
  */
 export interface Pattern {
-  /** Throws a `RangeError` for a text that takes too long. */
+  /**
+   * Returns whether the pattern matches anywhere in the text. Throws a `RangeError` when the match
+   * takes too many steps.
+   */
   test(text: string): boolean;
 }
 
-/** What may come next: a character of the set, or what follows at once where the way is open. */
+/**
+ * A state of the automaton. With `set` it consumes one character. With `open` it passes without
+ * consuming, if the test holds.
+ */
 interface State {
   readonly set?: RegExp;
   readonly open?: (text: Text, at: number) => boolean;
   readonly next: State[];
 }
 
-/** A text, and how many steps may still be taken in it. */
+/** A text and the number of steps left for matching it. */
 interface Text {
   readonly chars: readonly string[];
   steps: number;
 }
 
-/** Builds the states of a part before those of what follows it. */
+/** Builds the states of a part of the pattern, given the state that follows. */
 type Part = (next: State) => State;
 
 const end: State = { next: [] };
 
-/** What a pattern may come to when what it counts is written out. */
+/** Limit on a pattern's states, with counted repeats expanded. */
 const MAX_STATES = 20_000;
-/** A few for each character, except where a pattern looks ahead from many. */
+/**
+ * Limit on a match's steps. A match takes a few per character, and more where many positions look
+ * ahead.
+ */
 const MAX_STEPS = 20_000_000;
 
 const tokens =
   /\\(?:[pPu]\{[^}]*\}|u[\da-fA-F]{4}|x..|c.|[^])|\[(?:\\[^]|[^\]\\])*\]|\((?:\?(?:<(?![=!])[^>]*>|[:=!]))?|[*+?]\??|\{\d+(?:,\d*)?\}\??|[^]/gu;
 
 /**
- * Takes what ECMAScript does, but for references back and what looks behind: throws for those, and
- * for a pattern that is none. `\A`, `\Z` and `\z`, as other languages have them, are the beginning
- * and the end.
+ * Compiles an ECMAScript pattern. Throws for an invalid pattern, a backreference, a lookbehind, or
+ * inline flags. `\A`, `\Z` and `\z` of other languages match the beginning and the end.
  */
 export function compilePattern(source: string): Pattern {
   const pattern = source.replace(/\\([^])/g, (escape, letter: string) =>
@@ -52,7 +60,7 @@ export function compilePattern(source: string): Pattern {
   };
 }
 
-/** Of the syntax that the pattern is in: today's, or the older one. */
+/** Returns "u" if the pattern is valid with that flag, otherwise no flags (the older syntax). */
 function flagsOf(pattern: string): string {
   try {
     return new RegExp(pattern, "u").flags;
@@ -74,7 +82,7 @@ class Reader {
     this.#words = pattern.match(tokens) ?? [];
   }
 
-  /** Up to the end of the group. */
+  /** Reads alternatives up to the end of the group. */
   choice(): Part {
     const ways: Part[] = [];
     do ways.push(this.#sequence());
@@ -109,7 +117,7 @@ class Reader {
 
   #atom(word: string): Part {
     if (word.startsWith("(")) return this.#group(word);
-    if (/^\\[1-9k]/.test(word)) throw this.#refusal("refers back");
+    if (/^\\[1-9k]/.test(word)) throw this.#refusal("has a backreference");
     if (word === "^") return this.#where((_, at) => at === 0);
     if (word === "$") return this.#where((text, at) => at === text.chars.length);
     if (/^\\b$/i.test(word))
@@ -122,7 +130,7 @@ class Reader {
 
   #group(word: string): Part {
     if (this.#words[this.#place]?.startsWith("?"))
-      throw this.#refusal("looks behind, or has flags of its own");
+      throw this.#refusal("has a lookbehind or inline flags");
     const inner = this.choice();
     if (!/[=!]$/.test(word)) return inner;
     const start = inner(end);
@@ -134,7 +142,7 @@ class Reader {
   }
 
   #state(next: State[], about: Omit<State, "next"> = {}): State {
-    if (++this.#size > MAX_STATES) throw this.#refusal("counts too much");
+    if (++this.#size > MAX_STATES) throw this.#refusal("repeats too often");
     return { ...about, next };
   }
 
@@ -143,7 +151,7 @@ class Reader {
   }
 }
 
-/** Whether a way leads from a state to the end; `anywhere` lets it begin later, too. */
+/** Returns whether the text matches from `begin` on, or with `anywhere` from any later position. */
 function matches(start: State, text: Text, begin: number, anywhere: boolean): boolean {
   let now = new Set<State>();
   for (let at = begin; ; at++) {
@@ -156,7 +164,7 @@ function matches(start: State, text: Text, begin: number, anywhere: boolean): bo
   }
 }
 
-/** Adds states, and those that nothing stands before. */
+/** Adds states, and all states that they reach without consuming a character. */
 function enter(states: Set<State>, waiting: State[], text: Text, at: number): void {
   for (let one = waiting.pop(); one; one = waiting.pop()) {
     if (states.has(one) || one.open?.(text, at) === false) continue;

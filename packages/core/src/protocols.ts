@@ -1,15 +1,15 @@
 /**
- * The wire protocols of this package as data: what is known of one without loading its wire. The
- * wires in `providers/` and the agent read it; models of other protocols say it in their `compat`.
+ * Facts about this package's wire protocols, readable without loading a protocol's code. The agent
+ * and the wires in `providers/` read them. Models of other protocols give these facts in `compat`.
  */
 import type { Dialect, Model } from "./llm/model.ts";
 
 interface ProtocolFacts {
-  /** Whether its servers hold an answer to a schema, where `compat` does not say. */
+  /** Whether servers of the protocol enforce an output schema. A model's `compat` wins. */
   readonly structuredOutput: NonNullable<Dialect["structuredOutput"]>;
 }
 
-/** By the name that models carry in `api`. */
+/** Keyed by `Model.api`. */
 const protocols: Readonly<Record<string, ProtocolFacts>> = {
   "openai-chat": { structuredOutput: "none" }, // servers differ
   "anthropic-messages": { structuredOutput: "json_schema" },
@@ -18,8 +18,8 @@ const protocols: Readonly<Record<string, ProtocolFacts>> = {
 };
 
 /**
- * Whether the model's server holds an answer to `StreamOptions.output` in a request with
- * tools, or in one without.
+ * Returns whether the model's server enforces `StreamOptions.output`. `withTools` says whether the
+ * request has tools, because some servers enforce a schema only without tools. Default true.
  */
 export function supportsOutput({ api, compat }: Model, withTools = true): boolean {
   const known = Object.hasOwn(protocols, api) ? protocols[api] : undefined;

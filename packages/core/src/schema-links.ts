@@ -1,37 +1,39 @@
 /**
- * Looks through a schema before it is used: refuses what cannot be checked here, finds where each
- * `$ref` leads.
+ * Inspects a schema before its first use: refuses unsupported keywords and resolves each `$ref`.
  */
 import { toBowlineError } from "./errors.ts";
 import { compilePattern } from "./pattern.ts";
 import { isRecord, type JsonSchema, asRecord, asText } from "./json-value.ts";
 
-/** Keywords that hold schemas by name, and those that hold no schema. */
+/**
+ * `isMap`: keywords that map names to schemas. `isData`: keywords that contain data, not schemas.
+ */
 const isMap = /^(?:\$defs|definitions|dependencies|dependentSchemas|(?:patternP|p)roperties)$/;
 const isData = /^(?:const|enum|default|examples)$/;
 
-/** What each schema with a `$ref` leads to, and the expression of each pattern. */
+/** The target of each schema with a `$ref`, and the compiled form of each pattern. */
 export type SchemaLinks = ReadonlyMap<unknown, unknown>;
 
 const knownLinks = new WeakMap<object, SchemaLinks>();
 
 /**
- * Throws `invalid_argument` if part of a schema cannot be checked here: a keyword, a `$ref` that
- * leads out of the schema or nowhere, a pattern that is none. `what` names the schema's owner.
+ * Throws `invalid_argument` for an unsupported keyword, an invalid pattern, or a `$ref` that cannot
+ * be resolved within the schema. `what` names the schema's owner in the error.
  */
 export function assertCheckable(schema: JsonSchema, what: string): void {
   linksOf(schema, `The parameters of ${what}`);
 }
 
 /**
- * Looks once through a schema: refuses what cannot be checked, and finds where each `$ref` leads.
+ * Returns the resolved links of a schema, memoised by object. Throws as {@link assertCheckable}
+ * does.
  */
 export function linksOf(root: unknown, what: string): SchemaLinks {
   const known = knownLinks.get(Object(root) as object);
   if (known) return known;
   const links = new Map<unknown, unknown>();
-  // Each part, and the one that its pointers start from: a part with an `$id` is a schema of its
-  // own. Grows while it is walked.
+  // Maps each part to the base of its pointers. A part with an `$id` is its own base. The map grows
+  // during the walk.
   const bases = new Map<unknown, JsonSchema>();
   const add = (part: unknown, base: JsonSchema): void => {
     if (isRecord(part))
@@ -46,7 +48,7 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
           throw new Error(`"${key}" cannot be checked: ${remedy}`);
         if (value === true && /^(?:nullable|exclusiveM(?:in|ax)imum)$/.test(key))
           throw new Error(
-            `"${key}: true" cannot be checked: toJsonSchema() makes today's words of it`,
+            `"${key}: true" cannot be checked: convert the schema with toJsonSchema()`,
           );
         if (key === "pattern") links.set(value, compilePattern(String(value)));
         if (key === "patternProperties")
@@ -61,7 +63,7 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
       if ($ref === undefined) continue;
       const target = resolveRef($ref, base, bases);
       if (typeof target !== "boolean" && !bases.has(target))
-        throw new Error(`"$ref" to ${$ref} leads nowhere: ${remedy}`);
+        throw new Error(`"$ref" to ${$ref} cannot be resolved: ${remedy}`);
       links.set(part, target);
     }
   } catch (error) {
@@ -71,7 +73,7 @@ export function linksOf(root: unknown, what: string): SchemaLinks {
   return links;
 }
 
-/** What a `$ref` leads to: a pointer from the base, an `$anchor` there, or an `$id`. */
+/** Resolves a `$ref`: a pointer from the base, an `$anchor` of the base, or an `$id`. */
 function resolveRef(
   ref: unknown,
   base: JsonSchema,
@@ -84,7 +86,7 @@ function resolveRef(
   return followPointer(base, ref) ?? [...bases].find(isMeant)?.[0];
 }
 
-/** What a pointer such as `#/$defs/a` leads to from there; undefined where it leads nowhere. */
+/** Returns the value at a JSON pointer such as `#/$defs/a`, or undefined. */
 export function followPointer(root: JsonSchema, pointer: unknown): unknown {
   const [start, ...keys] = asText(pointer).split("/");
   if (start !== "#") return undefined;
@@ -94,12 +96,13 @@ export function followPointer(root: JsonSchema, pointer: unknown): unknown {
   }, root);
 }
 
-/** The forms of draft 4 and OpenAPI 3.0 that such a text may have. */
+/** Matches keywords of draft 4 and OpenAPI 3.0 in a schema's text. */
 const older = /"(?:nullable|exclusiveM(?:in|ax)imum)": ?(?:true|false)/;
 
 /**
- * The schema in today's words: `exclusiveMaximum: true` beside a `maximum`, and the same of the
- * minimum, become one number; `nullable: true` becomes a type more, or a union with null.
+ * Converts draft 4 and OpenAPI 3.0 keywords to draft 2020-12. A boolean `exclusiveMaximum` or
+ * `exclusiveMinimum` and its limit become one number. `nullable: true` adds the type "null", or
+ * makes a union with null.
  */
 export function inTodaysWords(schema: JsonSchema, text: string): JsonSchema {
   return older.test(text) ? (modern(schema) as JsonSchema) : schema;
@@ -131,7 +134,7 @@ const limits = [
   ["maximum", "exclusiveMaximum"],
 ] as const;
 
-/** Schemas by their names, of which one may be that of a keyword. */
+/** Converts a map of schemas. Its names are not keywords, even if they look like one. */
 function named(schemas: unknown): unknown {
   return Object.fromEntries(
     Object.entries(asRecord(schemas)).map(([name, part]) => [name, modern(part)]),

@@ -1,17 +1,17 @@
-/** One walk of a value through a schema: where it is, and what is wrong so far. */
+/** The state of one check of a value: the current path and the issues so far. */
 import { asRecord, describe, joinPath, list, toText, type JsonSchema } from "./json-value.ts";
 import { typesOf } from "./json-type.ts";
 import type { SchemaLinks } from "./schema-links.ts";
 
-/** One thing wrong with a value: where (`a.b[0]`, `` for the whole), and what. */
+/** One problem of a value. `path` is like `a.b[0]`, or empty for the whole value. */
 export interface SchemaIssue {
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * One walk through a value. Its path has a key for each schema on the way down, none where the
- * value stays the same.
+ * The state of one check. `path` has one element per nested schema, undefined where the schema
+ * applies to the same value.
  */
 export interface Walk {
   readonly links: SchemaLinks;
@@ -19,11 +19,14 @@ export interface Walk {
   readonly issues: SchemaIssue[];
   readonly path: (PropertyKey | undefined)[];
   steps: number;
-  /** What visits on the side found, by schema and value: of a look, and of a mending. */
+  /**
+   * Memoised results of separate visits, by schema and value: first without repairs, then with
+   * repairs.
+   */
   readonly known: readonly [Sides, Sides];
 }
 
-/** What a visit on the side made of a value, and what is wrong with that. */
+/** The result of a separate visit: the value, and its issues. */
 export type Side = readonly [made: unknown, found: SchemaIssue[]];
 type Sides = Map<unknown, Map<unknown, Side>>;
 
@@ -46,7 +49,7 @@ export function expectOneOf(walk: Walk, schemas: readonly unknown[], value: unkn
   return value;
 }
 
-/** Checks `min…` and `max…` of something. */
+/** Checks a size against a minimum and a maximum. */
 export function bound(walk: Walk, size: number, low: unknown, high: unknown, unit = ""): void {
   const s = unit && "s";
   if (size < (low as number))
@@ -55,12 +58,12 @@ export function bound(walk: Walk, size: number, low: unknown, high: unknown, uni
     expect(walk, size, `at most ${high as number}${unit}${high === 1 ? "" : s}`, size);
 }
 
-/** The schema that this one leads to. */
+/** Returns the schema that a `$ref` resolves to, or the schema itself. */
 export function target(walk: Walk, schema: unknown): JsonSchema {
   return asRecord(walk.links.get(schema) ?? schema);
 }
 
-/** What schemas want, in a few words each. */
+/** Describes schemas for an error message, in a few words each. */
 export function summarize(walk: Walk, schemas: readonly unknown[]): string {
   const summaries = schemas.map((given) => {
     const schema = target(walk, given);

@@ -1,7 +1,7 @@
 /**
- * Schemas in three forms, one use: JSON Schema out for the wire, validation in before a tool runs.
- * A TypeBox schema is JSON Schema; zod and arktype are Standard Schemas that give their JSON
- * Schema; valibot needs it beside ({@link withJsonSchema}).
+ * Accepts schemas in three forms, writes them as JSON Schema for requests, and validates tool
+ * arguments with them. A TypeBox schema is JSON Schema. The Standard Schemas of zod and arktype
+ * provide their JSON Schema. For valibot, pass one with {@link withJsonSchema}.
  */
 import { BowlineError, errorText } from "./errors.ts";
 import { checkJson, issuesOf, type ValidationResult } from "./json-schema.ts";
@@ -12,7 +12,7 @@ export type { JsonSchema } from "./json-value.ts";
 export type { ValidationResult } from "./json-schema.ts";
 export type { SchemaIssue } from "./schema-walk.ts";
 
-/** The part of standardschema.dev that is used here. */
+/** The part of the Standard Schema interface (standardschema.dev) that this package uses. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -34,7 +34,10 @@ export type StandardResult<Output> =
       }[];
     };
 
-/** With the text of a schema as it was: one that was edited is another. */
+/**
+ * Memoised JSON Schemas, each with its schema's text. A changed text means that the schema was
+ * edited.
+ */
 const jsonSchemas = new WeakMap<object, { readonly json: JsonSchema; readonly text: string }>();
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
@@ -42,7 +45,10 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isRecord(standard) && "validate" in standard;
 }
 
-/** A Standard Schema that cannot give its JSON Schema, with one written by hand. */
+/**
+ * Returns a copy of a Standard Schema that uses `jsonSchema` as its JSON Schema. For libraries that
+ * cannot write one, such as valibot.
+ */
 export function withJsonSchema<Input, Output>(
   schema: StandardSchema<Input, Output>,
   jsonSchema: JsonSchema,
@@ -51,9 +57,9 @@ export function withJsonSchema<Input, Output>(
 }
 
 /**
- * The JSON Schema of an object, as every wire wants it. `what` names the schema's
- * owner in the error: throws `invalid_argument` when `schema` is no schema, cannot give its JSON
- * Schema, or describes something other than an object.
+ * Returns the JSON Schema of an object in the form that every protocol accepts. Throws
+ * `invalid_argument` when `schema` is not a schema, has no JSON Schema, or does not describe an
+ * object. `what` names the schema's owner in the error.
  */
 // Q114, Q116
 export function toJsonSchema(schema: unknown, what: string): JsonSchema {
@@ -65,8 +71,8 @@ export function toJsonSchema(schema: unknown, what: string): JsonSchema {
   const given = isStandardSchema(schema) ? standardJson(schema, what) : schema;
   const { $schema: _, ...json } = inTodaysWords(given, text || textOf(given));
   const { properties, type = properties ? "object" : (Object.keys(json)[0] ?? "object") } = json;
-  // Properties that nothing is around are none; a union or a `$ref` is no object that every wire
-  // takes.
+  // Not every protocol accepts a union or a `$ref` at the top. A schema with no keywords is an
+  // object without properties.
   if (type !== "object")
     throw refusal(
       what,
@@ -82,7 +88,7 @@ function textOf(schema: JsonSchema): string {
   try {
     return JSON.stringify(schema);
   } catch {
-    return ""; // one that contains itself is refused, or sent by nobody
+    return ""; // a cyclic schema has no text, and no request can carry it
   }
 }
 
@@ -92,8 +98,8 @@ const named = { type: "object", additionalProperties: part };
 const values = { type: "array" };
 
 /**
- * What the keywords of tools' schemas hold; what they hold otherwise would be ignored, or nothing
- * would fit it.
+ * The values that schema keywords may have. A keyword with another value would be ignored or would
+ * reject everything.
  */
 const metaSchema: JsonSchema = {
   type: ["object", "boolean"],
@@ -119,13 +125,14 @@ const metaSchema: JsonSchema = {
 const sound = new WeakSet<object>();
 
 /**
- * Throws for all that {@link toJsonSchema} refuses, and for keywords that hold what they cannot,
- * such as `type: "strng"`.
+ * Throws `invalid_argument` for every schema that {@link toJsonSchema} refuses, and for keywords
+ * with invalid values, such as `type: "strng"`.
  */
 export function assertSchema(schema: unknown, what: string): void {
   const json = toJsonSchema(schema, what);
   const [wrong] = sound.has(json) ? [] : issuesOf(metaSchema, json);
-  if (wrong) throw refusal(what, `are no JSON Schema: ${wrong.path || "$"}: ${wrong.message}`);
+  if (wrong)
+    throw refusal(what, `are not a valid JSON Schema: ${wrong.path || "$"}: ${wrong.message}`);
   sound.add(json);
 }
 
@@ -134,8 +141,8 @@ function refusal(what: string, why: string, cause?: unknown): BowlineError {
 }
 
 /**
- * Checks a value, and mends it if it does not fit and can be mended (see `checkJson`). Gives all
- * problems at once. The value of a Standard Schema is what that schema makes of it.
+ * Checks a value and repairs common mistakes (see `checkJson`). Returns the value, or all issues at
+ * once. With a Standard Schema, the value is the schema's output.
  */
 export function validate(
   schema: unknown,
@@ -159,16 +166,16 @@ async function validateStandard(
     return own.value === value
       ? result
       : fromStandard(await schema["~standard"].validate(own.value));
-  // Zod says of a union no more than that none of its members fitted.
+  // For a union, zod only reports "Invalid input". Our own check names the fields.
   return result.issues.some(({ message }) => message === "Invalid input") ? own : result;
 }
 
-/** By the JSON Schema; as if the value fitted where there is none. */
+/** Checks the value by the schema's JSON Schema. Accepts it when there is none. */
 function checkOwn(schema: StandardSchema, value: unknown, what: string): ValidationResult {
   try {
     return checkJson(toJsonSchema(schema, what), value);
   } catch {
-    return { value }; // The library can check what we cannot.
+    return { value }; // The library can check schemas that this package cannot.
   }
 }
 
@@ -177,7 +184,7 @@ function standardJson(schema: StandardSchema, what: string): JsonSchema {
   if (!jsonSchema) {
     throw refusal(
       what,
-      `need a JSON Schema: this ${vendor} has none (zod 4.2 has); pass one as jsonSchema, or by withJsonSchema`,
+      `need a JSON Schema, which this ${vendor} schema does not provide (zod 4.2 does): pass one as jsonSchema, or use withJsonSchema`,
     );
   }
   try {

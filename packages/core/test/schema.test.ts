@@ -277,9 +277,13 @@ describe("a tool cannot be made of", () => {
     [
       "valibot alone",
       v.object({}),
-      /this valibot has none \(zod 4\.2 has\); pass one as jsonSchema, or by withJsonSchema/,
+      /this valibot schema does not provide \(zod 4\.2 does\): pass one as jsonSchema, or use withJsonSchema/,
     ],
-    ["zod 3", z3.object({}), /need a JSON Schema: this zod has none \(zod 4\.2 has\)/],
+    [
+      "zod 3",
+      z3.object({}),
+      /need a JSON Schema, which this zod schema does not provide \(zod 4\.2 does\)/,
+    ],
     [
       "a schema without a JSON Schema",
       z.object({ at: z.date() }),
@@ -293,7 +297,7 @@ describe("a tool cannot be made of", () => {
     [
       "an invalid schema",
       { ...numberAndTags, properties: { n: { type: "strng" } } },
-      /^The parameters of tool "a" are no JSON Schema: properties\.n\.type: expected text that .*string.*, received the string "strng"\.$/,
+      /^The parameters of tool "a" are not a valid JSON Schema: properties\.n\.type: expected text that .*string.*, received the string "strng"\.$/,
     ],
     [
       "properties that are a list",
@@ -409,7 +413,10 @@ describe("a plain tool with an invalid schema", () => {
     for (let times = 0; times < 2; times++) {
       const { reason, error } = await agent.prompt("Hi");
       assert.deepEqual([reason, error?.code], ["error", "invalid_argument"]);
-      assert.match(error?.message ?? "", /tool "t" are no JSON Schema: properties\.city\.type: /);
+      assert.match(
+        error?.message ?? "",
+        /tool "t" are not a valid JSON Schema: properties\.city\.type: /,
+      );
     }
   });
 });
@@ -420,13 +427,17 @@ describe("a tool is refused", () => {
     [
       "without a name",
       { ...whole, name: undefined },
-      /name must be 1 to 64 of .*, not undefined\.$/,
+      /name must be 1 to 64 characters of .*, not undefined\.$/,
     ],
-    ["whose name is not a string", { ...whole, name: 5 }, /name must be 1 to 64 of .*, not 5\.$/],
+    [
+      "whose name is not a string",
+      { ...whole, name: 5 },
+      /name must be 1 to 64 characters of .*, not 5\.$/,
+    ],
     [
       "without execute",
       { ...whole, execute: undefined },
-      /tool "a" has no execute: give the function that runs it\.$/,
+      /tool "a" has no execute\. Pass the function that runs it\.$/,
     ],
     ["whose execute is not a function", { ...whole, execute: "ls" }, /tool "a" has no execute/],
   ];

@@ -216,7 +216,7 @@ describe("an agent that there is not", () => {
   it("is named by the error, as is a list without one", async () => {
     for (const [all, more, message] of [
       [agents, { agentId: "nobody" }, 'There is no agent "nobody".'],
-      [[], {}, "AGENTS.md names no agent."],
+      [[], {}, "There are no agents: AGENTS.md names none."],
     ] as const) {
       const { options } = house();
       await using server = await gatewayWith([], { ...options, agents: () => all });

@@ -18,8 +18,8 @@ describe("the message of an error", () => {
 
   it("contains only the name of an absolute path", () => {
     assert.equal(
-      told("Writing /home/ann/.bowline/sessions/s.jsonl failed: there is no room left (ENOSPC)."),
-      "Writing s.jsonl failed: there is no room left (ENOSPC).",
+      told("Writing /home/ann/.bowline/sessions/s.jsonl failed: there is no space left (ENOSPC)."),
+      "Writing s.jsonl failed: there is no space left (ENOSPC).",
     );
     assert.equal(told("open 'C:\\Users\\ann\\x.json'"), "open 'x.json'");
     assert.equal(told("(~/.bowline/policy.json)"), "(policy.json)");

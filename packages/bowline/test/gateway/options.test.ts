@@ -36,22 +36,22 @@ describe("createGateway and startGateway", () => {
   it("reject an unknown option or limit and suggest the nearest name", async () => {
     assert.equal(
       await refusal({ token, agents, limit: {} }),
-      'There is no option "limit". Did you mean "limits"?',
+      'Unknown option "limit". Did you mean "limits"?',
     );
     assert.equal(
       await refusal({ token, agents, maxTurns: 3 }).then((why) => why.split(".")[0]),
-      'There is no option "maxTurns"',
+      'Unknown option "maxTurns"',
     );
     assert.equal(
       await refusal({ token, agents, limits: { maxTurn: 3 } }),
-      'There is no limit "maxTurn". Did you mean "maxTurns"?',
+      'Unknown limit "maxTurn". Did you mean "maxTurns"?',
     );
   });
 
   it("reject every limit outside limits", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...Object.keys(defaultLimits)), async (name) => {
-        assert.match(await refusal({ token, agents, [name]: 1 }), /^There is no option/);
+        assert.match(await refusal({ token, agents, [name]: 1 }), /^Unknown option/);
       }),
     );
   });
@@ -59,11 +59,11 @@ describe("createGateway and startGateway", () => {
   it("reject an option of the other function", async () => {
     await assert.rejects(
       startGateway({ token, agents, path: "/agents" } as never),
-      /There is no option "path"/,
+      /Unknown option "path"/,
     );
     await assert.rejects(
       createGateway({ token, agents, port: 0 } as never),
-      /There is no option "port"/,
+      /Unknown option "port"/,
     );
   });
 

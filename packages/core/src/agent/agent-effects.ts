@@ -1,6 +1,6 @@
 /**
- * What the loop's effects are for an agent: events are folded into its state and handed to its
- * listeners, its queues are the inbox.
+ * The loop's effects for an agent: events update the agent's state and go to its listeners. The
+ * agent's queues are the inbox.
  */
 import type { Effects, Hear, InboxKind } from "./contract/effects.ts";
 import type { AgentEvent } from "./contract/event.ts";
@@ -11,12 +11,12 @@ type Listener = Parameters<Hear>[0];
 
 export interface AgentParts {
   readonly state: MutableAgentState;
-  /** In the order of subscription. */
+  /** In order of subscription. */
   readonly listeners: ReadonlyMap<unknown, Listener>;
   readonly queues: Readonly<Record<InboxKind, MessageQueue>>;
-  /** Of the run that the effects are for. */
+  /** Parent of the run that uses these effects. */
   readonly parentRunId: string | undefined;
-  /** The run begins with steering messages that were taken: they count as its first poll. */
+  /** Whether the run begins with messages from the steering queue. They count as its first poll. */
   readonly steeringTaken: boolean;
 }
 
@@ -30,27 +30,27 @@ export function createAgentEffects({
   let skipSteering = steeringTaken;
   return {
     publish(event, hear) {
-      // Events of nested runs pass through; the state is of the agent's own.
+      // Events of nested runs pass through and do not change this agent's state.
       if (event.parentRunId === parentRunId) applyToState(state, event);
       const rest = listeners.values();
       for (const listener of rest) {
         const waiting = hear(listener, event);
-        if (waiting) return tellRest(waiting, rest, event, hear);
+        if (waiting) return notifyRest(waiting, rest, event, hear);
       }
       return undefined;
     },
     hasQueued: (kind) => queues[kind].size > 0,
     inbox: (kind) => {
       if (!skipSteering) return queues[kind].take();
-      skipSteering = false; // the first poll is for steering messages
+      skipSteering = false; // the first poll of a run is for steering messages
       return [];
     },
     giveBack: (kind, messages) => queues[kind].giveBack(messages),
   };
 }
 
-/** Goes on behind a listener that is waited for with those who are there then. */
-async function tellRest(
+/** Awaits a listener, then calls the remaining ones, including any subscribed in the meantime. */
+async function notifyRest(
   waiting: Promise<void>,
   rest: IterableIterator<Listener>,
   event: AgentEvent,

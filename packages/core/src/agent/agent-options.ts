@@ -1,4 +1,4 @@
-/** What an agent and a prompt of it can be given. */
+/** The options of an agent and of a prompt. */
 import { BowlineError } from "../errors.ts";
 import type { Optional } from "../json-value.ts";
 import type { ImageContent } from "../llm/message.ts";
@@ -8,12 +8,12 @@ import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { QueueMode } from "./queue.ts";
 import type { InitialState } from "./state.ts";
 
-/** Model calls of one run at most, where no budget has `maxTurns`. */
+/** Maximum number of model calls of one run when no budget has `maxTurns`. */
 export const DEFAULT_MAX_TURNS = 50;
 
 /**
- * What may also be assigned on the agent later; it takes effect with the next turn, and `streamFn`,
- * `effects`, `budget`, `hookTimeoutMs`, `clock` and `createId` with the next run.
+ * Settings that may also be assigned on the agent later. They take effect with the next turn;
+ * `streamFn`, `effects`, `budget`, `hookTimeoutMs`, `clock` and `createId` with the next run.
  */
 export interface AgentSettings extends Optional<
   Omit<
@@ -29,39 +29,42 @@ export interface AgentSettings extends Optional<
   >
 > {
   /**
-   * Makes the model calls. Default: by the model's protocol, when the agent comes from the
-   * package's main entry.
+   * Makes the model calls. The `Agent` of the package's main entry defaults to a function that
+   * follows the model's protocol. Other entries have no default.
    */
   streamFn?: StreamFn | undefined;
-  /** Records steps, or waits for answers elsewhere, in place of this process's memory. */
+  /** Replaces the in-memory effects, to record steps or to wait for answers from elsewhere. */
   effects?: Optional<Pick<Effects, "step" | "recorded" | "waitFor">> | undefined;
 }
 
-/** What the agent begins with may stand among the other options, or in `initialState`. */
+/** Options of an agent. The fields of the initial state may be given here or in `initialState`. */
 export interface AgentOptions<TContext = unknown> extends AgentSettings, InitialState<TContext> {
-  /** The same five fields in an object. Each may be given in one of the two places. */
+  /**
+   * The fields of the initial state as an object. Give each field in only one of the two places.
+   */
   initialState?: InitialState<TContext> | undefined;
   /** Default `one-at-a-time`. */
   steeringMode?: QueueMode | undefined;
   /** Default `one-at-a-time`. */
   followUpMode?: QueueMode | undefined;
-  /** Handed to every tool unchanged. */
+  /** Passed to every tool unchanged. */
   context?: TContext | undefined;
 }
 
 export interface PromptOptions<TSchema = unknown> {
   readonly images?: readonly ImageContent[] | undefined;
   /**
-   * A schema of an object. The run's result then has a checked value of it as `output`: held to the
-   * schema by the server where it can, given by a tool elsewhere, and sent back to the model twice
-   * when it does not fit. Rejects with `invalid_argument` for what is no such schema.
+   * A schema of an object. The run's result then has a validated value as `output`. The server
+   * enforces the schema if it can; otherwise the model gives the value with a tool call. The model
+   * gets up to two corrections when the value does not fit. The run rejects with `invalid_argument`
+   * for an invalid schema.
    */
   readonly output?: TSchema | undefined;
 }
 
 /**
- * Separates what the agent begins with from its other options. Throws `invalid_argument` for what
- * is given both flat and in `initialState`.
+ * Separates the initial state from the other options. Throws `invalid_argument` for a field that is
+ * given both as an option and in `initialState`.
  */
 export function splitOptions<TContext>(options: AgentOptions<TContext>): {
   readonly state: InitialState;

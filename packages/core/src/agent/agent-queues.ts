@@ -16,7 +16,10 @@ export class AgentQueues implements Readonly<Record<InboxKind, MessageQueue>> {
     return this.steering.size + this.followUp.size;
   }
 
-  /** What a run without a new message begins with: steering messages, else follow-ups. */
+  /**
+   * Takes the messages that a run without a prompt begins with: steering messages, otherwise
+   * follow-ups.
+   */
   takeFirst(): { readonly messages: AgentMessage[]; readonly areSteering: boolean } {
     const steered = this.steering.take();
     if (steered.length > 0) return { messages: steered, areSteering: true };

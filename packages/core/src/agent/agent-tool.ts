@@ -1,6 +1,6 @@
 /**
- * An agent as a tool of another: a run inside a run, which shares its abort, its budget, its
- * listeners and its approvals.
+ * Uses an agent as a tool of another agent. The nested run shares the caller's abort, budget,
+ * listeners and approvals.
  */
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -19,7 +19,7 @@ import { toJson } from "./contract/tool-value.ts";
 import { defineTool, type GivesJsonSchema, type ToolRun } from "./define-tool.ts";
 import type { RunResult } from "./run/run-result.ts";
 
-/** What is kept of the nested run beside its answer. */
+/** Facts about the nested run, stored in the result's `details`. */
 export interface AgentToolDetails {
   readonly runId: string;
   readonly reason: RunEndReason;
@@ -32,13 +32,13 @@ const promptParameters = {
   properties: {
     prompt: {
       type: "string",
-      description: "The task, whole: nothing else of this conversation is seen.",
+      description: "The complete task. The agent sees nothing else of this conversation.",
     },
   },
   required: ["prompt"],
 } as const;
 
-/** The arguments of an agent tool without `parameters` of its own: the prompt, as one text. */
+/** The default arguments of an agent tool: the prompt as one string. */
 export type PromptParameters = typeof promptParameters;
 
 type MaybePromise<T> = T | PromiseLike<T>;
@@ -48,15 +48,21 @@ export interface AgentToolOptions<TParameters = PromptParameters> extends Pick<
   "name" | "description" | "label" | "executionMode" | "timeoutMs" | "needsApproval"
 > {
   /**
-   * Makes the agent of one call: calls may run at the same time, and none sees another's
-   * transcript. It is given what `execute` of a tool is given.
+   * Creates the agent for one call. Calls may run concurrently, and each needs an agent with its
+   * own transcript. It receives the same arguments as a tool's `execute`.
    */
   readonly createAgent: (args: InferSchema<TParameters>, call: ToolRun) => MaybePromise<Agent>;
-  /** A schema of an object, as of any tool. Default: `{ prompt: string }`. Needs `prompt`. */
+  /**
+   * The schema of the arguments, an object. Default: `{ prompt: string }`. Requires the option
+   * `prompt`.
+   */
   readonly parameters?: TParameters | undefined;
-  /** Makes the agent's prompt from the checked arguments. Default: the argument `prompt`. */
+  /** Creates the agent's prompt from the validated arguments. Default: the argument `prompt`. */
   readonly prompt?: AgentToolPrompt<TParameters> | undefined;
-  /** A schema of an object: the result is the run's `output`, as JSON. Default: its last answer. */
+  /**
+   * A schema of an object. The tool's result is then the run's `output` as JSON. Default: the text
+   * of the run's last answer.
+   */
   readonly output?: unknown;
 }
 
@@ -66,11 +72,12 @@ export type AgentToolPrompt<TParameters> = (
 ) => MaybePromise<string | AgentMessage | AgentMessage[]>;
 
 /**
- * A tool whose call is a run of another agent. Its events reach the caller's listeners with the call
- * that started it (`parentRunId`, `parentToolCallId`, `parentToolName`); aborting the caller aborts
- * it; what it uses counts in the caller's budget, beside its own; a question of its own is answered
- * at the caller's agent. The result is its answer. A run that failed is a failed call. Throws
- * `invalid_argument` for a wrong schema, and for `parameters` without `prompt`.
+ * Creates a tool whose call is a run of another agent. The result is the run's answer; a failed run
+ * is a failed call. The nested run's events reach the caller's listeners with `parentRunId`,
+ * `parentToolCallId` and `parentToolName`. Aborting the caller aborts the nested run. Its usage
+ * counts in the caller's budget and in its own. Its approval requests are answered through the
+ * caller's agent. Throws `invalid_argument` for an invalid schema, and for `parameters` without
+ * `prompt`.
  */
 export function createAgentTool(
   options: AgentToolOptions & { readonly parameters?: undefined },
@@ -92,7 +99,7 @@ export function createAgentTool({
   if (parameters !== undefined && !toPrompt)
     throw new BowlineError(
       "invalid_argument",
-      `The tool "${name}" has parameters of its own: give "prompt", which makes the agent's prompt from them.`,
+      `The tool "${name}" has "parameters" but no "prompt". Pass "prompt", which makes the agent's prompt from the arguments.`,
     );
   if (output !== undefined) toJsonSchema(output, `the output of tool "${name}"`);
   return defineTool({
@@ -104,11 +111,13 @@ export function createAgentTool({
         ? await toPrompt(args, call)
         : (args as InferSchema<PromptParameters>).prompt;
       const agent = await createAgent(args, call);
-      // From here to the prompt nothing waits: of two calls with one agent, the second must fail.
+      // No await between here and the prompt: of two calls with the same agent, the second must
+      // fail.
       const releases = parent ? [nest(agent, parent, { ...call, toolName: name })] : [];
       try {
         const running = agent.prompt(prompt, output === undefined ? {} : { output });
-        releases.push(onAbort(signal, () => agent.abort())); // not before: an agent at rest has nothing to abort
+        // After prompt(), because an idle agent ignores abort().
+        releases.push(onAbort(signal, () => agent.abort()));
         return resultOf(await running, output !== undefined);
       } finally {
         for (const release of releases) release();
@@ -117,7 +126,7 @@ export function createAgentTool({
   });
 }
 
-/** Throws for a run that failed or gave no answer. */
+/** Returns the result of the nested run. Throws if it failed or gave no answer. */
 function resultOf(run: RunResult, hasOutput: boolean): AgentToolResult<AgentToolDetails> {
   const { message, output, error, runId, reason, turns, usage } = run;
   const answer = message ? messageText(message) : "";
@@ -140,8 +149,8 @@ interface StartingCall extends Pick<ToolRun, "toolCallId" | "signal"> {
 }
 
 /**
- * Ties the agent's next run to the call that starts it. Returns what unties them, for an agent that
- * is used again.
+ * Connects the agent's next run to the call that starts it. Returns a function that disconnects
+ * them, in case the agent is reused.
  */
 function nest(
   agent: Agent,
@@ -151,7 +160,7 @@ function nest(
   if (agent.state.isStreaming)
     throw new BowlineError(
       "invalid_state",
-      "This agent is at work: createAgent has to make one for each call.",
+      "This agent is already running. createAgent must return a new agent for each call.",
     );
   const { parentRunId, parentToolCallId, parentToolName, budget, abortGraceMs } = agent;
   Object.assign(agent, {
@@ -159,19 +168,19 @@ function nest(
     parentToolCallId: toolCallId,
     parentToolName: toolName,
     budget: budgetWithin(budget, parent.budget),
-    // It must have settled when the caller's own patience ends.
+    // The nested run must end before the caller's own grace period does.
     abortGraceMs: Math.min(abortGraceMs ?? Infinity, parent.abortGraceMs / 2),
   });
   const questions = new Map<string, AbortController>();
   const unsubscribe = agent.subscribe((event) => {
-    // A question of its own, or one that passes through from further down.
+    // An approval request of this run, or one forwarded from a deeper nested run.
     if (event.type === "approval_request") {
       const { approvalId } = event;
       const closed = new AbortController();
       questions.set(approvalId, closed);
       parent.waitFor(approvalId, AbortSignal.any([signal, closed.signal])).then(
         (answer) => agent.answer(approvalId, answer),
-        () => {}, // the question is closed; the nested run knows by itself
+        () => {}, // the request is closed, which the nested run already knows
       );
     }
     if (event.type === "approval_answer") questions.get(event.approvalId)?.abort();

@@ -1,4 +1,4 @@
-/** The stateful agent: a transcript, two queues, listeners and an abort around the one loop. */
+/** The stateful agent: the loop with a transcript, two queues, listeners and an abort. */
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
@@ -31,29 +31,29 @@ interface RunChoices extends Pick<PromptOptions, "output"> {
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the settings are assigned in the constructor, whole
 export interface Agent<TContext = unknown> extends AgentSettings {
-  /** Default: keeps the three roles that a model understands. */
+  /** Default: keeps messages of the roles `user`, `assistant` and `toolResult`. */
   convertToLlm: AgentLoopConfig["convertToLlm"];
   /** Handed to every tool unchanged. */
   context: TContext | undefined;
 }
 
 export class Agent<TContext = unknown> {
-  /** Used when no `streamFn` is given; a subclass may set it. */
+  /** Used when no `streamFn` is given. A subclass may set it. */
   static defaultStreamFn: StreamFn | undefined;
   /**
-   * What makes a run for {@link PromptOptions.output}; a subclass may set it to `createOutputRun`.
+   * Creates the runs for {@link PromptOptions.output}. A subclass may set it to `createOutputRun`.
    */
   static outputRun: OutputRunFactory | undefined;
-  /** Throws for unknown options; a subclass may set it to `checkAgentOptions`. */
+  /** Throws for unknown options. A subclass may set it to `checkAgentOptions`. */
   static checkOptions: ((options: object) => void) | undefined;
 
   /** Default `parallel`. */
   toolExecution: ToolExecutionMode = "parallel";
   readonly #state: MutableAgentState;
   readonly #queues: AgentQueues;
-  /** Each with how it is called. */
+  /** Each listener with its wrapper. */
   readonly #listeners = new Map<AgentListener, (event: AgentEvent) => unknown>();
-  /** How many listeners are being called right now. */
+  /** Number of listeners on the call stack. */
   #calling = 0;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
@@ -62,7 +62,7 @@ export class Agent<TContext = unknown> {
   constructor(options: AgentOptions<TContext> = {}) {
     new.target.checkOptions?.(options);
     const { state, others } = splitOptions(options);
-    // The defaults are assigned, too: a program may call and wrap them.
+    // Defaults are assigned too, so that a program can call or wrap them.
     const {
       steeringMode,
       followUpMode,
@@ -80,7 +80,7 @@ export class Agent<TContext = unknown> {
     return this.#state;
   }
 
-  /** The signal of the run that is going on. */
+  /** The signal of the current run. */
   get signal(): AbortSignal | undefined {
     return this.#controller?.signal;
   }
@@ -100,8 +100,8 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Calls `listener` with every event from now on, once, however often it is given. Returns what
-   * ends that at once.
+   * Calls `listener` with every event from now on; once per event, even if it is added twice.
+   * Returns a function that unsubscribes it immediately.
    */
   subscribe(listener: AgentListener): () => void {
     this.#listeners.set(listener, (event) => {
@@ -116,9 +116,9 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Runs from a new message until there is nothing more to do. Resolves, also for a failed or
-   * aborted run, when awaited `agent_end` listeners are done. Rejects with `invalid_state` during a
-   * run: use {@link steer} or {@link followUp} then.
+   * Runs from a new message until the model has nothing more to do. Resolves when awaited
+   * `agent_end` listeners are done, also for a failed or aborted run. Rejects with `invalid_state`
+   * during a run: use {@link steer} or {@link followUp} then.
    */
   async prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
   async prompt<const TSchema>(
@@ -135,8 +135,8 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Goes on without a new message: the last one must be no whole answer, or something must be
-   * queued. Rejects with `invalid_state` otherwise, and during a run.
+   * Runs without a new message. Rejects with `invalid_state` when the last message is a complete
+   * answer and no message is queued, and during a run.
    */
   async continue<const TSchema>(
     options: Pick<PromptOptions<TSchema>, "output"> = {},
@@ -150,19 +150,19 @@ export class Agent<TContext = unknown> {
     if (prompts.length === 0) assertContinuable(messages);
     let run: RunResult | undefined;
     try {
-      // What was taken here counts as the first poll, so that "one at a time" holds.
+      // Messages taken here count as the first poll, so that "one-at-a-time" holds.
       run = await this.#run(prompts, { ...options, steeringTaken: queued?.areSteering });
       return run as RunResult<InferSchema<TSchema>>;
     } finally {
-      // A run that could not begin, or had no budget to begin with, has not heard them.
+      // A run that did not begin, or had no budget, has not received the messages.
       if (!run?.messages.length) this.#queues.giveBack(prompts);
     }
   }
 
   /**
-   * Continues a run that its process did not finish. Open calls are run, or answered as
-   * `effects.recorded` says; then the model is asked, unless the last turn had ended the run. A run
-   * for an output needs its schema again. Rejects with `invalid_state` during a run.
+   * Continues a run that an earlier process did not finish. Pending tool calls run, or get the
+   * result of `effects.recorded`. Then the model is called, unless the last turn had ended the run.
+   * Pass `output` again for a run that had it. Rejects with `invalid_state` during a run.
    */
   async resume<const TSchema>(
     run: InterruptedRun,
@@ -173,28 +173,28 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Cancels the run: no further model call, no further tool; the partial answer and the queues are
-   * kept. The run's error says the reason (`cause`).
+   * Aborts the run: no further model call or tool starts. The partial answer stays in the
+   * transcript, and the queues stay. The `cause` of the run's error is `reason`.
    */
   abort(reason?: unknown): void {
     this.#controller?.abort(reason);
   }
 
   /**
-   * Resolves when no run is going on. Throws `invalid_state` in a listener before its first
-   * `await`, since the run waits for the listener. Behind it that cannot be seen: such a listener
-   * ends the run at `hookTimeoutMs`.
+   * Resolves when no run is active. Throws `invalid_state` in a listener before its first `await`,
+   * because the run waits for the listener. After an `await` the deadlock cannot be detected, and
+   * such a listener ends the run at `hookTimeoutMs`.
    */
   waitForIdle(): Promise<void> {
     if (this.#calling > 0) {
-      throw new BowlineError("invalid_state", "waitForIdle() in a listener would wait for itself.");
+      throw new BowlineError("invalid_state", "waitForIdle() in a listener would never resolve.");
     }
     return Promise.resolve(this.#running).then(() => {});
   }
 
   /**
-   * Forgets messages, queues, the last error and remembered approvals; keeps prompt, model and
-   * tools. Throws `invalid_state` during a run.
+   * Clears messages, queues, the last error and remembered approvals. Keeps the system prompt,
+   * model and tools. Throws `invalid_state` during a run.
    */
   reset(): void {
     this.#assertIdle();
@@ -204,12 +204,12 @@ export class Agent<TContext = unknown> {
     this.#effects.approvedTools.clear();
   }
 
-  /** Queues a message for after the current turn's tools, before the next model call. */
+  /** Queues a message to send after the current turn's tools, before the next model call. */
   steer(message: AgentMessage): void {
     this.#queues.steering.push(message);
   }
 
-  /** Queues a message for when the agent would otherwise stop. */
+  /** Queues a message to send when the run would otherwise end. */
   followUp(message: AgentMessage): void {
     this.#queues.followUp.push(message);
   }
@@ -228,8 +228,8 @@ export class Agent<TContext = unknown> {
   }
 
   /**
-   * Answers all that hooks and tools of the run wait for under this name, such as an approval.
-   * False when nothing does.
+   * Answers all hooks and tools of the run that wait under this name, such as for an approval.
+   * Returns false when none waits.
    */
   answer(name: string, value: unknown): boolean {
     return this.#effects.answer(name, value);
@@ -247,11 +247,11 @@ export class Agent<TContext = unknown> {
     const { streamFn } = this;
     if (!streamFn || (output !== undefined && !outputRun)) {
       const missing = streamFn
-        ? "outputRun: let a subclass set it to createOutputRun"
-        : "streamFn: give one";
+        ? "outputRun is missing. Set it to createOutputRun in a subclass"
+        : "streamFn is missing. Pass one";
       throw new BowlineError(
         "invalid_argument",
-        `No ${missing}, or import Agent from the main entry.`,
+        `${missing}, or import Agent from the main entry.`,
       );
     }
     const state = this.#state;
@@ -264,7 +264,7 @@ export class Agent<TContext = unknown> {
       steeringTaken,
     });
     const input: RunInput = {
-      context: state, // live: the loop appends to the agent's own messages
+      context: state, // not a copy: the loop appends to the agent's messages
       config: () => this.#config(),
       effects: { ...this.#effects, ...portsOf(this.effects), ...own },
       streamFn,
@@ -295,6 +295,6 @@ export class Agent<TContext = unknown> {
 
   #assertIdle(): void {
     if (this.#controller)
-      throw new BowlineError("invalid_state", "A run is going on: use steer() or followUp().");
+      throw new BowlineError("invalid_state", "The agent is running: use steer() or followUp().");
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Asks a person before a call runs. Bound to the exact arguments, answered once, and denied when
- * nobody answers in time.
+ * Asks a person before a call runs. An approval is bound to the exact arguments and answered once.
+ * Without an answer in time the call is denied.
  */
 import { onAbort } from "../clock.ts";
 import { defined } from "../json-value.ts";
@@ -8,28 +8,28 @@ import type { BeforeToolCallContext, BeforeToolCallResult } from "./contract/hoo
 
 export interface ApprovalAnswer {
   readonly decision: "allow" | "deny";
-  /** Who answered, for the record. */
+  /** Who answered. Recorded in the event. */
   readonly by?: string;
-  /** For the model, with `deny`. */
+  /** With `deny`: the reason that the model gets. */
   readonly reason?: string;
   /**
-   * With `allow`: later calls of a tool of this name are not asked about, whatever their arguments,
-   * until the agent's `reset()`. Kept in memory.
+   * With `allow`: later calls of a tool with this name need no approval, with any arguments, until
+   * the agent's `reset()`. Stored in memory only.
    */
   readonly remember?: "session";
 }
 
 export interface ApprovalOptions {
   /**
-   * Whether a call has to be asked about; a text is the reason that is shown. Default: every call.
-   * Calls that their tool's `needsApproval` asks for are asked about in any case.
+   * Returns whether a call needs approval. A string means yes and is the reason to show. Default:
+   * every call does. A call whose tool sets `needsApproval` always needs it.
    */
   readonly needed?: (
     context: BeforeToolCallContext,
   ) => boolean | string | undefined | PromiseLike<boolean | string | undefined>;
   /**
-   * How long an answer is waited for, in milliseconds; then the call is denied. Default 30 minutes;
-   * 0 waits for ever.
+   * Time to wait for an answer, in milliseconds; then the call is denied. Default 30 minutes; 0
+   * means no limit.
    */
   readonly timeoutMs?: number | undefined;
 }
@@ -37,9 +37,9 @@ export interface ApprovalOptions {
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
 /**
- * A `beforeToolCall` that emits `approval_request` and waits for the answer under its `approvalId`
- * (`agent.answer(approvalId, { decision: "allow" })`, from whatever face shows the question), then
- * emits `approval_answer`. Whatever is no allowance denies.
+ * Creates a `beforeToolCall` hook that asks for approval. It emits `approval_request`, waits for
+ * `agent.answer(approvalId, { decision: "allow" })`, then emits `approval_answer`. Any answer other
+ * than `allow` denies the call.
  */
 export function requireApproval(
   options: ApprovalOptions = {},
@@ -58,16 +58,16 @@ export function requireApproval(
     const reason = needs.find((need) => typeof need === "string");
     const late = new AbortController();
     const waiting = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
-    // Registered before it is announced: an answer may come at once.
+    // Wait before emitting the request, because an answer may come at once.
     const answer = run.waitFor<unknown>(approvalId, waiting).then(readAnswer, unanswered);
     const expiresAt = timeoutMs > 0 ? run.clock.now() + timeoutMs : undefined;
     const cancel = timeoutMs > 0 ? run.clock.setTimer(timeoutMs, () => late.abort()) : () => {};
-    const release = onAbort(waiting, cancel); // who is waited for may ignore it
+    const release = onAbort(waiting, cancel); // clear the timer even if waitFor ignores the signal
     const about = defined({ reason, expiresAt });
     await run.emit({ type: "approval_request", approvalId, toolCallId, toolName, args, ...about });
     const given = await answer;
     cancel();
-    release(); // Node keeps a composed signal for as long as somebody listens to it
+    release(); // Node keeps a composed signal in memory while it has listeners
     await run.emit({ type: "approval_answer", approvalId, ...given });
     if (given.remember) run.approvedTools.add(toolName);
     if (given.decision === "allow") return allow();
@@ -80,7 +80,9 @@ export function requireApproval(
     function unanswered(): Settled {
       return {
         decision: "expired",
-        reason: late.signal.aborted ? "nobody answered in time" : "the run ended before an answer",
+        reason: late.signal.aborted
+          ? "there was no answer in time"
+          : "the run ended before an answer",
       };
     }
   };
@@ -90,7 +92,7 @@ type Settled = Omit<ApprovalAnswer, "decision"> & {
   readonly decision: ApprovalAnswer["decision"] | "expired";
 };
 
-/** What is no clear allowance is a denial. */
+/** Reads an answer. Anything but an explicit `allow` is a denial. */
 function readAnswer(value: unknown): ApprovalAnswer {
   const { decision, by, reason, remember } = (value ?? {}) as Partial<
     Record<keyof ApprovalAnswer, unknown>

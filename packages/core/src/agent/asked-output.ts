@@ -1,6 +1,6 @@
 /**
- * The value that a run was asked for: where it is looked for in the run's messages, how it is
- * checked, and how often the model may try.
+ * The output value of a run: finds it in the run's messages, validates it, and limits the model's
+ * attempts.
  */
 import { onAbort, systemClock } from "../clock.ts";
 import { BowlineError, callHook } from "../errors.ts";
@@ -14,9 +14,9 @@ import { AbortGrace } from "./run/abort-grace.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput } from "./run/run.ts";
 import { STEERED } from "./run/run-tool.ts";
 
-/** The tool by which a model without native support gives its answer. */
+/** The tool with which a model without native support gives its answer. */
 export const OUTPUT_TOOL = "final_answer";
-/** Answers that do not fit, before the run ends with `invalid_output`. */
+/** Number of unfit answers after which the run ends with `invalid_output`. */
 const MAX_ATTEMPTS = 3;
 const OWNER = "the output";
 
@@ -29,9 +29,12 @@ export class AskedOutput {
   #found: { readonly value: unknown } | undefined;
   #attempts = 0;
   #calls: readonly ToolCall[] = [];
-  /** What the tool took, checked and as hooks left it. */
+  /** Values that the tool accepted, by call id: validated, after the hooks. */
   readonly #taken = new Map<string, unknown>();
-  /** What the model gave it that an earlier process took: how hooks left it is not known. */
+  /**
+   * A value that an earlier process accepted, as the model wrote it. What hooks made of it is
+   * unknown.
+   */
   #given: unknown;
   /** The run's last message. */
   #last: AgentMessage | undefined;
@@ -58,19 +61,19 @@ export class AskedOutput {
     for (const message of messages.slice(from)) this.look(message);
   }
 
-  /** The value, once there is one that fits. */
+  /** The value, once a fitting one was found. */
   get found(): { readonly value: unknown } | undefined {
     return this.#found;
   }
 
-  /** Whether the server holds its answer to the schema, so that its text is the value. */
+  /** Whether the server enforces the schema, so that the text of the answer is the value. */
   get isNative(): boolean {
-    const { model } = this.#input.config(); // which may be missing: the run says so
+    const { model } = this.#input.config(); // the model may be missing; the run reports that
     const { tools = [] } = this.#input.context;
     return isRecord(model) && supportsOutput(model, tools.length > 0);
   }
 
-  /** Notes a message of the run. Answers by the tool that did not fit were sent back; they count. */
+  /** Processes a message of the run. A failed call of the output tool counts as an attempt. */
   look(message: AgentMessage): void {
     this.#last = message;
     if (message.role === "assistant") this.#calls = toolCallsOf(message);
@@ -84,11 +87,11 @@ export class AskedOutput {
   }
 
   /**
-   * What to tell the model when it would stop without a value that fits; undefined when there is
-   * one. Throws `invalid_output` when its tries are used up.
+   * Returns the correction to send when the model would stop without a fitting value, otherwise
+   * undefined. Throws `invalid_output` when the attempts are used up.
    */
   async ask(isFollowUp: boolean): Promise<AgentMessage | undefined> {
-    // What a follow-up comes to replaces what was there, if it fits.
+    // The answer to a follow-up replaces the earlier value if it fits.
     const unfit = isFollowUp ? await this.#read() : undefined;
     const problem = this.#found === undefined ? unfit : undefined;
     if (problem !== undefined) this.#attempts++;
@@ -100,22 +103,22 @@ export class AskedOutput {
   }
 
   /**
-   * Looks for the value once more when the run is over; gives why there is none. Only a run that is
-   * done, or whose earlier process took a value, has one to be read.
+   * Looks for the value once more after the run has ended. Returns the error if there is none. Only
+   * reads it if the run is done, or if an earlier process accepted a value.
    */
   async readAtEnd(isDone: boolean): Promise<BowlineError | undefined> {
     const isWanted = this.#found === undefined && (isDone || this.#given !== undefined);
     return isWanted ? this.#readLate() : undefined;
   }
 
-  /** Takes the value from the last answer. Gives what is wrong with it, in words for the model. */
+  /** Reads the value from the last answer. Returns the problem with it, as text for the model. */
   async #read(): Promise<string | undefined> {
     const text = this.#last?.role === "assistant" ? unfenced(messageText(this.#last)) : "";
     const native = this.isNative;
     const value = this.#given ?? (native ? parseJson(text) : undefined);
     if (value === undefined)
       return native
-        ? // Not every wire was told of the schema: `streamOpenaiChat` is the small one.
+        ? // Repeat the schema, because some stream functions (`streamOpenaiChat`) do not send it.
           `The answer must be JSON that fits this schema, and nothing else:\n${JSON.stringify(this.json)}`
         : `Give the answer by calling the tool ${OUTPUT_TOOL}.`;
     const checked: ValidationResult = await validate(this.#schema, value, OWNER);
@@ -129,7 +132,10 @@ export class AskedOutput {
     return undefined;
   }
 
-  /** Bounds a check that is not ours: it has the time of a hook, after an abort none. */
+  /**
+   * Reads the value with a time limit, because the schema library's check is user code. The limit
+   * is that of a hook, and zero after an abort.
+   */
   async #readLate(): Promise<BowlineError | undefined> {
     const { signal } = this.#input;
     const { clock = systemClock, hookTimeoutMs = DEFAULT_HOOK_TIMEOUT_MS } = this.#input.config();
@@ -152,7 +158,7 @@ function invalid(problem: string): BowlineError {
   return new BowlineError("invalid_output", `No answer fitted the output schema. ${problem}`);
 }
 
-/** Models like to wrap JSON in a code block. */
+/** Removes the code block in which models often wrap JSON. */
 function unfenced(text: string): string {
   return /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text;
 }

@@ -1,4 +1,4 @@
-/** The typed way to make a tool: arguments follow from the schema, results may be plain values. */
+/** Defines tools with types: arguments are typed by the schema, and results may be plain values. */
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
 import { defined } from "../json-value.ts";
@@ -8,17 +8,17 @@ import type { AgentTool } from "./contract/tool.ts";
 import { textResult, type AgentToolResult } from "./contract/tool-result.ts";
 import { resultOf, type ToolReturn } from "./contract/tool-value.ts";
 
-/** What a tool's `execute` is told about its call. */
+/** The second argument of a tool's `execute`: the current call. */
 export interface ToolRun<TContext = unknown, TDetails = unknown> {
   readonly toolCallId: string;
-  /** Fires on abort and on the tool's time limit. */
+  /** Fires on abort and at the tool's time limit. */
   readonly signal: AbortSignal;
   readonly context: TContext;
-  /** The same for every try of this call, also after a crash. */
+  /** The same for every attempt of this call, also after a crash. */
   readonly idempotencyKey: string;
-  /** The run that called; absent when `execute` was called by hand. */
+  /** The run that made the call. Undefined when `execute` was called directly. */
   readonly run: RunPort | undefined;
-  /** Streams progress: text, or a partial result. */
+  /** Reports progress: text, or a partial result. */
   update(partial: string | AgentToolResult<TDetails>): void;
 }
 
@@ -29,30 +29,32 @@ export interface ToolDefinition<TParameters, TDetails = unknown, TContext = unkn
   /** A TypeBox schema, a JSON Schema (`as const` for types), or a Standard Schema. */
   parameters: TParameters;
   /**
-   * The JSON Schema of a Standard Schema that cannot give its own: valibot, zod/mini, zod before
+   * The JSON Schema for a Standard Schema that does not provide one: valibot, zod/mini, zod before
    * 4.2.
    */
   jsonSchema?: JsonSchema | undefined;
   /**
-   * Throw to fail. A string is the text of the result, any other value its JSON. What an
-   * `async *execute` yields is progress; what it returns, or else yielded last, is the result.
+   * Runs the tool. A throw fails the call. A returned string is the text of the result; other
+   * values become JSON. An `async *execute` yields progress, and its return value, or else its last
+   * yielded value, is the result.
    */
   execute(args: InferSchema<TParameters>, run: ToolRun<TContext, TDetails>): ToolReturn<TDetails>;
 }
 
 /**
- * A JSON Schema, or a Standard Schema that can give one: the compiler refuses what has nothing in
- * common with a type of which all is optional.
+ * A JSON Schema, or a Standard Schema that provides one. TypeScript rejects a type that shares no
+ * property with a type of only optional properties, so a Standard Schema without `jsonSchema` is a
+ * type error.
  */
 export type GivesJsonSchema = object & { readonly "~standard"?: { readonly jsonSchema?: unknown } };
 
-/** The longest names that the named wires accept, and their alphabet. */
+/** The tool names that every supported protocol accepts. */
 // Q118
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Makes a tool. Throws `invalid_argument` for a name no model server takes, without `execute`, and
- * for a schema that is none or not one of an object.
+ * Creates a tool. Throws `invalid_argument` for a name that model servers do not accept, a missing
+ * `execute`, an invalid schema, and a schema that does not describe an object.
  */
 export function defineTool<const TParameters, TDetails = unknown, TContext = unknown>(
   definition: ToolDefinition<TParameters, TDetails, TContext> & { readonly jsonSchema: JsonSchema },
@@ -72,13 +74,13 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
   if (typeof name !== "string" || !namePattern.test(name)) {
     throw new BowlineError(
       "invalid_argument",
-      `A tool's name must be 1 to 64 of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`,
+      `A tool's name must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -, not ${JSON.stringify(name)}.`,
     );
   }
   if (typeof definition.execute !== "function")
     throw new BowlineError(
       "invalid_argument",
-      `The tool "${name}" has no execute: give the function that runs it.`,
+      `The tool "${name}" has no execute. Pass the function that runs it.`,
     );
   const given: unknown = rest.parameters;
   const parameters =
@@ -87,7 +89,7 @@ export function defineTool<const TParameters, TDetails = unknown, TContext = unk
   const { needsApproval } = definition;
   return {
     ...rest,
-    // A definition may be an instance of a class, whose methods are not its own.
+    // A definition may be a class instance, whose methods a spread does not copy.
     ...defined({
       prepareArguments: definition.prepareArguments?.bind(definition),
       needsApproval:

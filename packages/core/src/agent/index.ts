@@ -1,5 +1,6 @@
 /**
- * The agent and the loop without a wire: bring a `streamFn`, and a bundle holds only what it uses.
+ * The agent and the loop without a wire protocol. Pass a `streamFn`, and the bundle contains only
+ * the protocol you use.
  */
 export { Agent } from "./agent.ts";
 export type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";

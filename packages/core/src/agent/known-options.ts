@@ -1,4 +1,7 @@
-/** The options there are, as data: what JavaScript gives beside them is refused, not ignored. */
+/**
+ * The list of known options. Unknown options, which plain JavaScript can pass, are refused instead
+ * of ignored.
+ */
 import { BowlineError } from "../errors.ts";
 import type { AgentOptions, AgentSettings } from "./agent-options.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
@@ -84,9 +87,9 @@ export function checkLoopConfig(config: object): void {
 }
 
 /**
- * Throws `invalid_argument` for a name in `given` that is not among `known`, with the nearest known
- * name. Names whose value is undefined are ignored. `kind` is what the message calls a name, by
- * default "option".
+ * Throws `invalid_argument` for a name in `given` that is not in `known`. The message suggests the
+ * most similar known name. Names with an undefined value are ignored. `kind` is the noun for a name
+ * in the message. Default "option".
  */
 export function checkNames(given: object, known: readonly string[], kind = "option"): void {
   for (const [name, value] of Object.entries(given)) {
@@ -94,12 +97,15 @@ export function checkNames(given: object, known: readonly string[], kind = "opti
     const [nearest] = known.toSorted((a, b) => likeness(name, b) - likeness(name, a));
     throw new BowlineError(
       "invalid_argument",
-      `There is no ${kind} "${name}". Did you mean "${nearest}"?`,
+      `Unknown ${kind} "${name}". Did you mean "${nearest}"?`,
     );
   }
 }
 
-/** From 0 to 1: how many pairs of letters that stand together two names share. */
+/**
+ * Returns the similarity of two names, from 0 to 1, by the adjacent pairs of letters that they
+ * share.
+ */
 function likeness(name: string, known: string): number {
   const [one = [], other = []] = [name, known].map((text) =>
     Array.from(text.toLowerCase(), (letter, at) => letter + text.charAt(at + 1).toLowerCase()),

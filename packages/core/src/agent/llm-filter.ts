@@ -3,9 +3,9 @@ import { isLlmMessage, type Message } from "../llm/message.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 
 /**
- * Keeps what a model understands. A list that grows, as a run's does, is looked through once, so
- * that a turn costs the same however many came before; one that was cut, as far as the cut shows in
- * its last known message, once more.
+ * Creates a filter that keeps the messages a model understands. It checks only the new messages of
+ * a list that grows, so the cost of a turn does not grow with the transcript. It checks the whole
+ * list again when the last message it knew has changed place.
  */
 export function createLlmFilter(): (messages: AgentMessage[]) => Message[] {
   let known: readonly AgentMessage[] = [];

@@ -1,6 +1,6 @@
 /**
- * The loop without an agent: a run over a context, its events as a stream or to a sink. Everything
- * it touches is passed in.
+ * The loop without an agent: runs over a context and gives its events as a stream or to a sink. All
+ * dependencies are passed in.
  */
 import { BowlineError } from "../errors.ts";
 import type { StreamFn } from "../llm/model.ts";
@@ -13,9 +13,9 @@ import { assertContinuable } from "./run/continuable.ts";
 import { runLoop } from "./run/run-loop.ts";
 
 /**
- * Runs from new messages. The stream is observational: it keeps the order and waits for nobody;
- * breaking out of it aborts the run. `context.messages` is copied. Throws `invalid_argument`
- * without a stream function.
+ * Runs from new messages and returns the events as a stream. The run does not wait for readers of
+ * the stream. Breaking out of the stream aborts the run. `context.messages` is copied. Throws
+ * `invalid_argument` without a stream function.
  */
 export function agentLoop(
   prompts: AgentMessage[],
@@ -29,8 +29,8 @@ export function agentLoop(
 }
 
 /**
- * Goes on from a context whose last message is no whole answer; new messages are pushed onto
- * `context.messages`. Throws `invalid_state` for one that is, and for no messages.
+ * Continues from a context and appends new messages to `context.messages`. Throws `invalid_state`
+ * when the context has no messages or its last message is a complete answer.
  */
 export function agentLoopContinue(
   context: AgentContext,
@@ -43,7 +43,7 @@ export function agentLoopContinue(
 }
 
 /**
- * {@link agentLoop} with a sink in place of a stream: the run waits for what it returns, as for a
+ * {@link agentLoop} with a sink instead of a stream. The run awaits the sink, as it awaits a
  * listener of an agent. Resolves with the new messages, also when the run failed.
  */
 export async function runAgentLoop(
@@ -65,7 +65,7 @@ export async function runAgentLoop(
   );
 }
 
-/** {@link agentLoopContinue} with such a sink. */
+/** {@link agentLoopContinue} with a sink instead of a stream. */
 export async function runAgentLoopContinue(
   context: AgentContext,
   config: AgentLoopConfig,
@@ -88,7 +88,7 @@ function required(streamFn: StreamFn | undefined): StreamFn {
   if (streamFn) return streamFn;
   throw new BowlineError(
     "invalid_argument",
-    "A stream function is needed: pass one, or import from the package's main entry, which has a default.",
+    "The stream function is missing. Pass one, or import from the main entry, which has a default.",
   );
 }
 
@@ -99,14 +99,14 @@ function startLoop(
   signal: AbortSignal | undefined,
   streamFn: StreamFn | undefined,
 ): EventStream<AgentEvent, AgentMessage[]> {
-  const asked = required(streamFn); // thrown to the caller, where a stream would only reject
+  const asked = required(streamFn); // throws here; the stream would only reject
   return new EventStream(
     (push, either) => messagesOf(prompts, context, config, (event) => push([event]), either, asked),
     signal,
   );
 }
 
-/** One run of the low-level loop: its events to `publish`, its new messages back. */
+/** Runs the loop once with events to `publish`. Resolves with the new messages. */
 async function messagesOf(
   prompts: AgentMessage[],
   context: AgentContext,
@@ -121,8 +121,8 @@ async function messagesOf(
 }
 
 /**
- * The configuration's own queues. What one throws that is only asked about is said when it is read:
- * calls are open until then.
+ * Connects the queues of the configuration. An error of `hasSteeringMessages` is thrown at the next
+ * read of a queue, because calls are still pending before that.
  */
 function queuesOf(config: AgentLoopConfig): Partial<Effects> {
   const { hasSteeringMessages } = config;

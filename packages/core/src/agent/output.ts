@@ -1,7 +1,7 @@
 /**
- * A run whose result is a value of a schema. Where the server holds its answer to a schema the
- * answer's text is the value; elsewhere the model gives it by a tool that ends the run. Either way
- * it is checked, and sent back a bounded number of times.
+ * Runs whose result is a value of a schema. If the server enforces schemas, the text of the answer
+ * is the value. Otherwise the model gives the value with a tool that ends the run. The value is
+ * validated in both cases, and the model may correct it a limited number of times.
  */
 import { BowlineError } from "../errors.ts";
 import { AskedOutput, OUTPUT_TOOL } from "./asked-output.ts";
@@ -10,11 +10,11 @@ import type { AgentContext, AgentLoopConfig } from "./contract/hooks.ts";
 import type { RunInput } from "./run/run.ts";
 import type { RunResult } from "./run/run-result.ts";
 
-/** A run with an output: what it is made from, and what its result holds. */
+/** A run with an output: its changed input, and a step that completes its result. */
 export interface OutputRun {
   readonly input: RunInput;
   /**
-   * Puts the value into the result; a run that ended well without one failed with `invalid_output`.
+   * Adds the value to the result. A run that is done without a value fails with `invalid_output`.
    */
   readonly finish: (result: RunResult) => Promise<RunResult>;
 }
@@ -22,15 +22,15 @@ export interface OutputRun {
 export type OutputRunFactory = (schema: unknown, input: RunInput) => OutputRun;
 
 /**
- * Makes a run for an output. Throws `invalid_argument` for a schema that does not describe an
- * object, and for a tool of its tool's name.
+ * Creates a run for an output. Throws `invalid_argument` for a schema that does not describe an
+ * object, and when a tool already has the name of the output tool.
  */
 export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   const output = new AskedOutput(schema, input);
   if ((input.context.tools ?? []).some(({ name }) => name === OUTPUT_TOOL))
     throw new BowlineError(
       "invalid_argument",
-      `An output takes the name "${OUTPUT_TOOL}": rename that tool.`,
+      `A run with "output" adds a tool named "${OUTPUT_TOOL}". Rename your tool of that name.`,
     );
   return {
     input: {
@@ -49,7 +49,10 @@ export function createOutputRun(schema: unknown, input: RunInput): OutputRun {
   };
 }
 
-/** The same context, whatever is assigned to it, with one more tool where a model needs it. */
+/**
+ * Returns a view of the context that follows later assignments and adds the output tool if the
+ * model needs it.
+ */
 function withTool(context: AgentContext, output: AskedOutput): AgentContext {
   return Object.create(context, {
     tools: {
@@ -75,7 +78,7 @@ function withOutput(config: AgentLoopConfig, output: AskedOutput): AgentLoopConf
 function watched({ effects, config }: RunInput, output: AskedOutput): Effects {
   return {
     ...effects,
-    // By its events: the transcript may be assigned anew meanwhile.
+    // Follow the events, because the transcript may be replaced during the run.
     publish(event, hear) {
       if (event.type === "message_end" && event.parentRunId === config().parentRunId)
         output.look(event.message);

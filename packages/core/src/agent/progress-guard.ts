@@ -1,35 +1,38 @@
 /**
- * Stops an agent that goes in circles: first the model is told, then the run ends. A pure reading
- * of the transcript's tail.
+ * Stops an agent that repeats itself: it first warns the model, then ends the run. It only reads
+ * the end of the transcript.
  */
 import { BowlineError } from "../errors.ts";
 import { toolCallsOf, type AssistantMessage, type ToolResultMessage } from "../llm/message.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 
 export interface ProgressGuardOptions {
-  /** From this many rounds of the same calls with the same results the model is told. Default 3. */
+  /**
+   * Number of repeated rounds (same calls, same results) after which the model is warned. Default
+   * 3.
+   */
   readonly warnAfter?: number | undefined;
-  /** From this many on the run ends with `no_progress`. Default 5. */
+  /** Number of repeated rounds after which the run ends with `no_progress`. Default 5. */
   readonly stopAfter?: number | undefined;
   /**
-   * The longest pattern that counts as a circle, in rounds: 2 finds two calls that alternate.
-   * Default 2.
+   * Length of the longest pattern that counts as a repetition, in rounds. 2 finds two alternating
+   * calls. Default 2.
    */
   readonly maxPeriod?: number | undefined;
-  /** For the note to the model. Default: the system's clock. */
+  /** Timestamp for the warning to the model, in milliseconds. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * A `transformContext`: when the last rounds of tool calls repeat themselves, calls and results
- * alike, it adds a note for that one request; when they go on it throws `no_progress`. A message of
- * the user begins anew. It looks at a bounded tail.
+ * Creates a `transformContext` hook. When the last rounds of tool calls repeat with equal calls and
+ * results, it adds a warning to that request. When they continue, it throws `no_progress`. A user
+ * message resets the count. It only reads the last `stopAfter * maxPeriod` rounds.
  */
 export function createProgressGuard(
   options: ProgressGuardOptions = {},
 ): (messages: AgentMessage[]) => AgentMessage[] {
   const { warnAfter = 3, stopAfter = 5, maxPeriod = 2, now = Date.now } = options;
-  /** Rounds do not change: each is read once. */
+  /** Memoised rounds, because a finished round does not change. */
   const known = new WeakMap<AssistantMessage, string>();
   return (messages) => {
     const rounds = lastRounds(messages, stopAfter * maxPeriod, known);
@@ -49,8 +52,8 @@ export function createProgressGuard(
 }
 
 /**
- * Each round of tool calls as one text, the newest first; at most `limit`, and none before the
- * user's last message.
+ * Returns each round of tool calls as one text, newest first. At most `limit` rounds, and none
+ * before the last user message.
  */
 function lastRounds(
   messages: readonly AgentMessage[],
@@ -73,7 +76,7 @@ function lastRounds(
   return rounds;
 }
 
-/** What was called and what came of it, without ids and times. */
+/** Serialises the calls and results of a round, without ids and times. */
 function roundText(message: AssistantMessage, results: readonly ToolResultMessage[]): string {
   const calls = toolCallsOf(message).map(({ name, argumentsText, ...call }) => [
     name,
@@ -82,7 +85,7 @@ function roundText(message: AssistantMessage, results: readonly ToolResultMessag
   return JSON.stringify([calls, results.map(({ content, isError }) => [content, isError])]);
 }
 
-/** How often the newest `period` rounds stand one after the other. */
+/** Counts how often the newest `period` rounds occur in a row. */
 function repeatsOf(rounds: readonly string[], period: number): number {
   const pattern = rounds.slice(0, period);
   const most = Math.floor(rounds.length / period);

@@ -1,4 +1,4 @@
-/** Messages that wait for the loop: all at once, or one a turn. */
+/** The queue of messages for the loop: delivers all at once, or one per turn. */
 import { BowlineError } from "../errors.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 
@@ -17,17 +17,19 @@ export class MessageQueue {
     return this.#messages.length;
   }
 
-  /** Throws `invalid_argument` for what would spoil the transcript, such as a text. */
+  /**
+   * Adds a message. Throws `invalid_argument` for a value that is not a message, such as a string.
+   */
   push(message: AgentMessage): void {
     if (!(message as AgentMessage | undefined)?.role)
       throw new BowlineError(
         "invalid_argument",
-        'A queue takes messages, such as { role: "user", content: "…" }.',
+        'A queue accepts only messages, such as { role: "user", content: "…" }.',
       );
     this.#messages.push(message);
   }
 
-  /** Removes and gives what is due now. */
+  /** Removes and returns the messages that are due now. */
   take(): AgentMessage[] {
     const due = this.#messages.splice(0, this.mode === "all" ? this.#messages.length : 1);
     this.#taken.add(due);
@@ -35,8 +37,8 @@ export class MessageQueue {
   }
 
   /**
-   * Puts what was taken back in its place, unless the queue was cleared meanwhile. What was not
-   * taken here is no concern of it.
+   * Puts a batch back at the front, unless the queue was cleared since. Ignores batches that this
+   * queue did not hand out.
    */
   giveBack(taken: readonly AgentMessage[]): void {
     if (this.#taken.has(taken)) this.#messages.unshift(...taken);

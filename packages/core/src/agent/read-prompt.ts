@@ -5,12 +5,12 @@ import type { ImageContent } from "../llm/message.ts";
 import type { PromptOptions } from "./agent-options.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 
-/** Roles of other libraries' messages for what is a field here. */
+/** Roles that other libraries use for the system prompt. */
 const unsent: ReadonlySet<string> = new Set(["system", "developer"]);
 
 /**
- * The messages that a prompt comes to, and its output schema. Throws `invalid_argument` for what is
- * no prompt.
+ * Returns the messages and the output schema of a prompt. Throws `invalid_argument` for an invalid
+ * prompt.
  */
 export function readPrompt(
   input: string | AgentMessage | AgentMessage[],
@@ -35,13 +35,13 @@ export function readPrompt(
   if (!isSound || !isRecord(options))
     throw new BowlineError(
       "invalid_argument",
-      "prompt() takes a text, or messages with a role; then images, or options.",
+      "prompt() takes a string or messages with a role, then images or options.",
     );
   for (const { role } of prompts)
     if (unsent.has(role))
       throw new BowlineError(
         "invalid_argument",
-        `A message of the role "${role}" is never sent: give its text as systemPrompt.`,
+        `Messages with the role "${role}" are not supported. Pass the text as systemPrompt.`,
       );
   return { prompts, output };
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent holds between runs, and what a run is doing. A fold over the run's events keeps the
- * read-only part.
+ * The state of an agent and of its current run. The read-only fields are updated from the run's
+ * events.
  */
 import type { Optional } from "../json-value.ts";
 import type { ThinkingLevel, Model } from "../llm/model.ts";
@@ -16,20 +16,20 @@ export interface AgentState {
   tools: AgentTool[];
   /** Assigning copies the array; changing the array changes the state. */
   messages: AgentMessage[];
-  /** True until the run has settled, awaited `agent_end` listeners included. */
+  /** True during a run, until awaited `agent_end` listeners are done. */
   readonly isStreaming: boolean;
-  /** The message that is being received. */
+  /** The message that is being streamed. */
   readonly streamingMessage?: AgentMessage | undefined;
   /**
-   * Ids of the calls that were started and have not ended; another set when they have changed, for
-   * pages that compare.
+   * Ids of the tool calls that are running. Each change makes a new set, so that pages can compare
+   * by identity.
    */
   readonly pendingToolCalls: ReadonlySet<string>;
-  /** Why the last run failed; cleared when the next begins. */
+  /** Error message of the last run. Cleared when the next run begins. */
   readonly errorMessage?: string | undefined;
 }
 
-/** Stands in until a model is set; no server knows it. */
+/** Placeholder until a model is set. */
 const noModel: Model = {
   id: "unknown",
   name: "unknown",
@@ -43,12 +43,12 @@ const noModel: Model = {
 export interface InitialState<TContext = unknown> extends Optional<
   Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "messages">
 > {
-  /** Of those that take the agent's context. */
+  /** Tools that accept the agent's context. */
   tools?: AgentTool<unknown, unknown, TContext>[] | undefined;
 }
 
 const shared = {
-  // Thousands of calls may start at once: they are copied when they are looked at.
+  // Copied on first read, because thousands of calls may start at once.
   pendingToolCalls: {
     enumerable: true,
     get(this: MutableAgentState) {
@@ -72,8 +72,8 @@ const shared = {
 };
 
 /**
- * The state as its owner sees it. Accessors in a literal would make each a slow dictionary; these
- * are shared by all, and enumerable as a literal's are.
+ * The state as the agent sees it. All states share the same accessors, which are enumerable as in
+ * an object literal. Accessors in a literal would put each state into V8's slow dictionary mode.
  */
 export class MutableAgentState implements AgentState {
   systemPrompt: string;
@@ -86,8 +86,8 @@ export class MutableAgentState implements AgentState {
   errorMessage: string | undefined;
   declare readonly pendingToolCalls: ReadonlySet<string>;
   /**
-   * Not enumerable, and no private field: such cannot be read through a proxy, or an object that
-   * inherits.
+   * Not enumerable. Not a private field either, because a proxy or an inheriting object cannot read
+   * those.
    */
   declare readonly lists: Pick<AgentState, "tools" | "messages"> & {
     readonly calls: Set<string>;
@@ -111,14 +111,17 @@ export class MutableAgentState implements AgentState {
   }
 }
 
-/** Folds one event in, before any listener sees it. The loop itself appends to `messages`. */
+/**
+ * Applies an event to the state, before any listener gets the event. The loop itself appends to
+ * `messages`.
+ */
 export function applyToState(state: MutableAgentState, event: AgentEvent): void {
   switch (event.type) {
     case "agent_start":
       state.errorMessage = undefined;
       break;
     case "message_start":
-    case "message_update": // another object after a retraction
+    case "message_update": // a retraction replaces the message object
       if (event.message.role === "assistant") state.streamingMessage = event.message;
       break;
     case "message_end":
@@ -133,7 +136,7 @@ export function applyToState(state: MutableAgentState, event: AgentEvent): void 
       state.errorMessage = event.message.errorMessage;
       break;
     case "agent_end":
-      // An abort that the last answer has told in its words has been told.
+      // Keep the last answer's own message about the abort.
       if (event.reason !== "aborted" || !state.errorMessage)
         state.errorMessage = event.error?.message;
       break;

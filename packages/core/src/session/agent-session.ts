@@ -1,7 +1,7 @@
 /**
- * An agent whose runs are kept. What a run did stands in the log before it goes on: messages by an
- * awaited listener, a tool's intent before it starts and its result after it ended, by the agent's
- * effects. So another process can go on where this one stopped.
+ * Records an agent's runs in a session. Each step is in the log before the run continues, so
+ * another process can resume where this one stopped. An awaited listener writes messages. The
+ * agent's effects write a tool's intent before it starts and its result after it ends.
  */
 import type { Agent } from "../agent/agent.ts";
 import type { PromptOptions } from "../agent/agent-options.ts";
@@ -19,63 +19,63 @@ import type { Store } from "./store.ts";
 export interface AgentSession {
   readonly session: Session;
   /**
-   * The run that its process did not finish. Undefined when there is none, and from the next run's
-   * start on.
+   * The run that an earlier process did not finish. Undefined when there is none, and after the
+   * next run has started.
    */
   readonly interrupted: InterruptedRun | undefined;
   /**
-   * Goes on with {@link interrupted}; undefined when there is none. Tools with a recorded result
-   * are not run again; those that were running are run again if they say `replay: "safe"`, and
-   * reported to the model as unknown otherwise. A run that was being aborted is brought to its end.
-   * A prompt instead of this ends the run as `interrupted`, its calls answered. `output` is the
-   * schema of a run that was asked for a value, once more.
+   * Resumes {@link interrupted}. Resolves with undefined when there is none. Tools with a recorded
+   * result do not run again. Tools that were running run again if they have `replay: "safe"`;
+   * otherwise the model is told that their outcome is unknown. A run that was being aborted is
+   * ended. Pass `output` again for a run that had it. If you call `prompt()` instead, the run ends
+   * as `interrupted` and its pending calls get results.
    */
   resume<const TSchema>(
     this: void,
     options?: Pick<PromptOptions<TSchema>, "output">,
   ): Promise<RunResult<InferSchema<TSchema>> | undefined>;
   /**
-   * Resolves when what was queued so far (`steer`, `followUp`) is in the log, from which the next
-   * process takes what no run has taken. Rejects when it could not be written.
+   * Resolves when all messages queued so far (`steer`, `followUp`) are in the log. The next process
+   * queues those again that no run has taken. Rejects when they could not be written.
    */
   queued(this: void): Promise<void>;
   /**
-   * Why nothing is kept any more. Until there is a reason, what a later listener hears of a run
-   * that goes on is in the log.
+   * The error after which nothing more is recorded. While it is undefined, an event that reaches a
+   * later listener is in the log.
    */
   readonly failure: BowlineError | undefined;
   /**
-   * Ends the keeping; the session stays open. What waits in the agent's queues is the agent's alone
-   * from then on.
+   * Stops recording and leaves the session open. Messages in the agent's queues then stay only in
+   * the agent.
    */
   detach(this: void): void;
 }
 
 /**
- * More than one step of a run can have events: the numbers of a resumed run begin beyond all that
- * were given out.
+ * Sequence numbers reserved per log entry, so that the events of a resumed run begin after all
+ * numbers already used. A step can have more than one event.
  */
 const SEQ_PER_ENTRY = 1_000_000;
 
 /**
- * Keeps the agent's runs in the session, which is open for writing. The agent's messages become the
- * session's, as a model is shown them. Rejects with `invalid_state` during a run, for an agent that
- * has messages already, and for a session that has another agent.
+ * Records the agent's runs in the session, which must be open for writing. The agent gets the
+ * session's messages, in the form that a model sees. Rejects with `invalid_state` during a run, for
+ * an agent that already has messages, and for a session that has another agent.
  *
- * When an entry cannot be written, the run ends with that error (`storage_failed`), and so does
- * every later one: the session then has to be opened again, with a new agent, and holds all that
- * was written before.
+ * When an entry cannot be written, this run and every later one end with `storage_failed`. Open the
+ * session again with a new agent; it holds everything written before.
  */
 export async function attachSession<TContext>(
   agent: Agent<TContext>,
   session: Session,
 ): Promise<AgentSession> {
-  if (agent.state.isStreaming) throw new BowlineError("invalid_state", "A run is going on.");
-  if (agent.state.messages.length > 0) {
+  if (agent.state.isStreaming)
     throw new BowlineError(
       "invalid_state",
-      "The agent has messages already: a session begins with a new agent.",
+      "The agent is running. Attach it before or after the run.",
     );
+  if (agent.state.messages.length > 0) {
+    throw new BowlineError("invalid_state", "The agent already has messages. Attach a new agent.");
   }
   const release = session.claim();
   try {
@@ -95,7 +95,7 @@ async function attach<TContext>(
   const state = await session.state();
   const { run: last } = state;
   const open = last?.reason === undefined && last?.hasBegun === true && !rewound ? last : undefined;
-  // An entry for each life of a run keeps the numbers of their events apart.
+  // An entry for each resume separates the event numbers of the processes of a run.
   const reopened = open && (await session.append({ type: "reopen", runId: open.runId }));
   const seq = ((reopened?.seq ?? 0) + 1) * SEQ_PER_ENTRY;
   const interrupted = open && { runId: open.runId, turns: open.turns, usage: open.usage, seq };
@@ -135,16 +135,16 @@ async function resumeRun<TContext, const TSchema>(
   const running = agent.resume(interrupted, options);
   if (isAborted) agent.abort();
   const result = await running;
-  // Its best answer may be one that was given before the process ended.
+  // The best answer may be one from the earlier process.
   const answers = agent.state.messages.filter((message) => message.role === "assistant");
   const ofRun = result.turns > 0 ? answers.slice(-result.turns) : [];
   return { ...result, ...bestAnswer(ofRun, result.reason) };
 }
 
 /**
- * Opens a session, attaches the agent and goes on with the run that was interrupted, if there is
- * one. The agent needs the model, the tools and the hooks of the one before. Rejects as {@link
- * openSession} and {@link attachSession} do.
+ * Opens a session, attaches the agent and resumes the interrupted run, if any. Configure the agent
+ * with the same model, tools and hooks as before. Rejects as {@link openSession} and {@link
+ * attachSession} do.
  */
 export async function resumeSession<TContext, const TSchema>(
   store: Store,
@@ -162,7 +162,7 @@ export async function resumeSession<TContext, const TSchema>(
   }
 }
 
-/** Who rewound into the middle of a run does not want its end. */
+/** Returns whether the session was rewound. A run that was rewound is not resumed. */
 async function isRewound(session: Session): Promise<boolean> {
   const head = await session.head();
   for await (const { id } of session.entries({ reverse: true })) return id !== head;

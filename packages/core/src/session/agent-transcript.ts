@@ -1,4 +1,4 @@
-/** An agent's messages and the entries that they have in its session. */
+/** Maps an agent's messages to their entries in its session. */
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentState } from "../agent/state.ts";
 import { BowlineError } from "../errors.ts";
@@ -10,10 +10,10 @@ export class AgentTranscript {
   readonly #agent: { readonly state: AgentState };
   readonly #log: RunLog;
   readonly #ids = new WeakMap<AgentMessage, string>();
-  /** The agent's messages that are in the session, in their order. */
+  /** The agent's messages that are in the session, in order. */
   readonly #known: AgentMessage[];
 
-  /** Gives the agent the messages of these entries. */
+  /** Adds the messages of these entries to the agent. */
   constructor(
     agent: { readonly state: AgentState },
     log: RunLog,
@@ -32,24 +32,24 @@ export class AgentTranscript {
     return this.#agent.state.messages;
   }
 
-  /** The entry of a message; undefined for a summary. */
+  /** Returns the entry id of a message, or undefined for a summary. */
   readonly idOf = (message: AgentMessage): string | undefined => this.#ids.get(message);
 
-  /** Writes a message's entry. */
+  /** Writes the entry of a message. */
   async add(message: AgentMessage, body: EntryBody): Promise<void> {
     const { id } = await this.#log.add(body);
     this.#ids.set(message, id);
     this.#known.push(message);
   }
 
-  /** Writes what the program added before this message. */
+  /** Writes the messages that the program added before this one. */
   addBefore(message: AgentMessage): Promise<void> {
     return this.addUpTo(this.messages.indexOf(message, this.#known.length));
   }
 
   /**
-   * Writes the first `count` messages, those that the program added; none where it moved others, as
-   * the next run says.
+   * Writes the messages that the program added, up to the first `count`. Writes none if the program
+   * moved other messages; the next run reports that.
    */
   async addUpTo(count: number): Promise<void> {
     const { messages } = this;
@@ -59,17 +59,17 @@ export class AgentTranscript {
   }
 
   /**
-   * Writes what the program added to the agent's messages between runs. Throws `invalid_state` for
-   * other changes, which no entry can say.
+   * Writes the messages that the program added between runs. Rejects with `invalid_state` for other
+   * changes, which entries cannot express.
    */
   async catchUp(count: number): Promise<void> {
     const { messages } = this;
     const changed = this.#known.findIndex((message, index) => messages[index] !== message);
     if (changed >= 0) {
-      const advice = `messages[${changed}] is another. Rewind the session, and attach a new agent.`;
+      const advice = `messages[${changed}] was replaced. Rewind the session, and attach a new agent.`;
       throw new BowlineError(
         "invalid_state",
-        `The agent's messages are no longer those of its session: ${advice}`,
+        `The agent's messages no longer match its session: ${advice}`,
       );
     }
     await this.addUpTo(count);

@@ -1,74 +1,83 @@
 /**
- * What a session's append-only log holds. A session is the fold of its entries; nothing is changed
- * or removed.
+ * The entries of a session's append-only log. The state of a session follows from its entries,
+ * which are never changed or removed.
  */
 import type { ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { Message } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 
-/** What is known of a session before its first entry, and never changes. */
+/** Facts about a session that never change. */
 export interface SessionHeader {
-  /** Any well-formed text of 1 to 512 characters; it need not be fit for a file name. */
+  /** Any well-formed string of 1 to 512 characters. It need not be a valid file name. */
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Where this session was forked from: its first entries are copies of the path to that entry. */
+  /**
+   * The session and entry that this session was forked from. Its first entries are copies of the
+   * path to that entry.
+   */
   readonly origin?: { readonly sessionId: string; readonly entryId: string };
-  /** The application's own, JSON-safe: a working folder, an agent's name. */
+  /** JSON-safe data of the application, such as a working folder or an agent's name. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 export interface EntryBase {
   /**
-   * Counts from 0 in the order of appending; a number is passed over only where a record was
+   * Sequence number from 0, in order of appending. A number is missing only where a record was
    * damaged.
    */
   readonly seq: number;
   readonly id: string;
   /**
-   * The entry this one follows; `null` for a first. Entries form a tree, and a rewind is a new
-   * child of an old entry.
+   * The id of the previous entry; `null` for a first one. Entries form a tree, and a rewind adds a
+   * new child to an old entry.
    */
   readonly parentId: string | null;
   /**
-   * Milliseconds since the epoch, as the clock said: order is `seq`, so a clock that is set back
+   * Milliseconds since the epoch. The order of entries is by `seq`, so a clock that is set back
    * does no harm.
    */
   readonly timestamp: number;
 }
 
-/** How a run ended, as the loop's `agent_end` says it; `interrupted` is found on reopening. */
+/**
+ * How a run ended, as in `agent_end`. `interrupted` is written when an unfinished run is found
+ * later.
+ */
 export type RunEnd = "done" | "length" | "error" | "aborted" | "budget" | "interrupted";
 
 /**
- * The model that is asked. `provider` and `model` are empty where an agent was chosen whose model
- * is not known before its first run.
+ * The model in use. `provider` and `model` are empty if an agent was chosen whose model is unknown
+ * before its first run.
  */
 export interface SessionModel {
   readonly provider: string;
   readonly model: string;
   readonly thinkingLevel?: string;
-  /** Who answers, where an application has several agents. */
+  /** The name of the agent, in an application with several agents. */
   readonly agent?: string;
 }
 
-/** Of messages that wait: for the next model call, or for when the run would stop. */
+/**
+ * The queue of a message: `steering` for the next model call, `followUp` for when the run would
+ * end.
+ */
 export type QueueKind = "steering" | "followUp";
 
 export type EntryBody =
-  /** `model` here lets a reader know it without going back beyond the last run. */
+  /** Start of a run. It repeats the model, so that a reader need not read earlier entries. */
   | {
       readonly type: "run_start";
       readonly runId: string;
       readonly parentRunId?: string;
       readonly model?: SessionModel;
-      /** It has no message of its own to begin with: the model was asked about what was there. */
+      /** Set for a run without a prompt, which continued from the existing messages. */
       readonly continues?: true;
-      /** The `queued` entries from before that still wait; absent when none does. */
+      /** Ids of earlier `queued` entries that are still pending. Absent when there are none. */
       readonly queuedIds?: readonly string[];
     }
-  /** Another process found the run open: numbers of the run's events go on beyond this entry. */
+  /** Another process resumes the run. The run's event numbers continue from this entry. */
   | { readonly type: "reopen"; readonly runId: string }
   | {
       readonly type: "run_end";
@@ -81,36 +90,37 @@ export type EntryBody =
       readonly type: "message";
       readonly runId?: string;
       readonly message: SessionMessage;
-      /** The `queued` entry that it waited as. */
+      /** Id of the `queued` entry of this message. */
       readonly queuedId?: string;
     }
-  /** It waits for a run to take it: it is in the transcript when a `message` names this entry. */
+  /** A queued message. It is in the transcript once a `message` entry names this entry. */
   | { readonly type: "queued"; readonly queue: QueueKind; readonly message: SessionMessage }
-  /** What waits in this queue is not wanted any more. */
+  /** The messages in this queue were discarded. */
   | { readonly type: "queue_clear"; readonly queue: QueueKind }
   | ({ readonly type: "model_change" } & SessionModel)
   /**
-   * From here on a model is shown `summary`, as it is and unless it is empty, for what comes before
-   * `firstKeptId` (`null`: before this entry).
+   * From here on, a model gets `summary` instead of the messages before `firstKeptId` (`null`:
+   * before this entry). An empty summary is not sent.
    */
   | {
       readonly type: "compaction";
       readonly summary: string;
       readonly firstKeptId: string | null;
       /**
-       * Messages from before `firstKeptId` that are shown all the same, before the summary: the
-       * last of the user's.
+       * Messages before `firstKeptId` that are still sent, before the summary: the last user
+       * message.
        */
       readonly earlierIds?: readonly string[];
-      /** Tool results from before this entry are shown cut down to so many tokens. */
+      /** Tool results before this entry are shortened to this many tokens when sent. */
       readonly maxResultTokens?: number;
       readonly tokensBefore?: number;
     }
-  /** An empty label takes the entry's label away. */
+  /** Sets an entry's label. An empty label removes it. */
   | { readonly type: "label"; readonly targetId: string; readonly label: string }
   | { readonly type: "title"; readonly title: string }
   /**
-   * Written before a tool starts: after a crash, a call with an intent and no result is in doubt.
+   * Written before a tool starts. After a crash, the outcome of a call with an intent but no result
+   * is unknown.
    */
   | {
       readonly type: "tool_intent";
@@ -126,11 +136,12 @@ export type EntryBody =
       readonly runId: string;
       readonly toolCallId: string;
       /**
-       * Its intent's. Call ids do not tell calls apart: servers use them again from turn to turn.
+       * The key of the intent. Call ids do not identify a call, because servers reuse them in later
+       * turns.
        */
       // Q041
       readonly idempotencyKey: string;
-      /** All that the step gave, as the loop gets it again. */
+      /** The whole result of the step, which the loop gets again on resume. */
       readonly result: unknown;
       readonly isError: boolean;
     }
@@ -153,10 +164,10 @@ export type EntryBody =
       readonly remember?: "session";
     }
   | { readonly type: "abort"; readonly runId: string; readonly reason?: string }
-  /** Of model calls that are in no message, such as a compaction's. */
+  /** Usage of model calls that no message carries, such as those of a compaction. */
   | { readonly type: "usage"; readonly runId: string; readonly usage: Usage };
 
-/** A message of the application's own (`CustomAgentMessages`), kept as it is. */
+/** A custom message of the application (`CustomAgentMessages`), stored as is. */
 interface CustomMessage {
   readonly role: string;
 }
@@ -168,8 +179,8 @@ type WithBase<T> = T extends unknown ? T & EntryBase : never;
 export type Entry = WithBase<EntryBody>;
 
 /**
- * An entry as it is read: a newer version's types are kept as they are. {@link isKnownEntry} tells
- * which it is.
+ * An entry as read from a store. Entries of types from newer versions are kept as is; {@link
+ * isKnownEntry} detects them.
  */
 export type AnyEntry = EntryBase & { readonly type: string };
 
@@ -192,11 +203,12 @@ const knownTypes: Readonly<Record<Entry["type"], true>> = {
   usage: true,
 };
 
+/** Returns whether this version knows the entry's type. */
 export function isKnownEntry(entry: AnyEntry): entry is Entry {
   return Object.hasOwn(knownTypes, entry.type);
 }
 
-/** The model that an entry names: of a run that began, or of a choice. */
+/** Returns the model that a `run_start` or `model_change` entry names, otherwise undefined. */
 export function modelIn(entry: Entry): SessionModel | undefined {
   if (entry.type === "run_start") return entry.model;
   if (entry.type !== "model_change") return undefined;

@@ -1,4 +1,4 @@
-/** What the log keeps of a run's events. */
+/** Converts a run's events to log entries. */
 import { compactedView } from "../agent/context/view.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
@@ -7,15 +7,16 @@ import { messageText } from "../llm/message.ts";
 import { billedUsage, type Usage } from "../llm/usage.ts";
 import type { EntryBody } from "./entry.ts";
 
-/**
- * The transcript as the agent has it; `idOf` knows the entry of a message, unless it is a summary.
- */
+/** The agent's transcript. `idOf` returns the entry id of a message, or undefined for a summary. */
 export interface KeptTranscript {
   readonly messages: readonly AgentMessage[];
   idOf(this: void, message: AgentMessage): string | undefined;
 }
 
-/** Nothing for most events: the starts of runs and the steps of tools are kept by other ways. */
+/**
+ * Returns the entries of an event, none for most. Starts of runs and steps of tools are recorded
+ * elsewhere.
+ */
 export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): EntryBody[] {
   const { runId } = event;
   switch (event.type) {
@@ -50,7 +51,7 @@ export function entriesOfEvent(event: AgentEvent, transcript: KeptTranscript): E
   }
 }
 
-/** What a model call of a nested run was billed, for the run whose tool began it. */
+/** Returns the usage entry of a nested run's model call, for the run whose tool started it. */
 export function nestedUsage(event: AgentEvent, runId: string): EntryBody[] {
   if (event.type === "compaction_end") return usageEntry(runId, event.usage);
   if (event.type !== "message_end" || event.message.role !== "assistant") return [];
@@ -61,17 +62,19 @@ function usageEntry(runId: string, usage: Usage): EntryBody[] {
   return Object.keys(usage).length === 0 ? [] : [{ type: "usage", runId, usage }];
 }
 
-/** Says what is sent from now on, so that another process sends the same. */
+/**
+ * Returns the entry that records what is sent from now on, so that another process sends the same.
+ */
 function compactionOf(
   event: Extract<AgentEvent, { type: "compaction_end" }>,
   { messages, idOf }: KeptTranscript,
 ): EntryBody[] {
   const { outcome, summary, firstKept, firstKeptIndex, tokensBefore, maxResultTokens } = event;
-  // Of a transcript that another hook made for the request nothing can be said: it is compacted
-  // again after reopening.
+  // If another hook replaced the messages of the request, they have no entries. The next process
+  // compacts again.
   if (outcome === "none" || messages[firstKeptIndex] !== firstKept) return [];
   const shown = compactedView(messages, { summary, firstKeptIndex, messageCount: messages.length });
-  // Summaries are in no entry: the new one, and that of an earlier process if it still is sent.
+  // Summaries have no entry: the new one, and one of an earlier process if it is still sent.
   const lastSummary = shown.findLastIndex((message) => idOf(message) === undefined);
   const before = shown.slice(0, lastSummary + 1);
   const first = shown[lastSummary + 1];

@@ -1,4 +1,4 @@
-/** Sessions: transcripts that are kept. A store that writes files is in `./session/node`. */
+/** Sessions: stored transcripts. The store that writes files is in `./session/node`. */
 export { attachSession, resumeSession } from "./agent-session.ts";
 export type { AgentSession } from "./agent-session.ts";
 export { isKnownEntry } from "./entry.ts";

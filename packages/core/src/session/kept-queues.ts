@@ -1,7 +1,7 @@
 /**
- * An agent's queues, kept in its session: a message is in the log from when it is queued, and its
- * own entry in the transcript says that it waits no more. Put around the agent's methods, so that
- * an agent without a session has nothing of it.
+ * Records an agent's queues in its session. A message is written to the log when it is queued, and
+ * its later `message` entry marks it as taken. The agent's methods are wrapped, so that an agent
+ * without a session does not load this code.
  */
 import type { Agent } from "../agent/agent.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
@@ -11,21 +11,23 @@ import type { QueuedMessage } from "./session-state.ts";
 
 type Methods = Pick<Agent, "steer" | "followUp" | "clearSteeringQueue" | "clearFollowUpQueue">;
 
-/** Writes an entry under an id that is known before. */
+/** Writes an entry with a given id. */
 type Add = (body: EntryBody, instead: undefined, id: string) => Promise<unknown>;
 
 export interface KeptQueues {
-  /** What a run that begins has to name. */
+  /** Returns the ids of pending messages, for `run_start`. */
   ids(): { readonly queuedIds?: readonly string[] };
-  /** The entry as which the message waited, once. */
+  /**
+   * Removes a message from the pending ones. Returns the id of its `queued` entry, if it had one.
+   */
   take(message: AgentMessage): string | undefined;
-  /** Resolves when all that was queued is in the log. */
+  /** Resolves when all queued messages are in the log. */
   written(this: void): Promise<void>;
-  /** Gives the agent its methods back; the log then says that nothing waits. */
+  /** Restores the agent's methods and clears the queues in the log. */
   release(): void;
 }
 
-/** Puts what waits in the log into the agent's queues. */
+/** Queues the pending messages of the log in the agent and wraps the agent's methods. */
 export function keepQueues<TContext>(
   agent: Agent<TContext>,
   session: Session,
@@ -40,7 +42,7 @@ export function keepQueues<TContext>(
   };
   const put = (methods: Methods): void => {
     for (const [name, value] of Object.entries(methods)) {
-      // Not enumerable: what is, an agent hands to its runs as settings.
+      // Not enumerable, because an agent passes its enumerable properties to runs as settings.
       Object.defineProperty(agent, name, { value, configurable: true, writable: true });
     }
   };
@@ -49,7 +51,7 @@ export function keepQueues<TContext>(
   let written: Promise<unknown> = Promise.resolve();
   const write = (body: EntryBody, id: string): void => {
     written = add(body, undefined, id);
-    written.catch(() => {}); // the next run says so, and who asks
+    written.catch(() => {}); // the next run and `written()` report the error
   };
   const push = (queue: QueueKind, message: AgentMessage): void => {
     const id = session.newId();
@@ -63,7 +65,7 @@ export function keepQueues<TContext>(
   };
   put({
     steer(message: AgentMessage) {
-      before.steer(message); // which may refuse it
+      before.steer(message); // throws for an invalid message
       push("steering", message);
     },
     followUp(message: AgentMessage) {

@@ -1,6 +1,6 @@
 /**
- * Sessions that last as long as the process: for tests, pages and workers. Entries are kept as
- * JSON, as in a file.
+ * Stores sessions in the memory of this process, for tests, pages and workers. Entries are stored
+ * as JSON, as in a file.
  */
 import { onAbort, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -25,14 +25,20 @@ const BATCH = 256;
 interface Log {
   readonly header: SessionHeader;
   readonly lines: string[];
-  /** Called when something was appended, and when the log is deleted. */
+  /** Called after an append and when the log is deleted. */
   readonly waiting: Set<() => void>;
   summary: SessionSummary;
-  /** Since when it is held for writing. */
+  /**
+   * When it was opened for writing, in milliseconds since the epoch; undefined when it has no
+   * writer.
+   */
   heldSince: number | undefined;
   isDeleted: boolean;
 }
 
+/**
+ * Creates a store in memory. `clock` sets the time of {@link Store.holder}. Default: the system's.
+ */
 export function createMemoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const logs = new Map<string, Log>();
 
@@ -118,8 +124,9 @@ function hold(log: Log, clock: Clock): SessionWriter {
 
 function add(log: Log, entries: readonly AnyEntry[]): void {
   checkSequence(entries, log.lines.length);
-  const lines = entries.map(toJson); // all of them, or none
-  for (const line of lines) log.lines.push(line); // a fork may have more than a call takes arguments
+  const lines = entries.map(toJson); // serialise all first, so that all or none are added
+  // Not a spread, because a fork may have too many entries for call arguments.
+  for (const line of lines) log.lines.push(line);
   log.summary = entries.reduce(addToSummary, log.summary);
   wake(log);
 }
@@ -132,7 +139,7 @@ function* readNow(
   { lines }: Log,
   { from, reverse = false }: ReadOptions = {},
 ): Generator<AnyEntry[]> {
-  // What is appended while this is read is not part of it.
+  // Entries appended during the read are not included.
   const [begin, end] = reverse
     ? [0, Math.min(lines.length, (from ?? Infinity) + 1)]
     : [from ?? 0, lines.length];

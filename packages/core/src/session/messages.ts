@@ -1,23 +1,23 @@
-/** The transcript that a path of entries holds: all of it, or what a model is shown. */
+/** The messages on a path of entries: all of them, or those that a model sees. */
 import { shortenResult } from "../agent/context/shorten.ts";
 import type { ToolResultMessage } from "../llm/message.ts";
 import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "./entry.ts";
 import { pathTo, type ReadEntries } from "./path.ts";
 
-/** A message of the transcript, and the entry that it is in; a compaction's summary is in none. */
+/** A message of the transcript and the id of its entry. A compaction's summary has no entry. */
 export interface MessageEntry {
   readonly id: string | undefined;
   readonly message: SessionMessage;
 }
 
-/** Every message on the path, whatever was compacted. */
+/** Returns every message on the path, including compacted ones. */
 export async function allMessages(read: ReadEntries, at?: string): Promise<SessionMessage[]> {
   return messagesOf(await pathTo(read, at)).map(({ message }) => message);
 }
 
 /**
- * What a model is shown: the last compaction's summary as a user's message, what it kept, and what
- * came after. Reads no further back than the first entry that was kept.
+ * Returns what a model sees: the last compaction's summary as a user message, the messages that it
+ * kept, and all later ones. Reads no further back than the first kept entry.
  */
 export async function contextEntries(read: ReadEntries, at?: string): Promise<MessageEntry[]> {
   let compaction: CompactionEntry | undefined;
@@ -38,7 +38,7 @@ type CompactionEntry = Entry & { readonly type: "compaction" };
 function compacted(path: readonly AnyEntry[], compaction: CompactionEntry): MessageEntry[] {
   const { id, summary, timestamp, firstKeptId, earlierIds = [], maxResultTokens } = compaction;
   const end = path.indexOf(compaction);
-  // A first kept entry that is not on the path keeps nothing.
+  // If the first kept entry is not on the path, no message is kept.
   const first = path.findIndex((entry) => entry.id === (firstKeptId ?? id));
   const begin = first < 0 ? end : first;
   const earlier = messagesOf(path.slice(0, begin).filter((entry) => earlierIds.includes(entry.id)));
@@ -52,13 +52,13 @@ function compacted(path: readonly AnyEntry[], compaction: CompactionEntry): Mess
   return [...earlier, ...(summary === "" ? [] : standIn), ...kept, ...messagesOf(path.slice(end))];
 }
 
-/** A message from before a compaction, as it is sent since then. */
+/** Returns a message from before a compaction in the form in which it is sent since. */
 function asSent(message: SessionMessage, maxResultTokens: number | undefined): SessionMessage {
   if (message.role === "toolResult" && maxResultTokens !== undefined) {
     return shortenResult(message as ToolResultMessage, maxResultTokens);
   }
-  // What was reported is the size of a request that is no longer sent: who counts by it would
-  // compact again at once.
+  // The reported usage is of a request that is no longer sent, and would trigger another compaction
+  // at once.
   return message.role === "assistant" ? ({ ...message, usage: {} } as SessionMessage) : message;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The way through the tree: from an entry back to the root, in one pass over a log that is read
- * from its end.
- */
+/** Finds the path from an entry back to the root, in one pass over the log from its end. */
 import { BowlineError } from "../errors.ts";
 import type { AnyEntry } from "./entry.ts";
 import type { ReadOptions } from "./store.ts";
@@ -10,13 +7,13 @@ import type { ReadOptions } from "./store.ts";
 export type ReadEntries = (options: ReadOptions) => AsyncIterable<readonly AnyEntry[]>;
 
 /**
- * The entries that lead to `at` (default: the last), oldest first. Reading stops at the root, or at
- * the first entry for which `isEnough` is true, which is part of the path; it is asked about each,
- * newest first. `not_found` if there is no `at`.
+ * Returns the entries that lead to `at` (default: the last entry), oldest first. Stops at the root,
+ * or at the first entry for which `isEnough` returns true; that entry is included. `isEnough` is
+ * called for each entry, newest first. Rejects with `not_found` if there is no `at`.
  *
- * A parent stands before its child, so nothing is read twice. A parent that is nowhere was damaged:
- * the path then goes on with what stands before the first gap in `seq`, which is the parent's
- * parent unless someone rewound just there.
+ * A parent is before its child in the log, so nothing is read twice. A parent that is missing was
+ * damaged. The path then continues with the entry before the first gap in `seq`. This is the
+ * parent's parent, unless the session was rewound at that point.
  */
 export async function pathTo(
   read: ReadEntries,

@@ -1,4 +1,4 @@
-/** A tool call between its entries in the log. */
+/** Records a tool call in the log. */
 import type { SettledCall } from "../agent/contract/tool-result.ts";
 import type { EntryBody } from "./entry.ts";
 import { inJson, unwritable } from "./recorded-calls.ts";
@@ -6,7 +6,7 @@ import type { RunLog } from "./run-log.ts";
 
 type ToolIntent = Extract<EntryBody, { type: "tool_intent" }>;
 
-/** Writes the intent, runs the call, and writes its result. */
+/** Writes the intent, runs the call, writes its result, and resolves with the result. */
 export async function recordCall(
   log: RunLog,
   intent: ToolIntent,

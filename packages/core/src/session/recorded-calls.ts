@@ -1,6 +1,4 @@
-/**
- * What is known of tool calls that an earlier process began, as the loop and the model are told it.
- */
+/** Outcomes of tool calls that an earlier process started, for the loop and the model. */
 import { textResult, type SettledCall } from "../agent/contract/tool-result.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { openCalls } from "../agent/run/execute.ts";
@@ -10,13 +8,13 @@ import type { ToolResultMessage } from "../llm/message.ts";
 import type { EntryBody } from "./entry.ts";
 import type { RecordedCall, RunState } from "./session-state.ts";
 
-/** What the call came to; undefined when it may be run again. */
+/** Returns the outcome of the call, or undefined if it may run again. */
 export function outcomeOf({ intent, result }: RecordedCall): SettledCall | undefined {
   if (result !== undefined) return result.result as SettledCall;
   return intent.replay === "safe" ? undefined : unknown(intent);
 }
 
-/** Results for the calls of the last answer that have none, when their run is not gone on with. */
+/** Returns results for the pending calls of the last answer, when their run is not resumed. */
 export function unansweredResults(
   messages: readonly AgentMessage[],
   run: RunState | undefined,
@@ -41,7 +39,7 @@ export function unansweredResults(
   });
 }
 
-const notRun = { result: textResult("Not run: the process ended before."), isError: true };
+const notRun = { result: textResult("Not run: the process ended first."), isError: true };
 
 function unknown({
   toolName,
@@ -51,17 +49,19 @@ function unknown({
   return { result: textResult(text), isError: true, outcome: "unknown", durationMs: 0 };
 }
 
-/** What a tool gave that no file can hold: the model is told that it ran. */
+/**
+ * Returns the result that replaces one that cannot be stored. It tells the model that the tool ran.
+ */
 export function unwritable(
   { durationMs }: SettledCall,
   { cause, message }: BowlineError,
 ): SettledCall {
   const why = cause instanceof Error ? cause.message : message;
-  const text = `The tool ran, and its result is lost: it is no JSON and could not be kept. ${why}`;
+  const text = `The tool ran, but its result is lost: it is not JSON and could not be stored. ${why}`;
   return { result: textResult(text), isError: true, outcome: "failed", durationMs };
 }
 
-/** A value as JSON can say it; what it cannot is said in words. */
+/** Returns the value as JSON, or a description if JSON cannot represent it. */
 export function inJson(value: unknown): unknown {
   try {
     const text = jsonText(value);

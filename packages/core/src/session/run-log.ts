@@ -1,4 +1,4 @@
-/** The log of an agent's runs: entries go to its session until one cannot be written. */
+/** Writes entries of an agent's runs to its session, until one cannot be written. */
 import { isBowlineError, toBowlineError, type BowlineError, type ErrorCode } from "../errors.ts";
 import type { Entry, EntryBody } from "./entry.ts";
 import type { Session } from "./session.ts";
@@ -7,7 +7,7 @@ export type RunStart = Extract<EntryBody, { type: "run_start" }>;
 
 export class RunLog {
   readonly #session: Session;
-  /** Written with the first thing that the run does. */
+  /** The start of the run. Written before the run's first entry. */
   #start: RunStart | undefined;
   #failure: BowlineError | undefined;
 
@@ -15,17 +15,22 @@ export class RunLog {
     this.#session = session;
   }
 
-  /** Why nothing is written any more. */
+  /** The error after which nothing more is written. */
   get failure(): BowlineError | undefined {
     return this.#failure;
   }
 
-  /** The start of the run whose entries follow; undefined for one that has its start in the log. */
+  /**
+   * Sets the start of the run whose entries follow. Undefined if its start is in the log already.
+   */
   begin(start: RunStart | undefined): void {
     this.#start = start;
   }
 
-  /** Writes the start before a model is asked: such a run can be gone on with. */
+  /**
+   * Writes the start before the first model call of a run without a prompt, so that the run can be
+   * resumed.
+   */
   async startToContinue(): Promise<void> {
     if (this.#start === undefined) return;
     const first = { ...this.#start, continues: true } as const;
@@ -33,14 +38,14 @@ export class RunLog {
     await this.add(first);
   }
 
-  /** Remembers the first failure, and returns it. */
+  /** Stores the first failure and returns it. */
   fail(error: unknown, code: ErrorCode): BowlineError {
     return (this.#failure ??= toBowlineError(error, code));
   }
 
   /**
-   * `instead` makes an entry of one that is no JSON. After a failure nothing is written: what came
-   * behind would have a gap before it.
+   * Writes an entry. `instead` returns a replacement for one that is not JSON. After a failure
+   * nothing more is written, because later entries would follow a gap.
    */
   async add(
     body: EntryBody,

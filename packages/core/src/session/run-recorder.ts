@@ -1,4 +1,4 @@
-/** Writes an agent's runs to the log: its events, and the steps of its tools around them. */
+/** Writes an agent's runs to the log: its events and the steps of its tools. */
 import type { Agent } from "../agent/agent.ts";
 import { portsOf, type Effects, type StepAbout } from "../agent/contract/effects.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
@@ -21,7 +21,7 @@ export interface RunRecorderParts<TContext> {
   readonly transcript: AgentTranscript;
   /** The last run in the log. */
   readonly last: RunState | undefined;
-  /** The same, where its process did not finish it. */
+  /** The same run, if its process did not finish it. */
   readonly open: RunState | undefined;
 }
 
@@ -29,16 +29,16 @@ export class RunRecorder<TContext> {
   readonly #agent: Agent<TContext>;
   readonly #log: RunLog;
   readonly #transcript: AgentTranscript;
-  /** The agent's effects as they were. */
+  /** The agent's original effects. */
   readonly #before: Optional<Effects> | undefined;
-  /** Approvals that were answered before the crash. */
+  /** Ids of approvals answered from the log, whose new answer is not written again. */
   readonly #answered = new Set<string>();
   #last: RunState | undefined;
   #open: RunState | undefined;
   #runId = "";
   /**
-   * After an abort the run does not wait for what takes long. The entries of one event follow those
-   * of the event before all the same.
+   * Settles when the previous event's entries are written. After an abort the run does not wait for
+   * slow listeners, but entries must stay in order.
    */
   #tail: Promise<void> = Promise.resolve();
   #stopListening = (): void => {};
@@ -58,7 +58,7 @@ export class RunRecorder<TContext> {
     };
   }
 
-  /** The run that its process did not finish, until another begins. */
+  /** The run that its process did not finish, until another run begins. */
   get open(): RunState | undefined {
     return this.#open;
   }
@@ -75,7 +75,7 @@ export class RunRecorder<TContext> {
   }
 
   #hear(event: AgentEvent, queues: KeptQueues, signal: AbortSignal): Promise<void> | undefined {
-    // A nested run is part of its tool's step, which has no place for what its calls were billed.
+    // A nested run is part of its tool's step. Only its usage needs entries.
     const isNested = event.parentRunId !== this.#agent.parentRunId;
     const bodies = isNested
       ? nestedUsage(event, this.#runId)
@@ -83,7 +83,7 @@ export class RunRecorder<TContext> {
     if (isNested && bodies.length === 0) return undefined;
     if (bodies.length === 0 && event.type !== "agent_start" && event.type !== "turn_end")
       return undefined;
-    // What comes behind it has an event of its own.
+    // Later messages have their own events.
     const { length } = this.#transcript.messages;
     const written = this.#tail.then(() =>
       event.type === "agent_start"
@@ -106,7 +106,8 @@ export class RunRecorder<TContext> {
     }
     if (event.type === "turn_end" || event.type === "agent_end")
       await this.#transcript.addUpTo(count);
-    if (event.type === "turn_end") return queues.written(); // they are read behind it: what no log has is not taken
+    // The loop reads the queues next. Wait until every queued message is in the log.
+    if (event.type === "turn_end") return queues.written();
     if (this.#isAnswered(event)) return;
     for (const body of bodies) {
       if (event.type === "message_end" && body.type === "message") {
@@ -143,15 +144,13 @@ export class RunRecorder<TContext> {
       this.#log.begin({ type: "run_start", runId, model: asked, ...queues.ids() });
     }
     this.#stopListening = onAbort(signal, () => {
-      // Nobody can be told here; a store that fails says so with the next entry.
+      // The error cannot be reported here. A failing store also fails the next entry.
       const reason = typeof signal.reason === "string" ? signal.reason : undefined;
       this.#log.add({ type: "abort", runId, ...defined({ reason }) }).catch(() => {});
     });
   }
 
-  /**
-   * Another run begins: the one that was left open is over, and what it knows of its calls is said.
-   */
+  /** Ends the interrupted run before another begins, and writes results for its pending calls. */
   async #endInterrupted(): Promise<void> {
     const run = this.#last;
     [this.#last, this.#open] = [undefined, undefined];
@@ -167,7 +166,10 @@ export class RunRecorder<TContext> {
     }
   }
 
-  /** What a person said before the crash still holds, for exactly what was asked. */
+  /**
+   * Returns whether an event needs no entry because a person answered the same approval before the
+   * crash. Gives that answer to the agent. It is valid only for the same arguments.
+   */
   #isAnswered(event: AgentEvent): boolean {
     if (event.type === "approval_answer") return this.#answered.delete(event.approvalId);
     if (event.type !== "approval_request" || this.#open === undefined) return false;
@@ -184,7 +186,7 @@ export class RunRecorder<TContext> {
       before?.step === undefined ? run() : before.step(name, run, about);
     if (about.kind === "model") {
       await this.#log.startToContinue();
-      return fn(); // its message is the record
+      return fn(); // the message is the record
     }
     const { kind: _, ...call } = about;
     const intent = { type: "tool_intent", runId: this.#runId, ...call } as const;

@@ -1,4 +1,4 @@
-/** Where a session stands: its model, and its last run with whatever that left open. */
+/** The state of a session: its model, its last run, and the run's pending calls and approvals. */
 import type { AssistantMessage } from "../llm/message.ts";
 import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
 import {
@@ -16,14 +16,14 @@ type EntryOf<T extends Entry["type"]> = Extract<Entry, { type: T }>;
 
 export interface SessionState {
   readonly model?: SessionModel;
-  /** The last run that is not another's; absent before the first. */
+  /** The last run, not counting nested ones. Absent before the first run. */
   readonly run?: RunState;
-  /** Messages that wait for a run to take them, in the order in which they came. */
+  /** Pending messages of the queues, in order of queueing. */
   readonly queued?: readonly QueuedMessage[];
 }
 
 export interface QueuedMessage {
-  /** Of its `queued` entry. */
+  /** Id of its `queued` entry. */
   readonly id: string;
   readonly queue: QueueKind;
   readonly message: SessionMessage;
@@ -31,24 +31,24 @@ export interface QueuedMessage {
 
 export interface RunState {
   readonly runId: string;
-  /** How it ended; absent while it is open, because it goes on or because its process died. */
+  /** How the run ended. Absent while it is running, or if its process died. */
   readonly reason?: RunEnd;
   /**
-   * False when nothing of it was kept but its start: its prompt came to no one, and there is
-   * nothing to go on with.
+   * False when only the start of the run was recorded. Its prompt is not in the log, so it cannot
+   * be resumed.
    */
   readonly hasBegun: boolean;
-  /** It was told to stop. */
+  /** Whether the run was aborted. */
   readonly isAborted: boolean;
-  /** Answers of the model so far, by which steps are numbered. */
+  /** Number of the model's answers so far. Steps are numbered by it. */
   readonly turns: number;
-  /** What those answers were billed, and `usage` entries: retries, summaries and sub-agents too. */
+  /** Usage of those answers and of `usage` entries, including retries, summaries and sub-agents. */
   readonly usage: Usage;
-  /** Tool calls by their idempotency key, in the order in which they began. */
+  /** Tool calls by their idempotency key, in order of their start. */
   readonly calls: ReadonlyMap<string, RecordedCall>;
-  /** Approvals that were asked for and have no answer. */
+  /** Approval requests without an answer. */
   readonly openApprovals: readonly EntryOf<"approval_request">[];
-  /** Approvals whose last question was answered, by their ids. */
+  /** Approvals whose last request was answered, by their ids. */
   readonly answers: ReadonlyMap<string, RecordedAnswer>;
 }
 
@@ -57,15 +57,15 @@ export interface RecordedAnswer {
   readonly answer: EntryOf<"approval_answer">;
 }
 
-/** Without a result the call is in doubt: it began, and nobody knows how it ended. */
+/** A tool call in the log. Without a result, its outcome is unknown. */
 export interface RecordedCall {
   readonly intent: EntryOf<"tool_intent">;
   readonly result?: EntryOf<"tool_result">;
 }
 
 /**
- * The state at an entry (default: the last). Reads no further back than to where the run that was
- * the last there began, and to the messages that waited then.
+ * Returns the state at an entry (default: the last). Reads back to the start of the last run at
+ * that entry, and to the messages that were queued then.
  */
 export async function sessionState(read: ReadEntries, at?: string): Promise<SessionState> {
   let hasModel = false;
@@ -95,7 +95,7 @@ export async function sessionState(read: ReadEntries, at?: string): Promise<Sess
   };
 }
 
-/** Runs that a run's tool started are part of it. */
+/** Returns whether an entry starts a run. A nested run is part of the run that started it. */
 function isStart(entry: Entry): entry is EntryOf<"run_start"> {
   return entry.type === "run_start" && entry.parentRunId === undefined;
 }
@@ -108,7 +108,7 @@ function queuedIn(entries: readonly Entry[]): QueuedMessage[] {
     else if (entry.type === "queue_clear")
       queued = queued.filter(({ queue }) => queue !== entry.queue);
     else if (entry.type === "message") queued = queued.filter(({ id }) => id !== entry.queuedId);
-    // A run knows what waits: what it does not name was left behind by a rewind.
+    // A run names the pending messages. Others were dropped by a rewind.
     else if (isStart(entry))
       queued = queued.filter(({ id }) => entry.queuedIds?.includes(id) === true);
   }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * A transcript that is kept: a thin handle on a store's log. It holds no copy of the log; what is
- * asked for is read.
+ * A stored transcript: a handle on a store's log. It holds no copy of the log and reads from the
+ * store on each call.
  */
 import { randomId, systemClock, type Clock } from "../clock.ts";
 import { BowlineError, isBowlineError, type ErrorCode } from "../errors.ts";
@@ -25,20 +25,20 @@ export interface SessionOptions {
   readonly createId?: (() => string) | undefined;
 }
 
-/** What a new session may be given. */
+/** Options of a new session. */
 export interface NewSession {
   /** Default: `createId()`. */
   readonly id?: string | undefined;
-  /** Default: none, and for a fork that of the session it comes from. */
+  /** Default: none; for a fork, the metadata of the original session. */
   readonly metadata?: SessionHeader["metadata"] | undefined;
 }
 
 export interface ForkOptions extends NewSession {
-  /** The entry after which the fork goes its own way. Default: the head. */
+  /** The last entry that the fork shares with the original session. Default: the head. */
   readonly at?: string | undefined;
 }
 
-/** A new session, held for writing. Rejects as {@link Store.create} does. */
+/** Creates a session and opens it for writing. Rejects as {@link Store.create} does. */
 export async function createSession(
   store: Store,
   options: SessionOptions & NewSession = {},
@@ -47,18 +47,18 @@ export async function createSession(
 }
 
 export interface OpenOptions extends SessionOptions {
-  /** Reads the session without holding it. Default false. */
+  /** Opens the session for reading only, without its write lock. Default false. */
   readonly readOnly?: boolean | undefined;
-  /** Creates the session if there is none. Default false. Excludes `readOnly`. */
+  /** Creates the session if it is missing. Default false. Not allowed with `readOnly`. */
   readonly create?: boolean | undefined;
-  /** Of a session that is created. Default: none. */
+  /** Metadata of a session that is created. Default: none. */
   readonly metadata?: SessionHeader["metadata"] | undefined;
 }
 
 /**
- * Opens a session, held for writing unless `readOnly`. Rejects with `not_found` if there is none and
- * `create` is not set, with `session_locked` while another writer holds it, and as
- * {@link Store.open} and {@link Store.load} do.
+ * Opens a session, for writing unless `readOnly` is true. Rejects with `not_found` for a missing
+ * session unless `create` is set, with `session_locked` while it has another writer, and as {@link
+ * Store.open} and {@link Store.load} do.
  */
 export async function openSession(
   store: Store,
@@ -67,7 +67,10 @@ export async function openSession(
 ): Promise<Session> {
   const { readOnly = false, create = false } = options;
   if (readOnly && create)
-    throw new BowlineError("invalid_argument", "A session that is created is not readOnly.");
+    throw new BowlineError(
+      "invalid_argument",
+      "The options create and readOnly exclude each other. Pass only one.",
+    );
   if (readOnly) return new Session(store, await store.load(id), options);
   try {
     return new Session(store, await store.open(id), options);
@@ -78,7 +81,7 @@ export async function openSession(
     return await createSession(store, { ...options, id });
   } catch (error) {
     if (!hasCode(error, "invalid_state")) throw error;
-    // Another writer has created it since.
+    // Another writer has created it in the meantime.
     return new Session(store, await store.open(id), options);
   }
 }
@@ -101,12 +104,12 @@ export class Session implements AsyncDisposable {
   readonly #writer: SessionWriter | undefined;
   readonly #options: Filled<SessionOptions>;
   readonly #damage: SessionDamage[];
-  /** Where the next entry goes instead of behind the last one. */
+  /** The parent of the next entry after a rewind. Undefined if not rewound. */
   #rewound: string | null | undefined;
   #appended: Promise<unknown> = Promise.resolve();
   #isClaimed = false;
 
-  /** For {@link createSession} and {@link openSession}. */
+  /** Use {@link createSession} or {@link openSession} instead. */
   constructor(store: Store, held: SessionWriter | SessionHeader, options: SessionOptions) {
     this.#store = store;
     const { clock = systemClock, createId = randomId } = options;
@@ -120,21 +123,24 @@ export class Session implements AsyncDisposable {
     return this.header.id;
   }
 
-  /** What was found broken so far, on opening and in what was read since. */
+  /** Damage found so far, on opening and in all reads since. */
   get damage(): readonly SessionDamage[] {
     return this.#damage;
   }
 
   /**
-   * Adds an entry behind the head. Resolves when it is as durable as the store promises; entries
-   * are in the order of the calls, awaited or not. Rejects as {@link SessionWriter.append} does,
-   * and with `invalid_state` if the session was opened to read. `id` is one of {@link newId}, for
-   * who has to know it before.
+   * Appends an entry after the head. Resolves when it is as durable as the store promises. Entries
+   * are in the order of the calls, awaited or not. Pass an `id` from {@link newId} if you need the
+   * id before the entry is written. Rejects as {@link SessionWriter.append} does, and with
+   * `invalid_state` if the session is read-only.
    */
   async append(body: EntryBody, id: string = this.newId()): Promise<Entry> {
     const writer = this.#writer;
     if (writer === undefined)
-      throw new BowlineError("invalid_state", "The session is open for reading only.");
+      throw new BowlineError(
+        "invalid_state",
+        "The session is open for reading only. Open it without readOnly.",
+      );
     const rewound = this.#rewound;
     const parentId = rewound === undefined ? (writer.last?.id ?? null) : rewound;
     const entry = this.#entry(writer.nextSeq, parentId, body, id);
@@ -151,14 +157,14 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Claims the session for one agent, whose messages would mix with those of another. Returns what
-   * gives it back. Throws `invalid_state` while it is claimed.
+   * Claims the session for one agent, so that messages of two agents do not mix. Returns a function
+   * that releases the claim. Throws `invalid_state` while it is claimed.
    */
   claim(): () => void {
     if (this.#isClaimed)
       throw new BowlineError(
         "invalid_state",
-        "The session has an agent already: detach that one first.",
+        "The session already has an agent. Detach that one first.",
       );
     this.#isClaimed = true;
     return () => {
@@ -166,18 +172,18 @@ export class Session implements AsyncDisposable {
     };
   }
 
-  /** An id for an entry to come. */
+  /** Returns a new id for a later entry. */
   newId(): string {
     return this.#options.createId();
   }
 
-  /** What is there now, of all branches, by `seq`. */
+  /** Yields the current entries of all branches, by `seq`. */
   async *entries(options: Pick<ReadOptions, "from" | "reverse"> = {}): AsyncGenerator<AnyEntry> {
     for await (const batch of this.#read(options)) yield* batch;
   }
 
   /**
-   * What is there, then what comes, whoever writes it, until `signal` fires. See {@link
+   * Yields the current entries, then new ones from any writer, until `signal` fires. See {@link
    * Store.follow}.
    */
   async *follow(options: Omit<FollowOptions, "onDamage"> = {}): AsyncGenerator<AnyEntry> {
@@ -194,7 +200,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * The entry that the next one would follow: the last, unless rewound. `null` before the first.
+   * Resolves with the id of the entry that the next one will follow: the last entry, unless
+   * rewound. `null` before the first entry.
    */
   async head(): Promise<string | null> {
     if (this.#rewound !== undefined) return this.#rewound;
@@ -202,41 +209,46 @@ export class Session implements AsyncDisposable {
     return null;
   }
 
-  /** The `seq` of the last entry, of whatever branch; -1 before the first. */
+  /** Resolves with the `seq` of the last entry of any branch, or -1 before the first entry. */
   async lastSeq(): Promise<number> {
     for await (const { seq } of this.entries({ reverse: true })) return seq;
     return -1;
   }
 
-  /** The entries that lead to `at` (default: the head), oldest first. */
+  /** Resolves with the entries that lead to `at` (default: the head), oldest first. */
   path(at?: string): Promise<AnyEntry[]> {
     return this.#at(at, [], pathTo);
   }
 
   /**
-   * What a model is shown: the last compaction's summary as a user's message, what it kept, and
-   * what came after.
+   * Resolves with what a model sees: the last compaction's summary as a user message, the messages
+   * that it kept, and all later ones.
    */
   async contextMessages(at?: string): Promise<SessionMessage[]> {
     return (await this.contextEntries(at)).map(({ message }) => message);
   }
 
-  /** {@link contextMessages}, each with the id of its entry; the summary has none. */
+  /** Like {@link contextMessages}, with the entry id of each message. A summary has no id. */
   contextEntries(at?: string): Promise<MessageEntry[]> {
     return this.#at(at, [], contextEntries);
   }
 
-  /** Every message that leads to `at` (default: the head), whatever was compacted. */
+  /**
+   * Resolves with every message that leads to `at` (default: the head), including compacted ones.
+   */
   allMessages(at?: string): Promise<SessionMessage[]> {
     return this.#at(at, [], allMessages);
   }
 
-  /** The model and the last run, as they were at `at` (default: the head). */
+  /**
+   * Resolves with the model, the last run and the queued messages at the entry `at` (default: the
+   * head).
+   */
   state(at?: string): Promise<SessionState> {
     return this.#at(at, {}, sessionState);
   }
 
-  /** Labels by the entry that has them. Reads the whole log. */
+  /** Resolves with the labels, keyed by entry id. Reads the whole log. */
   async labels(): Promise<ReadonlyMap<string, string>> {
     const labels = new Map<string, string>();
     for await (const entry of this.entries()) {
@@ -248,8 +260,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * The next entry becomes a child of this one (`null`: a new beginning). Nothing is written until
-   * then, and nothing lost.
+   * Makes the next entry a child of this one (`null`: a new root). Writes and deletes nothing
+   * itself. Rejects with `not_found` for an unknown entry.
    */
   async rewind(entryId: string | null): Promise<void> {
     if (entryId !== null) await this.#find(entryId);
@@ -266,9 +278,9 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * A new session, held for writing, that begins with copies of the entries that lead to `at`. A
-   * run that was open there is `interrupted` in the fork: it goes on here, under the same keys, and
-   * so do messages that wait.
+   * Creates a session, open for writing, that begins with copies of the entries that lead to `at`.
+   * An unfinished run at that point ends as `interrupted` in the fork, and the fork's queues are
+   * empty. Both continue in the original session, under the same idempotency keys.
    */
   async fork({ at, id, metadata = this.header.metadata }: ForkOptions = {}): Promise<Session> {
     const path = await this.path(at);
@@ -292,7 +304,7 @@ export class Session implements AsyncDisposable {
     return new Session(this.#store, await this.#store.create(header, copies), this.#options);
   }
 
-  /** Waits for what was appended and lets the session go. */
+  /** Waits for pending appends and releases the session. */
   async close(): Promise<void> {
     await this.#writer?.close();
   }
@@ -322,7 +334,7 @@ export class Session implements AsyncDisposable {
     return { seq, id, parentId, timestamp: this.#options.clock.now(), ...body };
   }
 
-  /** Sees every append that was called before. */
+  /** Reads after all earlier appends have settled. */
   async *#read(options: ReadOptions): AsyncGenerator<readonly AnyEntry[]> {
     await this.#appended;
     yield* this.#store.read(this.id, { ...options, onDamage: this.#onDamage });

@@ -1,85 +1,85 @@
 /**
- * Where sessions are kept. Small enough for a database: rows by (session, seq), a lease for the
- * writer, a notification for followers. `storeConformance` of `@bowline/core/testing` says whether
- * a store keeps these contracts.
+ * The interface of session storage. It is small enough for a database: rows by (session, seq), a
+ * lease for the writer, a notification for followers. Test a store with `storeConformance` of
+ * `@bowline/core/testing`.
  */
 import { BowlineError } from "../errors.ts";
 import type { AnyEntry, SessionHeader, SessionModel } from "./entry.ts";
 
 /**
- * Every promise and iteration rejects with `not_found` for a session that is not there,
- * `invalid_argument` for an id that cannot be one, and `storage_failed` when what is below fails
- * (disk full, read-only, of a newer version).
+ * Stores sessions. Every promise and iteration rejects with `not_found` for a missing session,
+ * `invalid_argument` for an invalid id, and `storage_failed` when the storage fails (disk full,
+ * read-only, newer format).
  */
 export interface Store {
   /**
-   * A new session with its first entries, whole or not at all, held for writing. `invalid_state` if
-   * there is one of this id.
+   * Creates a session with its first entries atomically and opens it for writing. Rejects with
+   * `invalid_state` if a session has this id already.
    */
   create(header: SessionHeader, entries?: readonly AnyEntry[]): Promise<SessionWriter>;
   /**
-   * Holds a session for writing. `session_locked`, naming the holder, while another holds it, in
-   * this process or elsewhere.
+   * Opens a session for writing. Rejects with `session_locked`, naming the holder, while it has a
+   * writer in this or another process.
    */
   open(id: string): Promise<SessionWriter>;
   load(id: string): Promise<SessionHeader>;
   /**
-   * What is there now, in batches of bounded size. What is damaged is left out and reported. Takes
-   * no lock.
+   * Yields the current entries in batches of bounded size. Damaged entries are left out and
+   * reported to `onDamage`. Takes no lock.
    */
   read(id: string, options?: ReadOptions): AsyncIterable<readonly AnyEntry[]>;
   /**
-   * What is there, then what is appended, in order and without a gap, whoever appends it. Ends when
-   * `signal` fires or the session is deleted. Entries may come just before their append is
+   * Yields the current entries, then new ones from any writer, in order and without gaps. Ends when
+   * `signal` fires or the session is deleted. An entry may arrive just before its append is
    * acknowledged.
    */
   follow(id: string, options?: FollowOptions): AsyncIterable<readonly AnyEntry[]>;
-  /** The latest first. */
+  /** Lists sessions, latest first. */
   list(options?: ListOptions): Promise<SessionPage>;
-  /** `session_locked` while it is held for writing. */
+  /** Deletes a session. Rejects with `session_locked` while it is open for writing. */
   delete(id: string): Promise<void>;
   /**
-   * Who holds the session for writing; undefined when nobody does, also for a session that is not
-   * there. Cheap: for lists.
+   * Resolves with the holder of the session's write lock. Undefined for a session without a writer,
+   * and for a missing session. Cheap enough to call for each session of a list.
    */
   holder(id: string): Promise<SessionHolder | undefined>;
 }
 
 export interface SessionHolder {
-  /** Whether it is the process that asks. */
+  /** Whether this process is the holder. */
   readonly isThisProcess: boolean;
-  /** Absent where a store knows no processes. */
+  /** Id of the process. Absent if the store does not know processes. */
   readonly pid?: number;
   readonly host?: string;
-  /** When it took hold of the session, in milliseconds since the epoch. */
+  /** When the session was opened for writing, in milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** The one writer of a session, until it is closed. */
+/** The only writer of a session, until it is closed. */
 export interface SessionWriter {
   readonly header: SessionHeader;
-  /** What was found broken and mended on opening. */
+  /** Damage that was found and repaired on opening. */
   readonly damage: readonly SessionDamage[];
-  /** The last entry that was given to `append`; when an append fails, the last that was written. */
+  /** The last entry passed to `append`. After a failed append, the last entry written. */
   readonly last: AnyEntry | undefined;
   /** The `seq` of the next entry. */
   readonly nextSeq: number;
   /**
-   * Resolves when the entries are as durable as the store promises; calls that wait at the same
-   * time may share the cost. On failure nothing of them is kept, calls behind this one fail too,
-   * and the writer can be tried again unless its message says that the session has to be reopened.
-   * `invalid_argument` if the entries do not count on from `nextSeq` or are no JSON,
+   * Appends entries. Resolves when they are as durable as the store promises. Concurrent calls may
+   * be written together. If a write fails, none of the entries is stored and all pending calls fail
+   * too. You can then retry, unless the error says to open the session again. Rejects with
+   * `invalid_argument` if the entries do not continue from `nextSeq` or are not JSON, and with
    * `invalid_state` after `close`.
    */
   append(entries: readonly AnyEntry[]): Promise<void>;
-  /** Waits for what was appended and lets the session go. Safe to call twice. */
+  /** Waits for pending appends and releases the session. Safe to call twice. */
   close(): Promise<void>;
 }
 
 export interface ReadOptions {
-  /** The `seq` to begin with. Default: the first, or in reverse the last. */
+  /** The `seq` to begin with. Default: the first, or the last if `reverse`. */
   readonly from?: number | undefined;
-  /** From the end to the beginning. */
+  /** Reads from the end to the beginning. Default false. */
   readonly reverse?: boolean | undefined;
   readonly onDamage?: ((damage: SessionDamage) => void) | undefined;
 }
@@ -88,35 +88,37 @@ export interface FollowOptions extends Pick<ReadOptions, "from" | "onDamage"> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Records that cannot be trusted, or the broken end that a crash left. */
+/** Damaged records, or the incomplete end that a crash left. */
 export interface SessionDamage {
-  /** A sentence for people: what, where, and what became of it. */
+  /** A sentence for people: what is damaged, where, and what was done. */
   readonly message: string;
-  /** The file in which the bytes are kept aside, when they were taken out of the session. */
+  /** The file with the damaged bytes, if they were removed from the session. */
   readonly savedTo?: string;
 }
 
 export interface ListOptions {
-  /** Only sessions whose title contains this, in whatever case. */
+  /** Only sessions whose title contains this text, ignoring case. */
   readonly search?: string | undefined;
-  /** Default 50. */
+  /** Maximum number of sessions. Default 50. */
   readonly limit?: number | undefined;
-  /** Where the page before ended. */
+  /** The `cursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[];
-  /** For the next page; absent on the last. */
+  /** Cursor of the next page. Absent on the last page. */
   readonly cursor?: string;
 }
 
 export interface SessionSummary extends SessionHeader {
-  /** As it was last named, or the beginning of the first user message. */
+  /** The last title set, or the beginning of the first user message. */
   readonly title?: string;
-  /** The model that was asked or chosen last. */
+  /** The model that was used or chosen last. */
   readonly model?: SessionModel;
-  /** The latest time that an entry has. */
+  /**
+   * Latest timestamp of an entry, or `createdAt` if that is later. Milliseconds since the epoch.
+   */
   readonly updatedAt: number;
   readonly entryCount: number;
   readonly messageCount: number;
@@ -124,7 +126,7 @@ export interface SessionSummary extends SessionHeader {
 
 const MAX_ID_LENGTH = 512;
 
-/** Throws `invalid_argument` unless a session can have this id. */
+/** Throws `invalid_argument` for an invalid session id. */
 export function checkSessionId(id: string): void {
   const fits =
     typeof id === "string" &&
@@ -134,13 +136,13 @@ export function checkSessionId(id: string): void {
   if (!fits)
     throw new BowlineError(
       "invalid_argument",
-      "A session id is a well-formed text of 1 to 512 characters.",
+      "A session id must be a well-formed string of 1 to 512 characters.",
     );
 }
 
-/** The refusal of a second writer. */
+/** Returns the error for a second writer. */
 export function sessionLocked(id: string, holder: string): BowlineError {
-  const message = `Session ${JSON.stringify(id)} is being written by ${holder}; it can be read meanwhile.`;
+  const message = `Session ${JSON.stringify(id)} is in use by ${holder}. Close it there, or open it for reading only.`;
   return new BowlineError("session_locked", message, { retryable: true });
 }
 
@@ -149,21 +151,21 @@ export function sessionNotFound(id: string): BowlineError {
 }
 
 export function sessionExists(id: string): BowlineError {
-  return new BowlineError("invalid_state", `There is a session ${JSON.stringify(id)} already.`);
+  return new BowlineError("invalid_state", `Session ${JSON.stringify(id)} already exists.`);
 }
 
-/** Throws `invalid_argument` unless the entries count on from `seq`. */
+/** Throws `invalid_argument` unless the entries are numbered consecutively from `seq`. */
 export function checkSequence(entries: readonly AnyEntry[], seq: number): void {
   for (const [index, entry] of entries.entries()) {
     if (entry.seq === seq + index) continue;
     throw new BowlineError(
       "invalid_argument",
-      `The entry after ${seq + index - 1} cannot be ${entry.seq}.`,
+      `The next entry must have seq ${seq + index}, not ${entry.seq}.`,
     );
   }
 }
 
-/** An entry as JSON. Throws `invalid_argument` for what JSON cannot say. */
+/** Serialises an entry. Throws `invalid_argument` if it is not JSON. */
 export function toJson(value: object): string {
   try {
     return JSON.stringify(value);

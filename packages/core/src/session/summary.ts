@@ -1,6 +1,6 @@
 /**
- * What a list of sessions shows, folded from the entries one by one, so that it can be kept beside
- * a log and carried on.
+ * The summary of a session for lists. It is updated entry by entry, so that a store can keep it
+ * next to a log.
  */
 import { BowlineError } from "../errors.ts";
 import { messageText, type UserMessage } from "../llm/message.ts";
@@ -28,14 +28,17 @@ export function addToSummary(summary: SessionSummary, entry: AnyEntry): SessionS
   return {
     ...summary,
     ...defined({ title, model }),
-    // The latest, so that a clock that was set back does not make a session look older than it was.
+    // The maximum, so that a clock that was set back does not make a session look older.
     updatedAt: Math.max(summary.updatedAt, entry.timestamp),
     entryCount: summary.entryCount + 1,
     messageCount: summary.messageCount + (isMessage ? 1 : 0),
   };
 }
 
-/** The agent stays until another is named: runs do not say which it is. */
+/**
+ * Returns the model after an entry. Keeps the agent's name until another is given, because
+ * `run_start` entries do not name it.
+ */
 function modelAfter(entry: AnyEntry, before: SessionModel | undefined): SessionModel | undefined {
   const now = isKnownEntry(entry) ? modelIn(entry) : undefined;
   return now === undefined ? before : { ...defined({ agent: before?.agent }), ...now };
@@ -55,8 +58,8 @@ function titleAfter(entry: AnyEntry, title: string | undefined): string | undefi
 }
 
 /**
- * One page, the latest first. The cursor names the last session shown, so that what changes
- * meanwhile repeats nothing.
+ * Returns one page, latest first. The cursor names the last session shown, so that sessions that
+ * change between pages are not repeated. Throws `invalid_argument` for an invalid cursor.
  */
 export function pageOf(
   summaries: readonly SessionSummary[],
@@ -86,7 +89,10 @@ function compare(a: Position, b: Position): number {
 function positionOf(cursor: string): Position {
   const [, updatedAt, id] = /^(-?[\d.]+) (.+)$/s.exec(cursor) ?? [];
   if (updatedAt === undefined || id === undefined) {
-    throw new BowlineError("invalid_argument", "A cursor is what the page before gave.");
+    throw new BowlineError(
+      "invalid_argument",
+      "The cursor is invalid. Pass the cursor of the previous page.",
+    );
   }
   return { updatedAt: Number(updatedAt), id };
 }

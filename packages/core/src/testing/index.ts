@@ -1,4 +1,4 @@
-/** For tests of agents. Nothing in the library imports this. */
+/** Helpers for tests of agents. Nothing in the library imports this entry. */
 export { createScriptedModel, scriptedToolCall } from "./scripted-model.ts";
 export type {
   ScriptedAnswer,

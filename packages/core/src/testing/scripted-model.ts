@@ -1,6 +1,6 @@
 /**
- * A model that says what a script tells it to, through the same writer as every real wire. For
- * tests of agents: no network, and time only when asked for.
+ * A model that plays a script, for tests of agents. It uses the same message writer as the real
+ * protocols, no network, and no delays by default.
  */
 import { sleep, systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -10,20 +10,20 @@ import { EventStream } from "../llm/stream.ts";
 import type { Usage } from "../llm/usage.ts";
 import { MessageWriter } from "../llm/writer.ts";
 
-/** One answer: text, or parts with what else the message has. */
+/** One answer: text, or an object with the fields of the message. */
 export type ScriptedAnswer =
   | string
   | {
       readonly content?: readonly AssistantContent[];
       readonly stopReason?: StopReason;
       readonly usage?: Usage;
-      /** The provider is to be asked to go on. */
+      /** Whether the provider paused, so that the run calls the model again to continue. */
       readonly paused?: boolean;
       /** Ends the stream with this error after the content. */
       readonly error?: BowlineError;
     };
 
-/** An answer, or a function that makes one from what the model was sent. */
+/** An answer, or a function that returns one for a request. */
 export type ScriptedStep =
   | ScriptedAnswer
   | ((
@@ -33,13 +33,13 @@ export type ScriptedStep =
     ) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 export interface ScriptedModelOptions {
-  /** Characters a delta, from 1. Default 8. */
+  /** Characters per delta, at least 1. Default 8. */
   readonly deltaLength?: number | undefined;
-  /** Milliseconds before each delta, on the clock of the call. Default 0: no wait at all. */
+  /** Delay before each delta in milliseconds, on the clock of the call. Default 0: no delay. */
   readonly delayMs?: number | undefined;
 }
 
-/** What the model was sent in one call. */
+/** One request to the model. */
 export interface ScriptedCall {
   readonly model: Model;
   readonly context: Context;
@@ -49,14 +49,18 @@ export interface ScriptedCall {
 export interface ScriptedModel {
   readonly model: Model;
   readonly streamFn: StreamFn;
-  /** Every call so far; messages are copied as they were. */
+  /** Every call so far, with a copy of its list of messages. */
   readonly calls: readonly ScriptedCall[];
-  /** Adds to the script. */
+  /** Adds steps to the script. */
   push(...steps: ScriptedStep[]): void;
-  /** Throws unless every step was used. */
+  /** Throws `invalid_state` unless every step was used. */
   assertFinished(): void;
 }
 
+/**
+ * Creates a model that answers each call with the next step of the script. A call beyond the script
+ * fails with `invalid_state`. Throws `invalid_argument` for a `deltaLength` below 1.
+ */
 export function createScriptedModel(
   script: readonly ScriptedStep[],
   options: ScriptedModelOptions = {},
@@ -65,7 +69,7 @@ export function createScriptedModel(
   if (!(deltaLength >= 1))
     throw new BowlineError(
       "invalid_argument",
-      `deltaLength must be from 1 on, not ${deltaLength}.`,
+      `deltaLength must be at least 1, not ${deltaLength}.`,
     );
   const steps = [...script];
   const calls: ScriptedCall[] = [];
@@ -135,7 +139,7 @@ function streamStep(
   }, callOptions.signal);
 }
 
-/** A tool call part, for scripts. */
+/** Creates a tool call for a script. Default id: `call_<name>`. */
 export function scriptedToolCall(
   name: string,
   args: Record<string, unknown>,

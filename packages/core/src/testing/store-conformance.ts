@@ -1,6 +1,6 @@
 /**
- * What every store of sessions has to do, as named cases for any test runner: give it a function
- * that makes an empty store, and run each case. A case fails by rejecting.
+ * Test cases that every session store must pass, for any test runner. Pass a function that creates
+ * an empty store, and run each case. A case fails by rejecting.
  */
 import type { Store } from "../session/store.ts";
 import { holding } from "./store/holding.ts";
@@ -11,23 +11,21 @@ import { writing } from "./store/writing.ts";
 const cases = { ...writing, ...holding, ...reading, ...listing };
 
 export interface StoreFixture {
-  /** Holds nothing yet. */
+  /** An empty store. */
   readonly store: Store;
-  /**
-   * Another store on the same sessions, as another process would have it; without it those cases
-   * use the same store.
-   */
+  /** Returns another store on the same sessions, as in another process. Default: the same store. */
   readonly reopen?: () => Store | Promise<Store>;
   /** Called after the case. */
   readonly dispose?: () => unknown;
 }
 
 export interface ConformanceCase {
-  /** A sentence. */
+  /** The title of the case. */
   readonly name: string;
   readonly run: () => Promise<void>;
 }
 
+/** Returns the test cases. Each case calls `createStore` once. */
 export function storeConformance(
   createStore: () => StoreFixture | Promise<StoreFixture>,
 ): ConformanceCase[] {

@@ -1,20 +1,21 @@
-/** The messages of a Chat Completions request, as the strictest servers read them. */
+/** Checks the messages of a Chat Completions request by the rules of the strictest servers. */
 import { describe, isObject, join, type Json, type Problems } from "./strict-json.ts";
 
 export const toolName: RegExp = /^[A-Za-z0-9_-]{1,64}$/;
 /**
- * OpenAI takes 40 characters; printable ASCII, since some servers make ids like `functions.read:0`.
+ * OpenAI accepts up to 40 characters. Any printable ASCII, because some servers create ids like
+ * `functions.read:0`.
  */
 // Q119
 const callId = /^[\x21-\x7e]{1,40}$/;
-/** What thinking models send back under the name they chose. */
+/** Field names under which models accept their own thinking. */
 // Q082, Q132
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
 export function checkMessages(problems: Problems, value: unknown): void {
   const messages = problems.list1("messages", value);
   const ids = new Set<unknown>();
-  /** Calls that wait for their result, in order. */
+  /** Ids of calls without a result so far, in order. */
   let open: string[] = [];
   for (const [index, entry] of messages.entries()) {
     const path = `messages[${index}]`;
@@ -88,7 +89,7 @@ function checkImage(problems: Problems, path: string, part: Json): void {
   problems.image(`${path}.image_url.url`, mimeType, data);
 }
 
-/** Returns the ids of its calls, in order. */
+/** Checks an assistant message. Returns the ids of its calls, in order. */
 function checkAssistant(
   problems: Problems,
   path: string,
@@ -122,13 +123,14 @@ function checkAssistant(
 
 function checkId(problems: Problems, path: string, id: unknown, ids: Set<unknown>): string {
   problems.matches(`${path}.id`, id, callId);
-  if (ids.has(id)) problems.add(`${path}.id`, `is there twice: ${describe(id)} (Q040, Q041)`);
+  if (ids.has(id)) problems.add(`${path}.id`, `is a duplicate: ${describe(id)} (Q040, Q041)`);
   ids.add(id);
   return String(id);
 }
 
 /**
- * JSON text of an object: anything else is refused for ever after by servers that parse it.
+ * Arguments must be the JSON text of an object. Servers that parse them refuse anything else in
+ * every later request.
  */
 // Q129
 function checkArguments(problems: Problems, path: string, value: unknown): void {
@@ -144,7 +146,7 @@ function checkArguments(problems: Problems, path: string, value: unknown): void 
   }
 }
 
-/** Where Gemini looks for the signature of a call. */
+/** The field in which Gemini expects the signature of a call. */
 // Q089
 function checkSignature(problems: Problems, path: string, value: unknown): void {
   const extra = problems.object(path, value, ["google"]);

@@ -1,11 +1,11 @@
 /**
- * A Chat Completions request as the strictest servers read it: what the reference asks for, and
- * what servers are known to refuse. For test servers and tests of encoders.
+ * Checks a Chat Completions request by the rules of the reference and of the strictest known
+ * servers. For test servers and tests of encoders.
  */
 import { checkMessages, toolName } from "./strict-chat-messages.ts";
 import { describe, isObject, Problems, type Json } from "./strict-json.ts";
 
-/** The dialects in which thinking is asked for. */
+/** The fields that enable thinking, by dialect. */
 // Q134
 const thinkingFields = [
   "reasoning_effort",
@@ -32,8 +32,8 @@ const optionalFields = [
 ];
 
 /**
- * What is wrong with the body of a Chat Completions request, streamed or not; nothing when it is
- * fine.
+ * Returns the problems of the body of a Chat Completions request, one sentence each; an empty list
+ * if it is valid.
  */
 export function checkChatRequest(body: unknown): string[] {
   const problems = new Problems();
@@ -77,7 +77,7 @@ function checkOptions(problems: Problems, request: Json): void {
   checkThinking(problems, request);
 }
 
-/** An answer held to a schema. */
+/** Checks `response_format`. */
 function checkFormat(problems: Problems, value: unknown): void {
   const format = problems.object("response_format", value, ["type", "json_schema"]);
   if (format === undefined) return;
@@ -95,7 +95,7 @@ function checkFormat(problems: Problems, value: unknown): void {
   problems.outputSchema(`${path}.schema`, json.schema, json.strict === true);
 }
 
-/** One switch, in the dialect of the target. */
+/** Checks that only one dialect enables thinking. */
 // Q134
 function checkThinking(problems: Problems, request: Json): void {
   const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"];
@@ -150,7 +150,7 @@ function checkTools(problems: Problems, request: Json): void {
     if (fn === undefined) continue;
     problems.matches(`${path}.function.name`, fn.name, toolName);
     if (names.includes(fn.name))
-      problems.add(`${path}.function.name`, `is there twice: ${describe(fn.name)}`);
+      problems.add(`${path}.function.name`, `is a duplicate: ${describe(fn.name)}`);
     names.push(fn.name);
     if ("description" in fn && typeof fn.description !== "string")
       problems.add(`${path}.function.description`, "must be text");

@@ -1,11 +1,11 @@
 /**
- * What the strict request checks share: a list of problems with their places, and the rules that
- * hold on every wire.
+ * Shared by the strict request checks: the list of problems with their paths, and rules of all
+ * protocols.
  */
 
 export type Json = Record<string, unknown>;
 
-/** What is wrong with a body, one sentence each, with the place in front. */
+/** The problems of a body: one sentence each, beginning with the path. */
 export class Problems {
   readonly list: string[] = [];
 
@@ -14,8 +14,8 @@ export class Problems {
   }
 
   /**
-   * The value as an object with these fields and no others; undefined, and a problem, when it is
-   * none.
+   * Checks that the value is an object with these fields and no others. Returns undefined if it is
+   * not an object.
    */
   object(
     path: string,
@@ -30,19 +30,19 @@ export class Problems {
     for (const name of required) if (!(name in value)) this.add(join(path, name), "is required");
     for (const name of Object.keys(value)) {
       if (!required.includes(name) && !optional.includes(name))
-        this.add(join(path, name), "is no field of this protocol");
+        this.add(join(path, name), "is not a field of this protocol");
     }
     return value;
   }
 
-  /** The value as a list with something in it. */
+  /** Checks that the value is a list that is not empty. */
   list1(path: string, value: unknown): readonly unknown[] {
     if (Array.isArray(value) && value.length > 0) return value;
-    this.add(path, `must be a list with something in it, not ${describe(value)}`);
+    this.add(path, `must be a list that is not empty, not ${describe(value)}`);
     return [];
   }
 
-  /** Text with something to read in it. */
+  /** Checks that the value is text that is not blank. */
   // Q121, Q171
   text(path: string, value: unknown): void {
     if (typeof value !== "string") this.add(path, `must be text, not ${describe(value)}`);
@@ -71,9 +71,7 @@ export class Problems {
     }
   }
 
-  /**
-   * A tool's schema: an object at the root, with its properties, and no choice between schemas.
-   */
+  /** Checks a tool's schema: an object with properties at the root, without unions. */
   // Q114 to Q116
   toolSchema(path: string, value: unknown): void {
     if (!isObject(value)) return this.add(path, `must be an object, not ${describe(value)}`);
@@ -86,8 +84,8 @@ export class Problems {
   }
 
   /**
-   * The schema of an answer: as a tool's, in which OpenAI's strict mode wants every object closed
-   * and all its names required.
+   * Checks the schema of an answer like that of a tool. OpenAI's strict mode also requires every
+   * object to be closed and every property to be required.
    */
   // Q117
   outputSchema(path: string, value: unknown, strict: boolean): void {
@@ -112,7 +110,7 @@ export class Problems {
     for (const [place, inner] of schemasIn(path, schema)) this.#strictSchema(place, inner);
   }
 
-  /** A picture as base64 of a kind that servers read. */
+  /** Checks a base64 image of a type that servers accept. */
   image(path: string, mimeType: unknown, data: unknown): void {
     this.oneOf(path, mimeType, ["image/png", "image/jpeg", "image/gif", "image/webp"]);
     if (typeof data !== "string" || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
@@ -120,7 +118,7 @@ export class Problems {
     }
   }
 
-  /** Every string well-formed and without NUL, everything JSON. */
+  /** Checks that every string is well-formed without NUL, and that all values are JSON. */
   // Q130, Q131
   everyString(path: string, value: unknown): void {
     if (typeof value === "string") {
@@ -150,7 +148,7 @@ const strictWords: readonly string[] = (
   "multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems"
 ).split(" ");
 
-/** The schemas directly inside one, with their places. */
+/** Returns the schemas directly inside a schema, with their paths. */
 export function schemasIn(path: string, schema: Json): [place: string, schema: Json][] {
   const found = Object.entries(schema).flatMap(([word, value]): [string, unknown][] => {
     const place = join(path, word);
@@ -177,7 +175,7 @@ export function join(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** A value in few words, for a problem's text. */
+/** Describes a value for a problem's text. */
 export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null || typeof value === "number" || typeof value === "boolean")

@@ -1,4 +1,4 @@
-/** The messages of a Messages request, as the strictest servers read them. */
+/** Checks the messages of a Messages request by the rules of the strictest servers. */
 import { describe, isObject, type Json, type Problems } from "./strict-json.ts";
 
 export const toolName: RegExp = /^[A-Za-z0-9_-]{1,128}$/;
@@ -7,7 +7,7 @@ const callId = /^[A-Za-z0-9_-]{1,64}$/;
 export function checkMessages(problems: Problems, request: Json): void {
   const messages = problems.list1("messages", request.messages);
   const ids = new Set<unknown>();
-  /** Calls of the message before, which this one must answer. */
+  /** Ids of the previous message's calls, which this message must answer. */
   let open: readonly string[] = [];
   for (const [index, entry] of messages.entries()) {
     const path = `messages[${index}]`;
@@ -34,7 +34,7 @@ export function checkMessages(problems: Problems, request: Json): void {
     problems.add("tools", "is required where the history holds tool calls (Q111)");
 }
 
-/** Returns the ids of its calls, in order. */
+/** Checks an assistant message. Returns the ids of its calls, in order. */
 function checkAssistant(
   problems: Problems,
   path: string,
@@ -59,12 +59,12 @@ function checkAssistant(
       problems.text(`${place}.data`, redacted?.data);
     } else if (type === "tool_use") own.push(checkCall(problems, place, block, ids));
     else if (!isServerBlock(type))
-      problems.add(`${place}.type`, `is no block of an assistant: ${describe(type)}`);
+      problems.add(`${place}.type`, `is not a block of an assistant: ${describe(type)}`);
   }
   return own;
 }
 
-/** A provider's own block; its fields are the provider's business. */
+/** Returns whether a block belongs to the provider. Its fields are not checked. */
 // Q161
 function isServerBlock(type: unknown): boolean {
   return (
@@ -78,7 +78,7 @@ function checkCall(problems: Problems, path: string, block: unknown, ids: Set<un
   const call =
     problems.object(path, block, ["type", "id", "name", "input"], ["cache_control"]) ?? {};
   problems.matches(`${path}.id`, call.id, callId);
-  if (ids.has(call.id)) problems.add(`${path}.id`, `is there twice: ${describe(call.id)} (Q177)`);
+  if (ids.has(call.id)) problems.add(`${path}.id`, `is a duplicate: ${describe(call.id)} (Q177)`);
   ids.add(call.id);
   problems.matches(`${path}.name`, call.name, toolName);
   if (!isObject(call.input))
@@ -86,7 +86,7 @@ function checkCall(problems: Problems, path: string, block: unknown, ids: Set<un
   return String(call.id);
 }
 
-/** All results of the turn come first, in order, then what else the user has to say. */
+/** Checks a user message: all results of the turn come first and in order, then other content. */
 // Q168
 function checkUser(
   problems: Problems,
@@ -135,7 +135,7 @@ function checkResult(
   }
 }
 
-/** Text or an image, as a user and a result may hold them. */
+/** Checks a text or image part of a user message or a result. */
 function checkPart(problems: Problems, path: string, part: unknown): void {
   if (!isObject(part) || part.type !== "image") return checkText(problems, path, part);
   problems.object(path, part, ["type", "source"], ["cache_control"]);

@@ -1,19 +1,22 @@
 /**
- * An Anthropic Messages request as the strictest servers read it: what the reference asks for, and
- * what servers are known to refuse. For test servers and tests of encoders.
+ * Checks an Anthropic Messages request by the rules of the reference and of the strictest known
+ * servers. For test servers and tests of encoders.
  */
 import { describe, isObject, Problems, schemasIn, type Json } from "./strict-json.ts";
 import { checkMessages, checkText, toolName } from "./strict-messages-content.ts";
 
 const MAX_CACHE_MARKS = 4;
 const MIN_THINKING_BUDGET = 1024;
-/** What may stand in the schema of an answer. */
+/** Keywords that the schema of an answer may contain. */
 const formatWords: readonly string[] = (
   "$defs $ref definitions type title description enum const format anyOf allOf items minItems " +
   "properties required additionalProperties"
 ).split(" ");
 
-/** What is wrong with the body of a Messages request, streamed or not; nothing when it is fine. */
+/**
+ * Returns the problems of the body of a Messages request, one sentence each; an empty list if it is
+ * valid.
+ */
 export function checkMessagesRequest(body: unknown): string[] {
   const problems = new Problems();
   const optional = [
@@ -52,8 +55,8 @@ function checkSystem(problems: Problems, system: unknown): void {
 }
 
 /**
- * The budget is part of `max_tokens`; a thinking model samples as it likes and is not forced
- * to a tool.
+ * Checks thinking: the budget must be below `max_tokens`, and neither `temperature` nor a forced
+ * tool is allowed.
  */
 // Q175, Q113
 function checkThinking(problems: Problems, request: Json): void {
@@ -104,7 +107,7 @@ function checkThinking(problems: Problems, request: Json): void {
   }
 }
 
-/** An answer held to a schema, of the words that the server knows, every object closed. */
+/** Checks the schema of an answer: known keywords only, every object closed. */
 function checkFormat(problems: Problems, value: unknown): void {
   const path = "output_config.format";
   const format = problems.object(path, value, ["type", "schema"]);
@@ -145,7 +148,7 @@ function checkTools(problems: Problems, request: Json): void {
     if (tool === undefined) continue;
     problems.matches(`${path}.name`, tool.name, toolName);
     if (names.includes(tool.name))
-      problems.add(`${path}.name`, `is there twice: ${describe(tool.name)}`);
+      problems.add(`${path}.name`, `is a duplicate: ${describe(tool.name)}`);
     names.push(tool.name);
     if ("type" in tool) problems.oneOf(`${path}.type`, tool.type, ["custom"]);
     if ("description" in tool && typeof tool.description !== "string")
@@ -165,7 +168,7 @@ function checkTools(problems: Problems, request: Json): void {
   else if ("name" in choice) problems.add("tool_choice.name", 'belongs to type "tool" only');
 }
 
-/** At most four, and the long ones first. */
+/** Checks cache marks: at most four, those of 1 h first. */
 // Q174
 function checkCacheMarks(problems: Problems, request: Json): void {
   const marks: string[] = [];
@@ -183,7 +186,7 @@ function checkCacheMarks(problems: Problems, request: Json): void {
   if (marks.length > MAX_CACHE_MARKS) {
     problems.add(
       "cache_control",
-      `is there ${marks.length} times; ${MAX_CACHE_MARKS} are allowed (Q174)`,
+      `is used ${marks.length} times; ${MAX_CACHE_MARKS} are allowed (Q174)`,
     );
   }
 }

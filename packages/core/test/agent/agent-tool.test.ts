@@ -374,7 +374,10 @@ describe("an agent as a tool", () => {
     );
     const { messages } = await agent.prompt("Hi");
     assert.equal(texts(messages)[2], "toolResult: One.");
-    assert.match(texts(messages)[3] ?? "", /at work: createAgent has to make one for each call/);
+    assert.match(
+      texts(messages)[3] ?? "",
+      /already running\. createAgent must return a new agent for each call/,
+    );
     assert.equal(starts.length, 1);
   });
 

@@ -104,7 +104,7 @@ describe("Agent", () => {
     await assert.rejects(agent.continue(), /no messages/);
     agent.state.messages = [hello];
     await agent.continue();
-    await assert.rejects(agent.continue(), /assistant message/);
+    await assert.rejects(agent.continue(), /complete answer/);
   });
 
   // Requirements: P26, P38

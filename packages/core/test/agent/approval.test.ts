@@ -104,7 +104,10 @@ describe("requireApproval", () => {
     const { agent, events, clock } = setUp({ timeoutMs: 5000 });
     const run = agent.prompt("Hi");
     await clock.advance(5000);
-    assert.equal(texts((await run).messages)[2], "toolResult: Denied: nobody answered in time.");
+    assert.equal(
+      texts((await run).messages)[2],
+      "toolResult: Denied: there was no answer in time.",
+    );
     assert.ok(events.map(short).includes("approval_answer:expired"));
     assert.equal(agent.answer(requestIn(events).approvalId, { decision: "allow" }), false);
   });

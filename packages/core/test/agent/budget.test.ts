@@ -180,7 +180,7 @@ describe("a budget", () => {
       agent.streamFn = script.streamFn;
       const run = await agent.prompt("Hi");
       assert.deepEqual([run.reason, run.error?.code], ["error", "invalid_argument"]);
-      assert.match(run.error?.message ?? "", /maxCost needs the prices of scripted/);
+      assert.match(run.error?.message ?? "", /maxCost needs the prices of model scripted/);
       assert.equal(script.calls.length, 0);
     }
   });

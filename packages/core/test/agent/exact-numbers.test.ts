@@ -42,7 +42,7 @@ describe("a number with more digits than JavaScript can represent", () => {
         const { ran, told } = await called({ type }, text);
         assert.deepEqual(ran, []);
         assert.match(told, /Invalid arguments.*expected (?:integer|number)/);
-        if (!text.includes(`"${id}"`)) assert.match(told, /write it in quotes/);
+        if (!text.includes(`"${id}"`)) assert.match(told, /Write it in quotes/);
       }
   });
 

@@ -164,7 +164,7 @@ describe("a transcript of another library", () => {
 });
 
 describe("prompt() rejects", () => {
-  const takes = /^prompt\(\) takes a text, or messages with a role/;
+  const takes = /^prompt\(\) takes a string or messages with a role/;
   const cases: [what: string, input: unknown, options?: unknown][] = [
     ["nothing", undefined],
     ["null", null],
@@ -190,7 +190,7 @@ describe("prompt() rejects", () => {
     const { streamFn, model } = createScriptedModel([]);
     const agent = new AgentWithoutWire({ initialState: { model }, streamFn });
     const said =
-      /^No outputRun: let a subclass set it to createOutputRun, or import Agent from the main entry\.$/;
+      /^outputRun is missing\. Set it to createOutputRun in a subclass, or import Agent from the main entry\.$/;
     await assert.rejects(agent.prompt("Hi", { output: { type: "object" } }), invalid(said));
   });
 });
@@ -201,7 +201,7 @@ it("an agent's queue refuses a text and undefined, also with a session", async (
   const { queued } = await attachSession(agent, session);
   for (const message of ["Stop.", undefined, { content: "Stop." }] as unknown as AgentMessage[])
     for (const queue of ["steer", "followUp"] as const)
-      assert.throws(() => agent[queue](message), invalid(/^A queue takes messages/));
+      assert.throws(() => agent[queue](message), invalid(/^A queue accepts only messages/));
   await queued();
   assert.deepEqual((await session.state()).queued ?? [], []);
   assert.equal((await agent.prompt("Hi")).reason, "done");

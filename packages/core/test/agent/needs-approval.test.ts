@@ -114,7 +114,7 @@ describe("a tool that needs approval", () => {
     const silent = rig([pays(80), "Done."], [payWith(true)], { beforeToolCall: () => undefined });
     const [result = ""] = await resultsIn(silent);
     assert.match(result, why);
-    assert.match(result, /nobody has given it/);
+    assert.match(result, /it was not given/);
   });
 
   it("does not run in a loop without an agent either", async () => {
@@ -140,7 +140,7 @@ describe("a tool that needs approval", () => {
     for (const needsApproval of failing) {
       const made = answering({ decision: "allow" }, [pays(1), "Done."], [payWith(needsApproval)]);
       assert.deepEqual(await resultsIn(made), [
-        "toolResult: Not run: whether this call of pay needs a person's approval could not be decided: No price list.",
+        "toolResult: Not run: the check whether this call of pay needs a person's approval failed: No price list.",
       ]);
       assert.deepEqual(made.questions, []);
     }

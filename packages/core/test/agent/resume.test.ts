@@ -222,7 +222,10 @@ describe("a run that is resumed", () => {
     );
     assert.deepEqual(
       texts(agent.state.messages).slice(2),
-      Array.from({ length: 2 }, () => "toolResult: Perhaps run: The disk is gone."),
+      Array.from(
+        { length: 2 },
+        () => "toolResult: It is unknown whether this call ran: The disk is gone.",
+      ),
     );
   });
 

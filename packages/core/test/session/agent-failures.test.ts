@@ -77,7 +77,7 @@ describe("a tool result that JSON cannot represent", () => {
       const told = (await shown(session))[2] ?? "";
       assert.match(
         told,
-        /^toolResult: The tool ran, and its result is lost: it is no JSON and could not be kept\. ./,
+        /^toolResult: The tool ran, but its result is lost: it is not JSON and could not be stored\. ./,
       );
       assert.deepEqual(await session.contextMessages(), agent.state.messages);
     });

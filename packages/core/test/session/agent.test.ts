@@ -241,7 +241,7 @@ describe("attachSession()", () => {
       const { error } = await agent.prompt("Go");
       assert.match(
         `${error?.code}: ${error?.message}`,
-        /^invalid_state: .*messages\[[01]\] is another/,
+        /^invalid_state: .*messages\[[01]\] was replaced/,
       );
       assert.deepEqual(
         [await shown(session), script.calls.length],
@@ -405,7 +405,7 @@ describe("a prompt while an earlier run is open", () => {
     const kept = await attachSession(agent, fork);
     assert.equal(kept.interrupted, undefined);
     await agent.prompt("Else");
-    const notRun = "toolResult: Not run: the process ended before.";
+    const notRun = "toolResult: Not run: the process ended first.";
     assert.deepEqual((await shown(fork)).slice(2), [
       notRun,
       notRun,
@@ -508,7 +508,9 @@ describe("a run that is resumed", () => {
         timeoutMs: 20,
       });
       const { session } = await resumeSession(store, "s", agent);
-      const expected = isAsked ? "toolResult: Denied: nobody answered in time." : "toolResult: A";
+      const expected = isAsked
+        ? "toolResult: Denied: there was no answer in time."
+        : "toolResult: A";
       assert.equal((await shown(session))[2], expected);
       assert.equal(events.filter(({ type }) => type === "approval_answer").length, 1);
     }

@@ -88,19 +88,22 @@ it("an export shows malformed arguments as they were received", async () => {
 
 it("an entry with a wrong sequence number is refused, and the error names its predecessor", () => {
   const entry = { ...user("a"), id: "e", parentId: null, timestamp: 1 };
-  assert.throws(() => checkSequence([{ ...entry, seq: 5 }], 3), /The entry after 2 cannot be 5/);
+  assert.throws(
+    () => checkSequence([{ ...entry, seq: 5 }], 3),
+    /The next entry must have seq 3, not 5/,
+  );
   const two = [
     { ...entry, seq: 3 },
     { ...entry, seq: 7 },
   ];
-  assert.throws(() => checkSequence(two, 3), /The entry after 3 cannot be 7/);
+  assert.throws(() => checkSequence(two, 3), /The next entry must have seq 4, not 7/);
 });
 
 describe("a file with a torn end", () => {
   it("is repaired if only the last newline is missing, and otherwise loses its last record", async () => {
     for (const [rest, became, left] of [
-      [0, "is mended", 2],
-      [5, "is cut off", 1],
+      [0, "was repaired", 2],
+      [5, "was cut off", 1],
     ] as const) {
       await using folder = await temporaryFolder();
       const store = createJsonlStore(folder.path);

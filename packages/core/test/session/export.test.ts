@@ -77,7 +77,7 @@ describe("a session as Markdown", () => {
   it("reads as a document", async () => {
     const expected = `# Mend *the* roof
 
-Session \`\` a \`b\` \`\`, begun 2026-11-22T00:00:00.000Z
+Session \`\` a \`b\` \`\`, started 2026-11-22T00:00:00.000Z
 
 ## User
 

@@ -10,11 +10,11 @@ const names = storeConformance(() => ({ store: createMemoryStore() })).map(({ na
 /** Calls that only prepare what the case is about. */
 const harmless: Readonly<Record<string, readonly string[]>> = {
   // An append of nothing.
-  "entries that do not count on are refused, and nothing of them kept": ["append lost"],
+  "refuses entries out of sequence or not JSON, and stores none of them": ["append lost"],
   // Nobody holds a session that is still there, either.
-  "who holds a session can be asked, also where there is none": ["delete lost"],
+  "returns the holder of a session, and undefined when there is none": ["delete lost"],
   // Makes a store that caches its list read it early.
-  "a list has titles, times and counts": ["list wrong"],
+  "lists titles, times and counts": ["list wrong"],
 };
 
 const openAndDelete = ["open", "delete", "open", "delete", "append", "open"];
@@ -68,7 +68,7 @@ describe("storeConformance", () => {
       },
     };
     const cases = storeConformance(() => ({ store: strict }));
-    const found = cases.find(({ name }) => name.startsWith("there is one writer"));
+    const found = cases.find(({ name }) => name.startsWith("allows one writer"));
     await assert.rejects(found?.run() ?? Promise.resolve(), /closed twice/);
   });
 
@@ -76,14 +76,14 @@ describe("storeConformance", () => {
     const all = ["open", "load", "delete", "read"];
     const each = ["create", "open", "load", "delete", "read"];
     for (const [name, methods] of [
-      ["a session that is not there is not found", [...all, "follow"]],
-      ["an id that cannot be one is refused", [...each, ...each, ...each]],
-      ["a second session of the same id is refused", ["create"]],
-      ["there is one writer, and the second is told who it is", openAndDelete],
-      ["who holds a session can be asked, also where there is none", ["holder"]],
-      ["entries that do not count on are refused, and nothing of them kept", appends(5)],
-      ["a session whose first entries are refused is not there", createAndLoad],
-      ["a list is searched by title and given in pages", ["list"]],
+      ["rejects with not_found for a missing session", [...all, "follow"]],
+      ["refuses an invalid id", [...each, ...each, ...each]],
+      ["refuses to create a second session with the same id", ["create"]],
+      ["allows one writer and names it in the second writer's error", openAndDelete],
+      ["returns the holder of a session, and undefined when there is none", ["holder"]],
+      ["refuses entries out of sequence or not JSON, and stores none of them", appends(5)],
+      ["creates no session when its first entries are refused", createAndLoad],
+      ["searches a list by title and returns it in pages", ["list"]],
     ] as const) {
       const truthful = new LyingStore();
       await failureOf(name, truthful);
@@ -97,7 +97,7 @@ describe("storeConformance", () => {
   });
 
   it("says which failure it expected, and which came", async () => {
-    const name = "a second session of the same id is refused";
+    const name = "refuses to create a second session with the same id";
     for (const [lie, came] of [
       ["accepted", /^expected a failure coded invalid_state, got none$/],
       ["other code", /^expected a failure coded invalid_state, got .*The store lies\.$/],
@@ -107,10 +107,10 @@ describe("storeConformance", () => {
     }
   });
 
-  const made = "a session is made, held, and there to load";
-  const first = "first entries are there with the session";
-  const inOrder = "appends that nobody awaited are in order";
-  const isHeld = "there is one writer, and the second is told who it is";
+  const made = "creates a session, opens it for writing, and loads its header";
+  const first = "creates a session together with its first entries";
+  const inOrder = "keeps the order of appends that were not awaited";
+  const isHeld = "allows one writer and names it in the second writer's error";
   const noticedBy: [Partial<SessionWriter>, string[]][] = [
     [{ header: { id: "other", createdAt: 1 } }, [made, isHeld]],
     [{ damage: [{ message: "broken" }] }, [made, isHeld]],
@@ -139,7 +139,9 @@ describe("storeConformance", () => {
       let disposed = 0;
       const store = liar.wrap(createMemoryStore());
       const cases = storeConformance(() => ({ store, dispose: () => (disposed += 1) }));
-      const found = cases.find(({ name }) => name === "a session that is not there is not found");
+      const found = cases.find(
+        ({ name }) => name === "rejects with not_found for a missing session",
+      );
       await Promise.allSettled([found?.run()]);
       assert.equal(disposed, 1);
     }

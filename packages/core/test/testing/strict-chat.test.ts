@@ -79,7 +79,7 @@ const format = (body: Body, json: Record<string, unknown>): unknown =>
 const chatRules: readonly Rule[] = [
   ["a missing model", (body) => delete body.model, "model is required"],
   ["an empty model", (body) => set(body, { model: "" }), "model must not be blank"],
-  ["an unknown field", (body) => set(body, { store: false }), "store is no field"],
+  ["an unknown field", (body) => set(body, { store: false }), "store is not a field"],
   [
     "null for an absent field",
     (body) => set(body, { temperature: null }),
@@ -165,7 +165,7 @@ const chatRules: readonly Rule[] = [
   [
     "an empty list of tools",
     (body) => set(body, { tools: [] }),
-    "tools must be a list with something in it",
+    "tools must be a list that is not empty",
   ],
   [
     "a tool choice without tools",
@@ -190,7 +190,7 @@ const chatRules: readonly Rule[] = [
   [
     "two tools of one name",
     (body) => body.tools.push(structuredClone(body.tools[0] ?? {})),
-    "is there twice",
+    "is a duplicate",
   ],
   [
     "a schema with a choice at the root",
@@ -210,7 +210,7 @@ const chatRules: readonly Rule[] = [
   [
     "no messages",
     (body) => set(body, { messages: [] }),
-    "messages must be a list with something in it",
+    "messages must be a list that is not empty",
   ],
   ["an unknown role", (body) => set(body.messages[0], { role: "function" }), "role must be one of"],
   [
@@ -231,14 +231,14 @@ const chatRules: readonly Rule[] = [
   [
     "an empty list of parts",
     (body) => set(body.messages[1], { content: [] }),
-    "content must be a list with something in it",
+    "content must be a list that is not empty",
   ],
   [
     "a list of text parts only",
     (body) => set(body.messages[1], { content: [{ type: "text", text: "x" }] }),
     "plain string",
   ],
-  ["a name on a user", (body) => set(body.messages[6], { name: "me" }), "name is no field"],
+  ["a name on a user", (body) => set(body.messages[6], { name: "me" }), "name is not a field"],
   [
     "an image that is not base64",
     (body) =>
@@ -285,9 +285,13 @@ const chatRules: readonly Rule[] = [
   [
     "an empty list of calls",
     (body) => set(body.messages[5], { tool_calls: [] }),
-    "tool_calls must be a list with something in it",
+    "tool_calls must be a list that is not empty",
   ],
-  ["an unknown field of a call", (body) => set(calls(body)[0], { index: 0 }), "index is no field"],
+  [
+    "an unknown field of a call",
+    (body) => set(calls(body)[0], { index: 0 }),
+    "index is not a field",
+  ],
   [
     "arguments as an object",
     (body) => set(calls(body)[0]?.function, { arguments: {} }),
@@ -320,7 +324,7 @@ const chatRules: readonly Rule[] = [
     "id must match",
   ],
   ["an id outside ASCII", (body) => set(calls(body)[0], { id: "é" }), "id must match"],
-  ["a duplicate call id", (body) => set(calls(body)[1], { id: "a" }), "is there twice"],
+  ["a duplicate call id", (body) => set(calls(body)[1], { id: "a" }), "is a duplicate"],
   [
     "a call without its result",
     (body) => body.messages.splice(4, 1),
@@ -356,7 +360,7 @@ const chatRules: readonly Rule[] = [
     (body) => set(body.messages[3], { content: "" }),
     "messages[3].content must not be blank",
   ],
-  ["a name on a result", (body) => set(body.messages[3], { name: "read" }), "name is no field"],
+  ["a name on a result", (body) => set(body.messages[3], { name: "read" }), "name is not a field"],
   ["a lone surrogate", (body) => set(body.messages[6], { content: "\ud83d" }), "lone surrogate"],
   [
     "a lone surrogate in the name of a field",

@@ -72,7 +72,7 @@ const blocks = (body: Body, index: number): Record<string, unknown>[] =>
 
 const messagesRules: readonly Rule[] = [
   ["a missing token limit", (body) => delete body.max_tokens, "max_tokens is required"],
-  ["an unknown field", (body) => set(body, { stop: [] }), "stop is no field"],
+  ["an unknown field", (body) => set(body, { stop: [] }), "stop is not a field"],
   [
     "a request that does not stream",
     (body) => set(body, { stream: false }),
@@ -87,7 +87,7 @@ const messagesRules: readonly Rule[] = [
   [
     "metadata other than the user's id",
     (body) => set(body, { metadata: { run: "1" } }),
-    "metadata.run is no field",
+    "metadata.run is not a field",
   ],
   [
     "a thinking budget that leaves no tokens",
@@ -102,7 +102,7 @@ const messagesRules: readonly Rule[] = [
   [
     "a budget with adaptive thinking",
     (body) => set(body, { thinking: { type: "adaptive", budget_tokens: 2000 } }),
-    "budget_tokens is no field",
+    "budget_tokens is not a field",
   ],
   [
     "a temperature with thinking",
@@ -145,7 +145,7 @@ const messagesRules: readonly Rule[] = [
   [
     "an empty list of tools",
     (body) => set(body, { tools: [] }),
-    "tools must be a list with something in it",
+    "tools must be a list that is not empty",
   ],
   [
     "a history of calls without tools",
@@ -170,7 +170,7 @@ const messagesRules: readonly Rule[] = [
   [
     "two tools of one name",
     (body) => body.tools.push(structuredClone(body.tools[0] ?? {})),
-    "is there twice",
+    "is a duplicate",
   ],
   [
     "a schema with a choice at the root",
@@ -180,7 +180,7 @@ const messagesRules: readonly Rule[] = [
   [
     "no messages",
     (body) => set(body, { messages: [] }),
-    "messages must be a list with something in it",
+    "messages must be a list that is not empty",
   ],
   [
     "a history that begins with the assistant",
@@ -202,7 +202,7 @@ const messagesRules: readonly Rule[] = [
   [
     "an empty message",
     (body) => set(body.messages[0], { content: [] }),
-    "content must be a list with something in it",
+    "content must be a list that is not empty",
   ],
   [
     "an image of an unknown kind",
@@ -213,7 +213,7 @@ const messagesRules: readonly Rule[] = [
   [
     "an image of the assistant",
     (body) => set(blocks(body, 1)[4], { type: "image" }),
-    "no block of an assistant",
+    "not a block of an assistant",
   ],
   [
     "thinking without its signature",
@@ -223,7 +223,7 @@ const messagesRules: readonly Rule[] = [
   [
     "a cache mark on thinking",
     (body) => set(blocks(body, 1)[0], { cache_control: { type: "ephemeral" } }),
-    "cache_control is no field",
+    "cache_control is not a field",
   ],
   ["an id outside the alphabet", (body) => set(blocks(body, 1)[5], { id: "a|b" }), "id must match"],
   [
@@ -231,7 +231,7 @@ const messagesRules: readonly Rule[] = [
     (body) => set(blocks(body, 1)[5], { id: "x".repeat(65) }),
     "id must match",
   ],
-  ["a duplicate call id", (body) => set(blocks(body, 1)[6], { id: "a" }), "is there twice"],
+  ["a duplicate call id", (body) => set(blocks(body, 1)[6], { id: "a" }), "is a duplicate"],
   [
     "an input as JSON text",
     (body) => set(blocks(body, 1)[5], { input: "{}" }),
@@ -276,12 +276,12 @@ const messagesRules: readonly Rule[] = [
   [
     "a result without parts",
     (body) => set(blocks(body, 2)[0], { content: [] }),
-    "content must be a list with something in it",
+    "content must be a list that is not empty",
   ],
   [
     "five cache marks",
     (body) => set(blocks(body, 2)[0], { cache_control: { type: "ephemeral" } }),
-    "is there 5 times",
+    "is used 5 times",
   ],
   [
     "a long cache mark after a short one",

@@ -1,6 +1,5 @@
 /**
- * One compaction, from a transcript and a state to the next state. What it remembers is its
- * caller's.
+ * One compaction: computes the next state from a transcript and a state. It stores nothing itself.
  */
 import { toErrorInfo, type ErrorInfo } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
@@ -18,34 +17,34 @@ export interface CompactionTask {
   readonly old: CompactionState | undefined;
   readonly sizes: Sizes;
   readonly room: Room;
-  /** What it must free at least, in tokens. */
+  /** Minimum number of tokens to free. */
   readonly minFreed: number;
   readonly estimate: TokenEstimate;
-  /** Writes the summary of what is before `cut`. Absent: nobody does. Never rejects. */
+  /**
+   * Writes the summary of the messages before `cut`. Never rejects. Absent when no model can write
+   * it.
+   */
   readonly write?: ((cut: number) => Promise<SummaryResult>) | undefined;
   readonly now: number;
-  /** When it fires, everything stays as it was. */
+  /** When it fires, the state does not change. */
   readonly signal: AbortSignal | undefined;
 }
 
 export interface CompactionResult {
   readonly outcome: CompactionOutcome;
-  /** Absent when nothing was freed: everything stays as it was. */
+  /** The next state. Absent when nothing was freed and the state does not change. */
   readonly state?: CompactionState;
   readonly tokensAfter: number;
   readonly usage: Usage;
   readonly error?: ErrorInfo;
 }
 
-/**
- * How short tool results are made when what is kept does not fit otherwise, in tokens: the first
- * that does.
- */
+/** Lengths in tokens to which tool results are shortened if needed. The first that fits is used. */
 const resultLengths = [8192, 2048, 512, 128];
 
 /**
- * The model is asked only when a summary of full length would free enough: so each one it writes is
- * progress.
+ * Compacts once. Calls the model only if a summary of maximum length would free enough, so that
+ * every summary frees tokens.
  */
 export async function compactOnce(task: CompactionTask): Promise<CompactionResult> {
   const { messages, sizes, room, minFreed, estimate, write, now, signal } = task;
@@ -79,7 +78,9 @@ export async function compactOnce(task: CompactionTask): Promise<CompactionResul
   const tokensAfter = Math.round(fitted.size);
   return { outcome, state: { ...fitted.state, tokensAfter }, tokensAfter, ...about };
 
-  /** A single result can be larger than all there is room for. */
+  /**
+   * Shortens tool results until the state fits, because a single result can exceed the whole room.
+   */
   function fit(candidate: CompactionState): { state: CompactionState; size: number } {
     let best = { state: candidate, size: sizeOf(candidate) };
     for (const maxResultTokens of resultLengths) {

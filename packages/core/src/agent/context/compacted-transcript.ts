@@ -1,4 +1,4 @@
-/** How a transcript with a compaction is shown to the model, and how many tokens that takes. */
+/** The messages that the model gets of a compacted transcript, and their size in tokens. */
 import type { AgentMessage } from "../contract/agent-message.ts";
 import { sumTokens, tokensSince, type TokenEstimate } from "./tokens.ts";
 import { compactedView, markOf, type CompactionState } from "./view.ts";
@@ -11,11 +11,11 @@ interface CompactedPart {
 
 export class CompactedTranscript {
   readonly #estimate: TokenEstimate;
-  /** Of the last compaction. */
+  /** State of the last compaction. */
   state: CompactionState | undefined;
-  /** What stands for the compacted part: made once, so that it stays the same. */
+  /** Memoised messages for the compacted part, so that they stay the same for the prompt cache. */
   #part: CompactedPart | undefined;
-  /** What `count` returned last, and for what. */
+  /** The last result of `count`, and what it was for. */
   #counted:
     | { of: CompactionState | undefined; length: number; last: unknown; tokens: number }
     | undefined;
@@ -25,14 +25,14 @@ export class CompactedTranscript {
     this.#estimate = estimate;
   }
 
-  /** The messages of a request. */
+  /** Returns the messages of a request. */
   view(messages: AgentMessage[]): AgentMessage[] {
     this.forgetOthers(messages);
     const state = this.state;
     if (!state) return messages;
     const source = messages.slice(0, state.messageCount);
-    // A message may have been replaced anywhere, as by who redacts it; and what another hook had
-    // added at the end is there no more.
+    // A program may have replaced messages, for example to redact them. Messages that another hook
+    // added at the end may be gone.
     const made = this.#part;
     const part =
       made?.of === state && source.every((message, at) => message === made.source[at])
@@ -42,7 +42,10 @@ export class CompactedTranscript {
     return [...part.messages, ...messages.slice(state.messageCount)];
   }
 
-  /** Drops the state of another transcript: one that was reset, or rewound beyond the summary. */
+  /**
+   * Drops the state if it belongs to another transcript, such as one before a reset or a rewind
+   * beyond the summary.
+   */
   forgetOthers(messages: readonly AgentMessage[]): void {
     if (!this.state) return;
     const { firstKeptIndex, mark, messageCount } = this.state;
@@ -53,8 +56,8 @@ export class CompactedTranscript {
   }
 
   /**
-   * Returns the tokens of the context as it stands: what is new is added to what was counted
-   * before. What a server reported before the last compaction is of a request that is no longer
+   * Returns the current tokens of the context: the previous count plus the new messages. Usage
+   * reported before the last compaction is ignored, because it is of a request that is no longer
    * sent.
    */
   count(messages: AgentMessage[]): number {

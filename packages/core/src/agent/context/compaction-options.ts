@@ -1,4 +1,4 @@
-/** What a compaction is told. */
+/** The options of a compaction. */
 import type { Model, StreamFn, StreamOptions } from "../../llm/model.ts";
 import type { SharedBudget } from "../contract/budget.ts";
 import type { CompactionEvent } from "../contract/compaction-event.ts";
@@ -8,55 +8,58 @@ import type { CompactionState } from "./view.ts";
 
 export interface CompactionOptions {
   /**
-   * The model that writes summaries, and the stream function that asks it. Default: those of the
-   * conversation, which `wrap` learns. Without any the oldest turns are left out with a note
-   * instead.
+   * The model that writes summaries, and the stream function to call it with. Default: those of the
+   * conversation, which `wrap` reads from its requests. Without either, a note replaces the oldest
+   * turns.
    */
   model?: Model | undefined;
   streamFn?: StreamFn | undefined;
   /**
-   * For the summary's call, over the conversation's own if the provider is the same: key, headers,
-   * time limits.
+   * Options for the summary's call, such as key, headers and time limits. They override the
+   * conversation's own options, which are used only for the same provider.
    */
   streamOptions?: Omit<StreamOptions, "signal"> | undefined;
-  /** Asked before a summary; a falsy answer falls back to the options' `apiKey`. */
+  /** Returns the API key for a summary. A falsy result falls back to the options' `apiKey`. */
   getApiKey?: AgentLoopConfig["getApiKey"] | undefined;
   /**
-   * The window of the conversation's model, in tokens. Default: `contextWindow` of the model that
-   * was asked last, or of `model`. Unknown: nothing is done until a server refuses a request as too
-   * long; what it refused is the limit from then on.
+   * Context window of the conversation's model, in tokens. Default: `contextWindow` of the model of
+   * the last request, or of `model`. If unknown, nothing is compacted until a server refuses a
+   * request as too long. The refused size is then the limit.
    */
   contextWindow?: number | (() => number | undefined) | undefined;
   /**
-   * Tokens of the window that stay free: for the answer and for what estimates miss. Default
-   * 16,384, at most a quarter of the window, and at least the conversation's `maxTokens`, up to
-   * half of it.
+   * Tokens of the window to keep free for the answer and for errors of the estimate. Default:
+   * 16,384 or a quarter of the window, whichever is less. The default is at least the
+   * conversation's `maxTokens`, up to half of the window.
    */
   reserveTokens?: number | undefined;
   /**
-   * Tokens of the newest messages that stay as they are, at most half of what there is room for;
-   * whole turns. Default 20,000.
+   * Tokens of the newest messages to keep unchanged, in whole turns. Default 20,000, at most half
+   * of the available room.
    */
   keepRecentTokens?: number | undefined;
-  /** The longest summary, in tokens. Default 4,096, at most a quarter of what there is room for. */
+  /**
+   * Maximum length of a summary, in tokens. Default 4,096, at most a quarter of the available room.
+   */
   maxSummaryTokens?: number | undefined;
-  /** The share of the context that a compaction must free to be worth it. Default 0.1. */
+  /** The share of the context that a compaction must free, between 0 and 1. Default 0.1. */
   minFreedShare?: number | undefined;
-  /** What the model is told to write, in place of the usual instruction. */
+  /** The instruction for the model that writes the summary. Default: a built-in instruction. */
   prompt?: string | undefined;
   /**
-   * The agent's own, if it has one: what a model sees of the messages. Default: the three roles.
+   * Converts messages for the model. Pass the agent's own `convertToLlm` if it has one. Default:
+   * keeps the roles `user`, `assistant` and `toolResult`.
    */
   convertToLlm?: AgentLoopConfig["convertToLlm"] | undefined;
-  /** Default: {@link estimateTokens}. Bring a tokenizer to be exact. */
+  /** Estimates tokens. Default: {@link estimateTokens}. Pass a tokenizer for exact counts. */
   estimateTokens?: TokenEstimate | undefined;
-  /** Charged with what summaries use, beside the run's own. */
+  /** Charged with the usage of summaries, in addition to the run's own budget. */
   budget?: SharedBudget | undefined;
-  /** Goes on from what a compaction of the same transcript kept. */
+  /** The stored state of an earlier compaction of the same transcript. */
   state?: CompactionState | undefined;
   /**
-   * Told of each compaction, awaited. A throw ends the run with `hook_failed`, or as the error of
-   * ours that was thrown.
+   * Called and awaited for each compaction event. A throw ends the run with `hook_failed`; a thrown
+   * `BowlineError` keeps its code.
    */
   onCompaction?: ((event: CompactionEvent) => unknown) | undefined;
 }

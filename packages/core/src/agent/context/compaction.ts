@@ -1,7 +1,7 @@
 /**
- * Keeps requests inside the model's context window: older messages are replaced by a summary that a
- * model writes, and the transcript keeps all of them. Between two compactions requests grow at
- * their end only.
+ * Keeps requests within the model's context window. A summary, written by a model, replaces older
+ * messages in requests; the transcript keeps all messages. Between compactions, requests only grow
+ * at the end, so that the server's prompt cache stays valid.
  */
 import { BowlineError } from "../../errors.ts";
 import type { StreamFn } from "../../llm/model.ts";
@@ -19,12 +19,12 @@ export interface CompactOptions {
   readonly reason?: CompactionReason | undefined;
 }
 
-/** For one transcript. */
+/** The compaction of one transcript. */
 export interface Compaction {
   /**
-   * For the agent or the loop, whose events then have `compaction_start` and `compaction_end`.
-   * Gives the messages of the request, compacted first when they are over the limit. Rejects with
-   * `aborted` when the signal fires; a summary that fails does not stop it.
+   * The hook for the agent or the loop. Resolves with the messages of the request, compacted if
+   * they exceed the limit. The run then emits `compaction_start` and `compaction_end`. Rejects with
+   * `aborted` when the signal fires. A failed summary does not reject.
    */
   readonly transformContext: (
     messages: AgentMessage[],
@@ -32,34 +32,34 @@ export interface Compaction {
     run?: RunPort,
   ) => Promise<AgentMessage[]>;
   /**
-   * The stream function for the same agent: a request that the server refuses as too long before
-   * any output is compacted and sent once more, after a `request_retry` event. It also learns the
-   * model, its key and its window, and lets a summary be asked for as the continuation of the
-   * conversation, most of which the server has in its cache. Other agents' calls pass through as
-   * they are.
+   * Wraps the stream function of the same agent. A request that the server refuses as too long
+   * before any output is compacted and retried once, after a `request_retry` event. The wrapper
+   * also reads the model, its key and its window from requests. With these, a summary can be
+   * requested as a continuation of the conversation, which the server mostly has in its cache.
+   * Calls of other agents pass through unchanged.
    */
   wrap(streamFn: StreamFn): StreamFn;
-  /** Compacts now, as far as it frees something. True when it did. */
+  /** Compacts now if that frees anything. Resolves with true if it did. */
   compact(messages: AgentMessage[], options?: CompactOptions): Promise<boolean>;
-  /**
-   * What to keep, to go on with in another process; undefined before the first compaction.
-   * JSON-safe.
-   */
+  /** The state to store for another process, JSON-safe. Undefined before the first compaction. */
   readonly state: CompactionState | undefined;
 }
 
-/** Throws `invalid_argument` for limits that leave no room. */
+/**
+ * Creates the compaction of one transcript. Throws `invalid_argument` for limits that leave no
+ * room.
+ */
 export function createCompaction(options: CompactionOptions = {}): Compaction {
   const { contextWindow, reserveTokens = 0, minFreedShare = 0.1 } = options;
   if (typeof contextWindow === "number" && !(contextWindow > reserveTokens))
     throw new BowlineError(
       "invalid_argument",
-      `A window of ${contextWindow} tokens has no room beside ${reserveTokens}.`,
+      `contextWindow (${contextWindow}) must be larger than reserveTokens (${reserveTokens}).`,
     );
   if (!(minFreedShare > 0 && minFreedShare < 1))
     throw new BowlineError(
       "invalid_argument",
-      `minFreedShare is between 0 and 1, not ${minFreedShare}.`,
+      `minFreedShare must be between 0 and 1, not ${minFreedShare}.`,
     );
   const compactor = new Compactor(options);
   return {

@@ -1,7 +1,4 @@
-/**
- * What the compactions of one transcript remember, for their two faces: the hook and the stream
- * function.
- */
+/** The state of one transcript's compactions, shared by the hook and the stream function. */
 import { systemClock, type Clock } from "../../clock.ts";
 import { BowlineError, callHook } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
@@ -21,12 +18,12 @@ import { untilAborted } from "./until-aborted.ts";
 import { markOf, standInText, type CompactionState } from "./view.ts";
 
 const STUCK = "the conversation fills the context window, and compaction frees nothing";
-/** To the model, at the first such try. */
+/** The note that the model gets after the first compaction that frees nothing. */
 const NOTE = `Note: ${STUCK}. Answer with what is known.`;
-/** Shorter summaries say nothing. */
+/** Minimum room for a summary, in tokens. A shorter summary is useless. */
 const MIN_SUMMARY_TOKENS = 32;
 
-/** What `transform` gave last, and of what. */
+/** The last result of `transform`, and its input. */
 interface Given {
   readonly messages: AgentMessage[];
   readonly signal: AbortSignal | undefined;
@@ -43,14 +40,14 @@ export class Compactor {
   readonly #writer: SummaryWriter;
   #isExpecting = false;
   #given: Given | undefined;
-  /** After a try that did not come below the limit: the size from which another may. */
+  /** After a compaction that stayed above the limit: the size above which to try again. */
   #retryAbove = 0;
-  /** Tries in a row that freed nothing. */
+  /** Number of consecutive compactions that freed nothing. */
   #failures = 0;
-  /** Of what transcript the two are: its beginning, and its length. */
+  /** The transcript that `#retryAbove` and `#failures` belong to: its beginning and its length. */
   #of = { mark: "", length: 0 };
   #previous: Promise<unknown> = Promise.resolve();
-  /** The run whose context was asked for last. */
+  /** The run that called `transform` last. */
   #run: RunPort | undefined;
 
   constructor(options: CompactionOptions) {
@@ -66,7 +63,10 @@ export class Compactor {
     return this.#transcript.state;
   }
 
-  /** A stream function is wrapped: who writes summaries is known with the first request. */
+  /**
+   * Called when a stream function is wrapped. The model for summaries is then known from the first
+   * request.
+   */
   expectRequests(): void {
     this.#isExpecting = true;
   }
@@ -77,17 +77,18 @@ export class Compactor {
     run: RunPort | undefined,
   ): Promise<AgentMessage[]> {
     this.#run = run;
-    // Waits for the first request once; one that never comes this way is not waited for again.
+    // Skip the check once if the model will be known with the first request. Do not skip it again
+    // if that request never comes.
     const waits = this.#isExpecting && !this.#writer.model;
     this.#isExpecting = false;
     const before = this.#failures;
     if (!waits) await this.compact(messages, "limit", signal);
     if (this.#failures > Math.max(1, before))
-      throw new BowlineError("no_progress", `Stopped: ${STUCK}, twice.`);
+      throw new BowlineError("no_progress", `Stopped after two attempts: ${STUCK}.`);
     return this.#show(messages, signal, this.#failures > before);
   }
 
-  /** One at a time: a second call finds it done. */
+  /** Compacts. Concurrent calls are queued, so a second call finds the work done. */
   compact(
     messages: AgentMessage[],
     reason: CompactionReason,
@@ -99,7 +100,7 @@ export class Compactor {
   }
 
   /**
-   * Whether a request is made of what `transform` gave last: it has the run's signal, or ends with
+   * Returns whether a request comes from the last `transform`: it has the run's signal or ends with
    * the same message.
    */
   owns(signal: AbortSignal | undefined, messages: readonly Message[]): boolean {
@@ -109,8 +110,8 @@ export class Compactor {
   }
 
   /**
-   * Learns from the request. Gives other messages for it when only now it is known that they must
-   * be fewer.
+   * Reads the model and its limits from a request. Returns shorter messages if the request exceeds
+   * limits that were unknown before, otherwise undefined.
    */
   async meet(request: Asked, signal: AbortSignal): Promise<Message[] | undefined> {
     this.#writer.meet(request);
@@ -122,8 +123,8 @@ export class Compactor {
   }
 
   /**
-   * The messages for another try of a request that was refused as too long; undefined when they
-   * cannot be fewer.
+   * Returns shorter messages to retry a request that was refused as too long. Undefined if they
+   * cannot be shortened.
    */
   async recover(signal: AbortSignal): Promise<Message[] | undefined> {
     const given = this.#given;
@@ -132,8 +133,8 @@ export class Compactor {
   }
 
   /**
-   * The request's messages, noted as given; with a note to the model when they could not be made
-   * fewer.
+   * Returns the messages of the request and stores them as the last result. With `isStuck`, adds a
+   * note to the model.
    */
   #show(
     messages: AgentMessage[],
@@ -156,15 +157,15 @@ export class Compactor {
     const before = this.#transcript.count(messages);
     const { limit } = this.#writer;
     if (reason === "limit" && before <= Math.max(limit, this.#retryAbove)) return false;
-    await this.#tell({ type: "compaction_start", reason, tokensBefore: before }, signal);
+    await this.#report({ type: "compaction_start", reason, tokensBefore: before }, signal);
     const result = await this.#compactOnce(messages, reason, before, limit, signal);
     this.#note(result, { reason, before, limit, isAborted: signal?.aborted === true });
-    await this.#tell(this.#endOf(messages, reason, before, result), signal);
+    await this.#report(this.#endOf(messages, reason, before, result), signal);
     if (signal?.aborted) throw abortedRun();
     return result.state !== undefined;
   }
 
-  /** Tries of another transcript, or of one that was rewound, say nothing of this one. */
+  /** Resets the failure counters if the transcript is another one or was rewound. */
   #forgetTries(messages: readonly AgentMessage[]): void {
     const { length } = messages;
     const mark = markOf(messages, Math.min(1, length));
@@ -185,7 +186,7 @@ export class Compactor {
     const room = roomFor(sizes, target, keepRecentTokens, maxSummaryTokens);
     const { maxSummary: maxTokens } = room;
     const by = maxTokens < MIN_SUMMARY_TOKENS ? undefined : this.#writer.model;
-    const graceMs = (this.#run?.abortGraceMs ?? 0) / 2; // then the run's own patience ends
+    const graceMs = (this.#run?.abortGraceMs ?? 0) / 2; // less than the run's grace period
     const asked = { messages, before, reason, maxTokens, signal, graceMs };
     return compactOnce({
       messages,
@@ -200,7 +201,7 @@ export class Compactor {
     });
   }
 
-  /** Counts what the summary cost, takes the new state, and learns when to try again. */
+  /** Charges the summary's usage, stores the new state, and updates when to try again. */
   #note(
     { state: next, usage, tokensAfter }: CompactionResult,
     about: { reason: CompactionReason; before: number; limit: number; isAborted: boolean },
@@ -240,9 +241,10 @@ export class Compactor {
   }
 
   /**
-   * Hooks that never answer are left behind with an abort: the next compaction waits for this one.
+   * Reports an event to the hook and the run. Stops waiting for the hook at an abort, because the
+   * next compaction waits for this one.
    */
-  async #tell(event: CompactionEvent, signal: AbortSignal | undefined): Promise<void> {
+  async #report(event: CompactionEvent, signal: AbortSignal | undefined): Promise<void> {
     const told = callHook("onCompaction", () => this.#options.onCompaction?.(event));
     await untilAborted(told, signal, undefined);
     await this.#run?.emit(event);

@@ -1,13 +1,13 @@
-/** Where a transcript may be cut in two: never between a tool call and its result. */
+/** Finds where a transcript may be cut: never between a tool call and its result. */
 import { toolCallsOf, type UserMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 
 /**
- * The indexes after `from` at which no later result answers an earlier call, in order. A result
- * belongs to the latest call before it under its id that has none yet, as in requests. Linear.
+ * Returns the indexes after `from`, in order, at which no later result belongs to an earlier call.
+ * A result belongs to the latest unanswered call with its id, as in requests. Runs in linear time.
  */
 export function cutPoints(messages: readonly AgentMessage[], from = 0): number[] {
-  /** The index up to which the pairs that were opened so far reach. */
+  /** The index of a call's message and that of its last result. */
   const lastOfPair = new Map<number, number>();
   const open = new Map<string, number[]>();
   for (let index = from; index < messages.length; index++) {
@@ -30,17 +30,17 @@ export function cutPoints(messages: readonly AgentMessage[], from = 0): number[]
   return points;
 }
 
-/** The last point at or before `index`; `otherwise` when there is none. */
+/** Returns the last point at or before `index`, or `otherwise` if there is none. */
 export function lastPointUpTo(points: readonly number[], index: number, otherwise: number): number {
   return points.findLast((point) => point <= index) ?? otherwise;
 }
 
-/** How the message begins that stands for what was summarised. */
+/** The beginning of the message that carries a summary. */
 export const SUMMARY_LEAD_IN = "Earlier messages were replaced by this summary to save space:";
 
 /**
- * The last message of the user's, which every request keeps; a summary that was kept is none. -1
- * when there is none.
+ * Returns the index of the last user message, which every request keeps, or -1. A stored summary
+ * does not count as a user message.
  */
 export function lastUserIndex(messages: readonly AgentMessage[]): number {
   return messages.findLastIndex(

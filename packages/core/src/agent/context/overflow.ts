@@ -1,4 +1,7 @@
-/** A stream function that has a request made smaller when its server refuses it as too long. */
+/**
+ * Wraps a stream function so that a request is compacted and retried when the server refuses it as
+ * too long.
+ */
 import { systemClock } from "../../clock.ts";
 import type { ErrorInfo } from "../../errors.ts";
 import {
@@ -16,7 +19,7 @@ import { brokenCall, withDiscardedEnd } from "../../llm/wrapped-end.ts";
 import type { Compactor } from "./compactor.ts";
 import { overflowCodes } from "./summary.ts";
 
-/** Requests of other agents are passed on as they are. */
+/** Returns the wrapped stream function. Requests of other agents pass through unchanged. */
 export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn {
   compactor.expectRequests();
   return (model, context, options) => {
@@ -42,7 +45,7 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
         const { end, held } = await pass(await ask(fewer ?? given), push);
         if (!held) return messageOf(end);
         lost = billedUsage(messageOf(end));
-        isShown = false; // what there was is retracted
+        isShown = false; // the partial output was retracted
         const again = await compactor.recover(signal);
         if (!again) {
           push(held);
@@ -51,8 +54,8 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
         push([{ type: "request_retry", attempt: end.attempt, delayMs: 0, error: reasonOf(end) }]);
         return messageOf((await pass(await ask(again), push, lost)).end);
       } catch (error) {
-        if (isShown) throw error; // of a stream that breaks its contract: its reader has what came of it
-        // Or of an abort while a summary was written.
+        if (isShown) throw error; // the reader already has output of a broken stream
+        // Otherwise the error may be an abort during the summary.
         const { clock = systemClock } = options;
         const event = withDiscardedEnd(brokenCall(error, model, clock.now()), lost);
         push([event]);
@@ -63,8 +66,8 @@ export function wrapStreamFn(streamFn: StreamFn, compactor: Compactor): StreamFn
 }
 
 /**
- * Passes a stream on, up to an end that says "too long" and follows no output: that is held back,
- * unless a try was `lost` to it before.
+ * Forwards a stream. Holds back a final event that says "too long" without output, unless an
+ * earlier attempt was already `lost` to it.
  */
 async function pass(
   stream: AssistantMessageStream,
@@ -85,7 +88,7 @@ async function pass(
   throw truncated();
 }
 
-/** An empty answer that a limit cut is what some servers give instead of an error. */
+/** Some servers send an empty answer with the reason "length" instead of an error. */
 // Q244
 function isTooLong(end: DoneEvent | ErrorEvent): boolean {
   const { content, error } = messageOf(end);

@@ -1,26 +1,26 @@
-/** How far a compaction goes: what is kept, what has to fit, and what it would come to. Pure. */
+/** Plans a compaction: what is kept, what must fit, and the expected size. Pure functions. */
 import type { AgentMessage } from "../contract/agent-message.ts";
 import { cutPoints } from "./cut.ts";
 import { sumTokens, type TokenEstimate } from "./tokens.ts";
 
 export interface Sizes {
-  /** The context as counted, with the system prompt and the tools. */
+  /** Counted tokens of the context, including the system prompt and the tools. */
   readonly before: number;
-  /** The messages shown, as estimated. */
+  /** Estimated tokens of the messages in the request. */
   readonly shown: number;
 }
 
 export interface Room {
   /** Tokens of the newest messages to keep. */
   readonly keep: number;
-  /** What the context should come down to. */
+  /** Target size of the context, in tokens. */
   readonly target: number;
   readonly maxSummary: number;
 }
 
 /**
- * The most that a request may hold. Some servers refuse one whose answer of `maxTokens` might not
- * fit.
+ * Returns the maximum size of a request, in tokens. Some servers refuse a request whose answer of
+ * `maxTokens` might not fit.
  */
 export function limitOf(window: number, reserve: number | undefined, maxTokens = 0): number {
   const usual = Math.min(16_384, window / 4);
@@ -28,8 +28,8 @@ export function limitOf(window: number, reserve: number | undefined, maxTokens =
 }
 
 /**
- * Far enough below `limit` that the next turns do not pass it again; with a limit that is too low
- * or none, what is shown is halved.
+ * Plans for a size far enough below `limit` that the next turns do not exceed it again. If the
+ * limit is too low or unknown, halves the messages.
  */
 export function roomFor(
   { before, shown }: Sizes,
@@ -37,7 +37,7 @@ export function roomFor(
   keepRecent: number,
   maxSummary: number,
 ): Room {
-  // What is no message: the system prompt and the tools, and what the estimate missed.
+  // The system prompt, the tools, and the error of the estimate.
   const fixed = Math.max(0, before - shown);
   const available = limit > fixed ? Math.min(limit - fixed, shown) : shown / 2;
   return {
@@ -48,16 +48,17 @@ export function roomFor(
 }
 
 /**
- * What the context comes to when the messages shown are estimated at `after` in place of `shown`.
+ * Returns the expected size of the context when the estimate of the messages changes from `shown`
+ * to `after`.
  */
 export function project({ before, shown }: Sizes, after: number): number {
-  // Estimates that are too high are so for both.
+  // If the estimate is too high, scale it down for both.
   return before >= shown ? before - shown + after : (before * after) / Math.max(1, shown);
 }
 
 /**
- * Where to cut after `first` so that about `keep` tokens stay, and always the last whole group of
- * messages; `first` for nowhere.
+ * Returns the index after `first` to cut at, so that about `keep` tokens and at least the last
+ * whole group of messages stay. Returns `first` if there is none.
  */
 export function chooseCut(
   messages: readonly AgentMessage[],

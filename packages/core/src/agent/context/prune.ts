@@ -1,8 +1,8 @@
 /**
- * Makes a request smaller without a model: pure functions of the transcript, for
- * `transformContext`. Calls keep their results, the last user message stays, and what is left out
- * says so. To change a request's beginning makes the server's prompt cache miss, so old content
- * goes in batches: nothing is touched until `keep + batch` of a kind are there.
+ * Makes requests smaller without a model: pure functions of the transcript, for `transformContext`.
+ * Calls keep their results, the last user message stays, and notes replace removed content. A
+ * change near a request's beginning invalidates the server's prompt cache. So old content is
+ * removed in batches, when `keep + batch` items exist.
  */
 import { BowlineError } from "../../errors.ts";
 import type { AssistantContent, UserContent } from "../../llm/message.ts";
@@ -11,19 +11,20 @@ import { cutPoints, lastPointUpTo, lastUserIndex } from "./cut.ts";
 import { imageNote, shortenResult } from "./shorten.ts";
 
 export interface PruneOptions {
-  /** The newest that always stay whole. */
+  /** Number of newest items that stay unchanged. */
   readonly keep?: number | undefined;
-  /** How many go at a time, the oldest first. Default: as many as `keep`, at least 1. */
+  /** Number of items removed at a time, oldest first. Default: `keep`, at least 1. */
   readonly batch?: number | undefined;
 }
 
 /**
- * The last `turns` turns (a turn is one model call with its tools and the messages before it), what
- * came after them, and the last user message. Throws `invalid_argument` for less than one.
+ * Keeps the last `turns` turns, everything after them, and the last user message. A turn is one
+ * model call with its tools and the messages before it. Throws `invalid_argument` for `turns` below
+ * 1.
  */
 export function keepLastTurns(messages: readonly AgentMessage[], turns: number): AgentMessage[] {
   if (!(turns >= 1))
-    throw new BowlineError("invalid_argument", `At least one turn is kept, not ${turns}.`);
+    throw new BowlineError("invalid_argument", `turns must be at least 1, not ${turns}.`);
   let left = turns;
   let start = messages.findLastIndex(({ role }) => role === "assistant" && --left < 1);
   while (start > 0 && !/^(?:assistant|toolResult)$/.test(messages[start - 1]?.role ?? "")) start--;
@@ -33,8 +34,8 @@ export function keepLastTurns(messages: readonly AgentMessage[], turns: number):
 }
 
 /**
- * Old tool results cut down to `maxTokens` each: their beginning and end, or with the default 0
- * only a note of how much there was. `keep` counts results; default 10.
+ * Shortens old tool results to `maxTokens` each: their beginning and end. With the default 0, only
+ * a note with the original length remains. `keep` counts results; default 10.
  */
 export function shortenToolResults(
   messages: readonly AgentMessage[],
@@ -48,7 +49,7 @@ export function shortenToolResults(
 }
 
 /**
- * Old images replaced by a note, in user messages and tool results. `keep` counts images; default
+ * Replaces old images in user messages and tool results with a note. `keep` counts images; default
  * 2.
  */
 export function dropImages(
@@ -71,8 +72,8 @@ export function dropImages(
 }
 
 /**
- * Thinking from before the last user message left out, with the signatures that refer to it. What
- * the model thought since is needed by servers that sign it, and stays.
+ * Removes thinking from before the last user message, with the signatures that refer to it. Later
+ * thinking stays, because servers that sign it require it.
  */
 export function dropThinking(messages: readonly AgentMessage[]): AgentMessage[] {
   const user = lastUserIndex(messages);
@@ -86,7 +87,7 @@ export function dropThinking(messages: readonly AgentMessage[]): AgentMessage[] 
   });
 }
 
-/** A part without a provider's data: an id of reasoning that is gone is refused. */
+/** Removes provider data from a part, because servers refuse references to removed reasoning. */
 // Q193, Q196
 function unsigned(part: AssistantContent): AssistantContent {
   if (part.type === "text") return { type: "text", text: part.text };

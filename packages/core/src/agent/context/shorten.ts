@@ -1,18 +1,18 @@
-/** Makes text and tool results shorter, and says in their place what was left out. */
+/** Shortens text and tool results, with a note in place of what was left out. */
 import type { ToolResultMessage, UserContent } from "../../llm/message.ts";
 import { estimateTokens, IMAGE_TOKENS } from "./tokens.ts";
 
-/** What is no longer than a note stays: a note of a note says nothing. */
+/** Length of the longest note. Shorter text stays, because a note would not save anything. */
 const LONGEST_NOTE = 40;
 
 /**
- * The text, or its beginning and its end with a note between, of at most `maxTokens` as estimated;
- * a bare note when that is less than a note.
+ * Shortens text to at most `maxTokens` estimated tokens: its beginning and end with a note between.
+ * Returns only a note when even that does not fit.
  */
 export function shortenText(text: string, maxTokens: number): string {
   const tokens = estimateTokens(text);
   if (tokens <= maxTokens) return text;
-  // The density of a text is not even: what is still too long is cut again.
+  // Tokens are not spread evenly in a text, so cut again while it is too long.
   for (
     let length = Math.floor((text.length * maxTokens) / tokens);
     length > 0;
@@ -26,7 +26,10 @@ export function shortenText(text: string, maxTokens: number): string {
   return text.length > LONGEST_NOTE ? `[${text.length} characters left out]` : text;
 }
 
-/** A result of at most `maxTokens` beside the notes. The same object when it is short enough. */
+/**
+ * Shortens a result to at most `maxTokens`, not counting notes. Returns the same object if it is
+ * short enough.
+ */
 export function shortenResult(result: ToolResultMessage, maxTokens: number): ToolResultMessage {
   let left = maxTokens;
   let changed = false;
@@ -43,7 +46,7 @@ export function shortenResult(result: ToolResultMessage, maxTokens: number): Too
   return changed ? { ...result, content } : result;
 }
 
-/** What stands in for an image. */
+/** Returns the note that replaces an image. */
 export function imageNote(mimeType: string): string {
   return `[${mimeType} left out]`;
 }
@@ -53,7 +56,7 @@ function shortenTextPart(text: string, maxTokens: number): string | false {
   return short !== text && short;
 }
 
-/** An index that does not cut a surrogate pair in two. */
+/** Returns the nearest index that does not split a surrogate pair. */
 function wholeAt(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   return unit >= 0xdc00 && unit <= 0xdfff ? index + 1 : index;

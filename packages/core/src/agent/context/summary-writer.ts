@@ -1,4 +1,4 @@
-/** Which model writes the summary of a compaction, and what it is asked. */
+/** Selects the model that writes a summary and builds its request. */
 import { toBowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import { isLlmMessage, type Context, type Message } from "../../llm/message.ts";
@@ -19,7 +19,7 @@ import {
 import { sumTokens, type TokenEstimate } from "./tokens.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/** The conversation's last request, but for its messages. */
+/** The conversation's last request without its messages. */
 export interface Asked {
   readonly model: Model;
   readonly streamFn: StreamFn;
@@ -27,7 +27,7 @@ export interface Asked {
   readonly options: StreamOptions;
 }
 
-/** The messages before `cut`, which are to be summarized. */
+/** The task: summarise the messages before `cut`. */
 export interface OlderPart {
   readonly messages: AgentMessage[];
   readonly cut: number;
@@ -43,7 +43,7 @@ export class SummaryWriter {
   readonly #estimate: TokenEstimate;
   readonly #transcript: CompactedTranscript;
   #asked: Asked | undefined;
-  /** A size that the conversation's server refused. */
+  /** The smallest request size that the server refused, in tokens. */
   #refused = Infinity;
 
   constructor(
@@ -56,7 +56,7 @@ export class SummaryWriter {
     this.#transcript = transcript;
   }
 
-  /** Learns the model of the conversation, its key and its window. */
+  /** Stores the request, which carries the conversation's model, key and window. */
   meet(request: Asked): void {
     if (this.#asked && this.#asked.model.id !== request.model.id) this.#refused = Infinity;
     this.#asked = request;
@@ -67,14 +67,14 @@ export class SummaryWriter {
     this.#refused = Math.min(this.#refused, tokens);
   }
 
-  /** The size from which the context is compacted, in tokens. */
+  /** The size above which the context is compacted, in tokens. */
   get limit(): number {
     const { reserveTokens } = this.#options;
     const limit = limitOf(this.#window, reserveTokens, this.#asked?.options.maxTokens);
     return Math.min(limit, this.#refused * 0.9);
   }
 
-  /** Which model can be asked for a summary now. */
+  /** The model that can write a summary now, if known. */
   get model(): Summarizer | undefined {
     const own = this.#options;
     const asked = this.#asked;
@@ -83,8 +83,8 @@ export class SummaryWriter {
     if (!model || !streamFn) return undefined;
     if (asked?.model.provider !== model.provider)
       return { model, streamFn, options: own.streamOptions ?? {} };
-    // A cache of the conversation is no use to another text, and to write one costs. A summary is
-    // no value of the run's output.
+    // The conversation's cache does not help another text, and writing a cache costs. The output
+    // schema is for the run's answer, not for a summary.
     const {
       sessionId: _,
       reasoning: __,
@@ -101,7 +101,7 @@ export class SummaryWriter {
     return { model, streamFn, options };
   }
 
-  /** Never rejects: what a hook throws is why there is no summary. */
+  /** Writes a summary. Never rejects: an error of a hook is returned in the result. */
   async summarize(by: Summarizer, task: OlderPart): Promise<SummaryResult> {
     const { messages, cut, before, maxTokens, signal, graceMs } = task;
     const {
@@ -143,8 +143,8 @@ export class SummaryWriter {
   }
 
   /**
-   * The conversation's own request up to the cut, if its model may be asked to go on from there and
-   * that fits.
+   * Returns the conversation's own request up to the cut, if its model can continue from there and
+   * the summary fits.
    */
   async #continuedRequest(task: OlderPart): Promise<SummaryTask["request"]> {
     const { messages, cut, before, reason, maxTokens, signal } = task;

@@ -1,25 +1,25 @@
 /**
- * How much of a context window a conversation takes: what the server reported of it, and an
- * estimate of what came since.
+ * The size of a conversation in tokens: the usage that the server reported, plus an estimate of
+ * later messages.
  */
 import { isCut, type AssistantContent, type UserContent } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 
 /**
- * Tokens that an image is counted as: a large one. Small ones cost less, and no server says before
- * it is asked.
+ * Tokens counted for an image: those of a large one. Smaller images cost less, but the size is not
+ * known before the request.
  */
 export const IMAGE_TOKENS = 1600;
-/** What a message costs beside its content: its role and the marks around it. */
+/** Tokens of a message in addition to its content: its role and delimiters. */
 const MESSAGE_TOKENS = 4;
 
 export type TokenEstimate = (value: AgentMessage | string) => number;
 
 /**
- * An estimate without a tokenizer: a quarter of a token for an ASCII character, half for other
- * alphabets, one for Chinese, Japanese, Korean and emoji; {@link IMAGE_TOKENS} for an image. Within
- * a tenth for English prose and code; a third too low for JSON full of hashes, more than half for
- * base64. Linear, and pure.
+ * Estimates tokens without a tokenizer. Counts 0.25 tokens per ASCII character, 0.5 for other
+ * alphabets, 1 for Chinese, Japanese, Korean and emoji, and {@link IMAGE_TOKENS} for an image. The
+ * error is below 10 % for English prose and code. JSON with many hashes is underestimated by a
+ * third, base64 by more than half. Runs in linear time.
  */
 export function estimateTokens(value: AgentMessage | string): number {
   if (typeof value === "string") return textTokens(value);
@@ -32,10 +32,10 @@ export function estimateTokens(value: AgentMessage | string): number {
 }
 
 /**
- * The tokens that a request of these messages holds now: the last reported usage (input, output and
- * cache of that one call, never a sum over calls) and an estimate of the messages after it. Without
- * any report it is all estimate, and does not know of the system prompt and the tools. Looks no
- * further back than the report.
+ * Returns the tokens of a request of these messages. This is the last reported usage of one call
+ * (input, output and cache) plus an estimate of the messages after it. Without a report, everything
+ * is estimated, without the system prompt and the tools. Reads no further back than the last
+ * report.
  */
 export function contextTokens(
   messages: readonly AgentMessage[],
@@ -45,8 +45,8 @@ export function contextTokens(
 }
 
 /**
- * The same from a message on. `reported` tells whether the figure is of the whole request, or of
- * these messages only.
+ * Counts tokens from a message on. `reported` says whether `tokens` covers the whole request or
+ * only these messages.
  */
 export function tokensSince(
   messages: readonly AgentMessage[],
@@ -63,7 +63,7 @@ export function tokensSince(
   return { tokens, reported: false };
 }
 
-/** Messages do not change: each is estimated once. */
+/** Returns a memoised estimate: each message is estimated once, because messages do not change. */
 export function rememberEstimates(estimate: TokenEstimate): TokenEstimate {
   const known = new WeakMap<AgentMessage, number>();
   return (message) => {
@@ -74,7 +74,7 @@ export function rememberEstimates(estimate: TokenEstimate): TokenEstimate {
   };
 }
 
-/** What all of them are estimated at. */
+/** Returns the sum of the estimates. */
 export function sumTokens(messages: readonly AgentMessage[], estimate: TokenEstimate): number {
   let tokens = 0;
   for (const message of messages) tokens += estimate(message);
@@ -82,8 +82,8 @@ export function sumTokens(messages: readonly AgentMessage[], estimate: TokenEsti
 }
 
 /**
- * The context up to and with this message, as its server counted it. Zero is what servers say that
- * do not count.
+ * Returns the reported tokens of the context up to and including this message. Zero counts as not
+ * reported, because servers that do not count send zero.
  */
 // Q097
 function reportedTokens(message: AgentMessage, estimate: TokenEstimate): number | undefined {
@@ -97,7 +97,7 @@ function partTokens(part: UserContent | AssistantContent): number {
   if (part.type === "text") return textTokens(part.text);
   if (part.type === "thinking") return textTokens(part.thinking || (part.thinkingSignature ?? ""));
   if (part.type === "image") return IMAGE_TOKENS;
-  if (part.type !== "toolCall") return jsonTokens(part); // a provider's own, or an application's
+  if (part.type !== "toolCall") return jsonTokens(part); // a part of a provider or an application
   return (
     textTokens(part.name) +
     (part.argumentsText ? textTokens(part.argumentsText) : jsonTokens(part.arguments))

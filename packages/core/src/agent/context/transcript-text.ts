@@ -1,13 +1,17 @@
-/** A conversation as text, for the model that summarises it. */
+/** Writes a conversation as text for the model that summarises it. */
 import type { AssistantMessage, Message, UserContent } from "../../llm/message.ts";
 import { shortenText } from "./shorten.ts";
 import { estimateTokens } from "./tokens.ts";
 
-/** How long each text, call and result may be, in tokens: the first that makes the whole fit. */
+/**
+ * Maximum length of each text, call and result, in tokens. The first value with which the whole
+ * fits is used.
+ */
 const lengths = [2000, 500, 125];
 
 /**
- * What came before, and the messages; of about `maxTokens` at most, what is long cut down first.
+ * Returns the previous summary and the messages as text of about `maxTokens` at most. Long parts
+ * are shortened first.
  */
 export function transcriptText(
   previous: string,
@@ -46,7 +50,7 @@ function messageLines(message: Message, length: number): string[] {
   }
 }
 
-/** Thinking and failed answers are no part of what was said. */
+/** Leaves out thinking and failed answers. */
 function assistantLines(
   { content, stopReason }: AssistantMessage,
   write: (who: string, text: string) => string[],

@@ -1,6 +1,9 @@
 import { onAbort, type Clock } from "../../clock.ts";
 
-/** What somebody else is waited for, or `instead` when the signal fires: at once, or after a grace. */
+/**
+ * Awaits user code. Resolves with `instead` when the signal fires, at once or after the grace
+ * period.
+ */
 export function untilAborted<T>(
   waited: T | PromiseLike<T>,
   signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 /**
- * A compacted transcript: what is kept of it as data, and the messages that a request gets instead
- * of the whole.
+ * A compacted transcript: its stored state, and the messages that a request gets instead of the
+ * whole transcript.
  */
 import { messageText, type UserMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
@@ -8,38 +8,40 @@ import { lastUserIndex, SUMMARY_LEAD_IN } from "./cut.ts";
 import { shortenResult } from "./shorten.ts";
 
 /**
- * JSON-safe. The first three can be told from a session's `compaction` entry; the others make up
- * for what it does not say.
+ * The state of a compaction, JSON-safe. The first three fields can be derived from a session's
+ * `compaction` entry; the others cannot.
  */
 export interface CompactionState {
-  /** Stands in for the messages before `firstKeptIndex`; empty when no model wrote any. */
+  /** Replaces the messages before `firstKeptIndex`. Empty when no model wrote a summary. */
   readonly summary: string;
-  /** The first message that is still sent whole, counted in the whole transcript. */
+  /** Index in the whole transcript of the first message that is still sent in full. */
   readonly firstKeptIndex: number;
   /**
-   * How long the transcript was at the compaction: usage reported before is of a request that is no
+   * Length of the transcript at the compaction. Usage reported before it is of a request that is no
    * longer sent.
    */
   readonly messageCount: number;
-  /** What a request was estimated at, right after. */
+  /** Estimated tokens of a request right after the compaction. */
   readonly tokensAfter?: number;
   /**
-   * From here to `firstKeptIndex` messages were left out and are not in the summary; the next one
-   * takes them in.
+   * Messages from here to `firstKeptIndex` were left out and are not in the summary. The next
+   * summary includes them.
    */
   readonly droppedFrom?: number;
-  /** Tool results older than `messageCount` are cut down to this. */
+  /** Tool results before `messageCount` are shortened to this many tokens. */
   readonly maxResultTokens?: number;
-  /** Tells what the summary is of, so that it is not taken for that of another conversation. */
+  /**
+   * Identifies the summarised messages, so that the summary is not used for another conversation.
+   */
   readonly mark?: string;
-  /** When the compaction was, in milliseconds since the epoch. */
+  /** Time of the compaction, in milliseconds since the epoch. */
   readonly timestamp?: number;
 }
 
 /**
- * What stands for the first `messageCount` messages: the last user message if it is among the older
- * ones, the summary, and the rest. It does not change until the next compaction, so that requests
- * grow at their end only and a server's prompt cache holds.
+ * Returns the messages that replace the first `messageCount` ones: the last user message if it was
+ * summarised, the summary, and the rest. They do not change until the next compaction. Requests
+ * thus only grow at the end, and the server's prompt cache stays valid.
  */
 export function compactedView(
   messages: readonly AgentMessage[],
@@ -56,7 +58,9 @@ export function compactedView(
   return [...(user < first ? before.slice(user, user + 1) : []), summaryMessage(state), ...kept];
 }
 
-/** The text that stands in: the summary, and how much is left out without one. */
+/**
+ * Returns the replacement text: the summary, and a note about messages left out without a summary.
+ */
 export function standInText({
   summary,
   firstKeptIndex,
@@ -75,7 +79,7 @@ function summaryMessage(state: CompactionState): UserMessage {
   return { role: "user", content: text, timestamp: state.timestamp ?? 0 };
 }
 
-/** Tells the messages before `index` from others, cheaply: by the first and the last of them. */
+/** Returns a cheap mark of the messages before `index`, made of the first and the last one. */
 export function markOf(messages: readonly AgentMessage[], index: number): string {
   return index === 0 ? "" : [messages[0], messages[index - 1]].map(signOf).join(", ");
 }

@@ -1,34 +1,39 @@
 /**
- * What a run may use. Each model call is reserved in the budget before it is made, so that runs
- * that share one keep it together.
+ * Limits on what runs may use. Each model call is reserved in the budget before it starts, so
+ * concurrent runs cannot exceed a shared budget together.
  */
 import { addUsage, type Usage } from "../../llm/usage.ts";
 
 /**
- * Limits; whatever is absent is unlimited. Checked before each model call; time also during calls
- * and tools.
+ * Limits of a run. An absent field means no limit. All limits are checked before each model call;
+ * the time limit also applies during model calls and tools.
  */
 export interface Budget {
   /**
-   * Model calls. Default of an agent that shares no budget with it: 50 a run; `Infinity` lifts that.
-   * The loop without an agent has no default.
+   * Maximum number of model calls. Default for an agent: 50 per run, unless it has a shared budget
+   * with `maxTurns`; `Infinity` removes the limit. The loop without an agent has no default.
    */
   maxTurns?: number | undefined;
-  /** Tokens over all calls; what a server does not report is estimated. */
+  /**
+   * Maximum number of tokens over all calls. Tokens that a server does not report are estimated.
+   */
   maxTokens?: number | undefined;
-  /** US dollars over all calls, as far as prices are known. */
+  /** Maximum cost over all calls, in US dollars. Calls without known prices do not count. */
   maxCost?: number | undefined;
-  /** Since the run began, or the first run of a shared budget. */
+  /**
+   * Maximum duration in milliseconds, from the start of the run, or of the first run of a shared
+   * budget.
+   */
   maxTimeMs?: number | undefined;
 }
 
 /**
- * A budget that several runs draw on, at the same time or one after the other. Plain data, so it
- * can be kept.
+ * A budget that several runs share, at the same time or in sequence. It is plain data and can be
+ * stored.
  */
 export interface SharedBudget extends Budget {
   readonly used: BudgetUse;
-  /** Another budget that is drawn on too. */
+  /** Another budget that the runs also draw on. */
   readonly parent?: SharedBudget | undefined;
 }
 
@@ -38,39 +43,45 @@ interface Amounts {
   cost: number;
 }
 
-/** What the calls that have ended used. */
+/** Usage of the finished calls. */
 interface BudgetUse extends Amounts {
-  /** What the last call used: the first of a run is taken to use as much. */
+  /** Usage of the last call, as the estimate for the next run's first call. */
   last?: Usage;
-  /** Milliseconds since the epoch; set by the first run, from `maxTimeMs`. */
+  /** Milliseconds since the epoch. The first run sets it from `maxTimeMs`. */
   deadline?: number;
-  /** Runs that drew on it and did not end well: their calls are not charged again on resume. */
+  /**
+   * Ids of runs that drew on the budget and did not finish. Their calls are not charged again on
+   * resume.
+   */
   unfinished?: string[];
-  /** Of calls that are going on. Not enumerable: nothing goes on in what was kept. */
+  /**
+   * Reservations of calls in flight. Not enumerable, because a stored budget has no calls in
+   * flight.
+   */
   readonly reserved?: Amounts;
-  /** The budget of one run: what its calls reported. */
+  /** Only in the budget of one run: what its calls reported. */
   reported?: Usage;
 }
 
 /**
- * A budget to share: given to several agents, what one uses is gone for all. A plain {@link Budget}
- * limits each run by itself.
+ * Creates a budget that several agents share: what one agent uses is gone for all. A plain {@link
+ * Budget} limits each run separately.
  */
 export function createBudget(limits: Budget = {}, parent?: SharedBudget): SharedBudget {
   return { ...limits, used: { turns: 0, tokens: 0, cost: 0 }, ...(parent && { parent }) };
 }
 
-/** The budgets a run keeps: its own, then those it shares. */
+/** Returns the budgets of a run: its own first, then the shared ones. */
 export function budgetChain(budget: SharedBudget): SharedBudget[] {
   return budget.parent ? [budget, ...budgetChain(budget.parent)] : [budget];
 }
 
-/** What the budgets count in: each once, also where it stands in the chain twice. */
+/** Returns the counters of a chain of budgets. A budget that is in the chain twice counts once. */
 export function usesOf(chain: readonly SharedBudget[]): ReadonlySet<BudgetUse> {
   return new Set(chain.map(({ used }) => used));
 }
 
-/** Counts what calls used. */
+/** Adds the usage of calls to budgets. */
 export function charge(
   uses: Iterable<BudgetUse>,
   turns: number,
@@ -83,16 +94,16 @@ export function charge(
   }
 }
 
-/** Reserves one call that uses as much; `sign` -1 gives it back. */
+/** Reserves one call of the given usage. `sign` -1 releases the reservation. */
 export function reserve(uses: Iterable<BudgetUse>, usage: Usage, sign: 1 | -1): void {
   for (const used of uses) {
     const reserved = reservedIn(used);
     add(reserved, sign, usage.totalTokens, usage, sign);
-    if (reserved.turns === 0) reserved.cost = 0; // not what rounding leaves
+    if (reserved.turns === 0) reserved.cost = 0; // removes rounding errors
   }
 }
 
-/** What calls that are going on are taken to use. */
+/** Returns the amounts reserved for calls in flight. */
 export function reservedIn(used: BudgetUse): Amounts {
   if (!used.reserved)
     Object.defineProperty(used, "reserved", { value: { turns: 0, tokens: 0, cost: 0 } });

@@ -1,17 +1,18 @@
-/** What a compaction says. */
+/** The events of a compaction. */
 import type { ErrorInfo } from "../../errors.ts";
 import type { Usage } from "../../llm/usage.ts";
 import type { AgentMessage } from "./agent-message.ts";
 
 /**
- * Why: the limit was passed, the server refused the request as too long, or the program said so.
+ * Why a compaction ran: the token limit was passed, the server refused the request as too long, or
+ * the program asked for it.
  */
 export type CompactionReason = "limit" | "overflow" | "manual";
 
 /**
- * What became of it. `summarized`; `dropped`: the summary failed, or nobody was there to write one,
- * and the older messages are left out with a note; `shortened`: only tool results were cut down;
- * `none`: nothing could be freed.
+ * The outcome of a compaction. `summarized`: a summary replaces the older messages. `dropped`: the
+ * summary failed or no model was available, and a note replaces the older messages. `shortened`:
+ * only tool results were shortened. `none`: nothing could be freed.
  */
 export type CompactionOutcome = "summarized" | "dropped" | "shortened" | "none";
 
@@ -28,17 +29,26 @@ export type CompactionEvent =
       readonly tokensBefore: number;
       readonly tokensAfter: number;
       /**
-       * 0 with `none`: the conversation stays over its limit, and a program may want to stop it.
+       * Tokens freed. 0 with `none`: the conversation stays over its limit, and the program may
+       * want to stop it.
        */
       readonly freed: number;
-      /** The text that stands for what is before `firstKeptIndex`. */
+      /** The text that replaces the messages before `firstKeptIndex`. */
       readonly summary: string;
-      /** The first message that is still sent whole: its place in the transcript, and itself. */
+      /**
+       * The first message that is still sent in full: its index in the transcript, and the message.
+       */
       readonly firstKeptIndex: number;
       readonly firstKept?: AgentMessage;
-      /** Tool results that are in the transcript by now are sent cut down to this. */
+      /**
+       * Tool results that are in the transcript at this point are shortened to this many tokens
+       * when sent.
+       */
       readonly maxResultTokens?: number;
-      /** Of the calls that wrote the summary, failed tries included; no message carries it. */
+      /**
+       * Usage of the calls that wrote the summary, failed attempts included. No message carries
+       * this usage.
+       */
       readonly usage: Usage;
       /** Why there is no new summary. */
       readonly error?: ErrorInfo;

@@ -1,6 +1,6 @@
 /**
- * The loop's effects go through this one port, so that a session file or a durable engine can
- * record each step and skip the finished ones when a run is taken up again. In memory by default.
+ * The port for the loop's effects. A session file or a durable engine implements it to record each
+ * step, and to skip finished steps when a run resumes. The default implementation is in memory.
  */
 import { onAbort } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
@@ -9,14 +9,14 @@ import type { AgentMessage } from "./agent-message.ts";
 import type { AgentEvent } from "./event.ts";
 import type { SettledCall } from "./tool-result.ts";
 
-/** What a step is, for whoever records it. */
+/** Describes a step to the engine that records it. */
 export type StepAbout =
   | { readonly kind: "model"; readonly turn: number }
   | {
       readonly kind: "tool";
       readonly toolCallId: string;
       readonly toolName: string;
-      /** Checked arguments, as the tool will get them. */
+      /** The validated arguments that the tool receives. */
       readonly args: unknown;
       readonly replay: "never" | "safe";
       readonly idempotencyKey: string;
@@ -26,66 +26,66 @@ export type InboxKind = "steering" | "followUp";
 
 export interface Effects {
   /**
-   * Runs `fn` once for this name and gives its result, which is JSON-safe. An engine records the
-   * intent before and the result after, and gives a recorded result without running `fn`. Names are
-   * stable: `model:<turn>`, `tool:<turn>:<call id>`. One that rejects ends the run with its error,
-   * and so does one that is not done when the grace of an abort is over: what `fn` came to counts
-   * then, and if it was not begun it does nothing any more.
+   * Runs `fn` once for this name and resolves with its JSON-safe result. An engine records the
+   * intent before and the result after. It returns a recorded result without running `fn`. Names
+   * are stable: `model:<turn>`, `tool:<turn>:<call id>`. A rejection ends the run with its error. A
+   * step that is pending when the abort grace period ends also ends the run. The result of `fn`
+   * then counts, and an `fn` that has not started never runs.
    */
   step<T>(name: string, fn: () => Promise<T>, about: StepAbout): Promise<T>;
   /**
-   * What is known of a tool's step before it is asked about or begun: its result, or, for one that
-   * began and must not be repeated, a result that says so. Absent or undefined: nothing, it may
-   * run. Asked also about calls of a run's last answer whose results are in the transcript, which
-   * do not say whether they ended the run. One that rejects ends the run with its error. Waited for
-   * as `step` is.
+   * Returns the recorded result of a tool's step. It is called before approval and before the tool
+   * runs. For a call that started and must not be repeated, it returns a result that says so.
+   * Undefined, or no such method, means that the call may run. It is also called for calls of a
+   * run's last answer that have results in the transcript, because results there do not say whether
+   * they ended the run. A rejection ends the run with its error. The abort grace period applies as
+   * for `step`.
    */
   recorded?(name: string): Promise<SettledCall | undefined> | SettledCall | undefined;
   /**
-   * Resolves when something outside (a person, another process) answers under this name. Rejects
-   * when `signal` fires.
+   * Resolves when a person or another process answers under this name. Rejects when `signal` fires.
    */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
   /**
-   * The names of tools that a person has allowed for as long as this set is handed to runs. Absent:
-   * each run has its own.
+   * The names of tools that a person has allowed, for all runs that get this set. Absent: each run
+   * has its own set.
    */
   readonly approvedTools?: Set<string>;
-  /** Whether messages of this kind wait; nothing is taken. Absent: not known. */
+  /** Returns whether messages of this kind are queued, without taking them. Absent: unknown. */
   hasQueued?(kind: InboxKind): boolean;
-  /** Takes the queued messages that are due now. */
+  /** Removes and returns the queued messages that are due now. */
   inbox(kind: InboxKind): readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
-  /** Takes back what `inbox` gave when the run no longer waited for it. */
+  /** Puts messages back that `inbox` delivered after the run had stopped waiting. */
   giveBack?(kind: InboxKind, messages: readonly AgentMessage[]): void;
   /**
-   * Hands an event to whoever listens: to each by `hear`, when the one before has heard it. Never
-   * throws or rejects.
+   * Passes an event to each listener in turn, with `hear`, after the previous listener is done.
+   * Never throws or rejects.
    */
   publish(event: AgentEvent, hear: Hear): void | Promise<void>;
 }
 
 /**
- * Calls a listener and waits for it as long as it may take; undefined when there is nothing to wait
- * for. Never throws or rejects: a listener that fails ends the run with `listener_failed`.
+ * Calls a listener and waits for it up to its time limit. Returns undefined when there is nothing
+ * to wait for. Never throws or rejects: a listener that fails ends the run with `listener_failed`.
  */
 export type Hear = (
   listener: (event: AgentEvent) => unknown,
   event: AgentEvent,
 ) => Promise<void> | undefined;
 
-/** Effects that stay in this process. */
+/** Effects in the memory of this process. */
 export interface MemoryEffects extends Effects {
   readonly approvedTools: Set<string>;
   /**
-   * The other end of {@link Effects.waitFor}: hands `value` to all who wait under this name. False
-   * when nobody does.
+   * Resolves all pending {@link Effects.waitFor} calls of this name with `value`. Returns false
+   * when there are none.
    */
   answer(name: string, value: unknown): boolean;
 }
 
-/** `ports`, a plain object, are in the place of its own. */
+/** Creates effects in memory. The methods of `ports`, a plain object, replace the default ones. */
 export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
-  /** The name under which each waits. */
+  /** Pending waits and their names. */
   const waiting = new Map<(value: unknown) => void, string>();
   return {
     step: (_name, fn) => fn(),
@@ -115,8 +115,8 @@ export function createMemoryEffects(ports?: Partial<Effects>): MemoryEffects {
 }
 
 /**
- * Those of the ports that are there, to be spread: the methods of a class are found by name alone,
- * and need their object.
+ * Returns the given ports, bound to their object, for spreading into an object literal. A spread
+ * does not copy the methods of a class, and unbound methods lose their object.
  */
 export function portsOf(ports: Optional<Effects> | undefined): Partial<Effects> {
   return defined({

@@ -1,6 +1,6 @@
 /**
- * The events of a run. Each has the run's id and a number (`seq`) that counts from 0 without gaps; a
- * resumed run continues after the numbers that were used before. All events are JSON-safe.
+ * The events of a run. Each has the run's id and a sequence number (`seq`) that counts from 0
+ * without gaps. A resumed run continues after the last number used. All events are JSON-safe.
  */
 import type { ErrorInfo } from "../../errors.ts";
 import type { AssistantMessageEvent } from "../../llm/event.ts";
@@ -11,17 +11,17 @@ import type { CompactionEvent } from "./compaction-event.ts";
 import type { AgentToolResult, CheckedToolResult, ToolOutcome } from "./tool-result.ts";
 
 /**
- * Why a run ended. `done`: the model had nothing more to do (or a tool or hook said so); `length`:
- * the answer was cut by a token limit; `error`; `aborted`; `budget`: turns, tokens, money or time
- * ran out.
+ * Why a run ended. `done`: the model finished, or a tool or hook ended the run. `length`: a token
+ * limit cut the answer. `error`: the run failed. `aborted`: the caller aborted it. `budget`: turns,
+ * tokens, money or time ran out.
  */
 export type RunEndReason = "done" | "length" | "error" | "aborted" | "budget";
 
-/** The tool call that started a run: each level of nested runs has its own. */
+/** The tool call that started a nested run. Each level of nesting has its own. */
 export interface ParentCall {
   /** The run whose tool started this one. */
   readonly parentRunId?: string;
-  /** The tool call that started it. A model server may use an id again in a later answer. */
+  /** The tool call that started it. A model server may reuse an id in a later answer. */
   readonly parentToolCallId?: string;
   /** The name of that tool. */
   readonly parentToolName?: string;
@@ -34,16 +34,16 @@ interface AgentEventBase extends ParentCall {
 
 interface AgentStartEvent {
   readonly type: "agent_start";
-  /** The run was begun by a process that ended before it did. */
+  /** Set when an earlier process began the run and ended before the run did. */
   readonly resumed?: true;
 }
 /** The run's last event. */
 interface AgentEndEvent {
   readonly type: "agent_end";
-  /** Messages new in this run; the prompt included, for a run that began with one. */
+  /** Messages of this run, including its prompt if it had one. */
   readonly messages: AgentMessage[];
   readonly reason: RunEndReason;
-  /** What its model calls were billed: retries, summaries and sub-agents too. */
+  /** The billed usage of its model calls, including retries, summaries and sub-agents. */
   readonly usage: Usage;
   readonly error?: ErrorInfo;
 }
@@ -74,7 +74,7 @@ interface ToolExecutionStartEvent {
   readonly type: "tool_execution_start";
   readonly toolCallId: string;
   readonly toolName: string;
-  /** As the model wrote them, before any check. */
+  /** As the model wrote them, before validation. */
   readonly args: Record<string, unknown>;
 }
 interface ToolExecutionUpdateEvent {
@@ -93,35 +93,35 @@ interface ToolExecutionEndEvent {
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
 }
-/** The request failed before any output and is asked again. */
+/** The request failed before any output and will be retried. */
 interface RequestRetryAgentEvent {
   readonly type: "request_retry";
-  /** The try that failed, from 1. */
+  /** Number of the failed attempt, from 1. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: ErrorInfo;
 }
 
-/** A model failed for good before any output, and another is asked. */
+/** A model failed permanently before any output, and the next model is called. */
 interface ModelFailoverAgentEvent {
   readonly type: "model_failover";
-  /** The try that failed, from 1. */
+  /** Number of the failed attempt, from 1. */
   readonly attempt: number;
   readonly from: { readonly provider: string; readonly model: string };
   readonly to: { readonly provider: string; readonly model: string };
   readonly error: ErrorInfo;
 }
 
-/** A person is asked about a call. The answer is given under `approvalId`. */
+/** A person is asked to approve a call. Answer with `approvalId`. */
 interface ApprovalRequestEvent {
   readonly type: "approval_request";
   readonly approvalId: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Exactly what will run. */
+  /** The exact arguments that the tool will receive. */
   readonly args: unknown;
   readonly reason?: string;
-  /** Milliseconds since the epoch; from then on it counts as denied. */
+  /** Milliseconds since the epoch. Without an answer by then, the call is denied. */
   readonly expiresAt?: number;
 }
 interface ApprovalAnswerEvent {
@@ -130,7 +130,7 @@ interface ApprovalAnswerEvent {
   readonly decision: "allow" | "deny" | "expired";
   readonly by?: string;
   readonly reason?: string;
-  /** With `allow`: later calls of this tool are not asked about in this session. */
+  /** With `allow`: later calls of this tool in this session need no approval. */
   readonly remember?: "session";
 }
 
@@ -155,12 +155,13 @@ type Numbered<T> = T extends unknown ? Readonly<T> & AgentEventBase : never;
 
 export type AgentEvent = Numbered<AgentEventBody>;
 
-/** Receives events in order. Awaited only if it returns a thenable. */
+/** Receives events in order. The run awaits it only if it returns a thenable. */
 export type AgentEventSink = (event: AgentEvent) => void | PromiseLike<void>;
 
 /**
- * Awaited in the order of subscription when it returns a promise, for `hookTimeoutMs` at most. A
- * throw ends the run with `listener_failed`. After an abort updates come without a pause, and the
- * rest is awaited for `abortGraceMs`.
+ * Receives events in order. Listeners are called in order of subscription. A returned promise is
+ * awaited for at most `hookTimeoutMs`. A throw ends the run with `listener_failed`. After an abort,
+ * updates are not awaited and other events for at most `abortGraceMs`; a listener that exceeds it
+ * is not awaited again.
  */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => unknown;

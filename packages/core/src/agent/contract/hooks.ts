@@ -1,7 +1,7 @@
 /**
- * What a caller can put into the loop, and the contract of each. A hook that throws or rejects
- * never hangs or crashes the run: around a tool it makes an error result, elsewhere it ends the run
- * with `hook_failed`.
+ * The hooks and options of the loop. A hook that throws or rejects never hangs or crashes the run.
+ * A failing hook around a tool makes an error result; any other failing hook ends the run with
+ * `hook_failed`.
  */
 import type { AssistantMessage, Message, ToolResultMessage } from "../../llm/message.ts";
 import type { Model, StreamOptions } from "../../llm/model.ts";
@@ -12,7 +12,7 @@ import type { RunPort } from "./run-port.ts";
 import type { AgentTool, AgentToolCall, ToolExecutionMode } from "./tool.ts";
 import type { AgentToolResult, CheckedToolResult } from "./tool-result.ts";
 
-/** The transcript and what goes with it. The loop appends to `messages` in place. */
+/** The transcript, the system prompt and the tools. The loop appends to `messages` in place. */
 export interface AgentContext {
   systemPrompt: string;
   messages: AgentMessage[];
@@ -26,26 +26,28 @@ export interface BeforeToolCallContext {
   readonly args: unknown;
   readonly context: AgentContext;
   readonly run: RunPort;
-  /** Names this call among all calls of all runs; the tool gets the same. */
+  /** Identifies this call among all calls of all runs. The tool receives the same key. */
   readonly idempotencyKey: string;
-  /** The tool says that a person has to allow this call; a text is the reason to show. */
+  /**
+   * Set when the tool requires a person's approval for this call. A string is the reason to show.
+   */
   readonly needsApproval?: true | string;
   /**
-   * Says that a person has allowed this call with these arguments, by default `args` as they are
-   * now. A call that needs approval does not run without it. Absent in `afterToolCall`.
+   * Records that a person has allowed this call with these arguments (default: the current `args`).
+   * A call that needs approval does not run otherwise. Absent in `afterToolCall`.
    */
   readonly approve?: (args?: unknown) => void;
   /**
-   * The call gives the value of a run for an output, and does nothing else. `requireApproval` asks
-   * nobody about it.
+   * Set when the call only delivers the value for the `output` option. `requireApproval` lets it
+   * run without approval.
    */
   readonly isOutput?: boolean;
 }
 
 /**
- * `block` prevents the call; the model gets `reason` as an error result, and with `terminate` is not
- * asked again, if every result of the answer says so. `args` replaces the arguments, which are then
- * checked again. Nothing returned lets the call run.
+ * The decision about a call. `block` prevents it, and the model gets `reason` as an error result.
+ * `terminate` ends the run after the turn if every result of the turn sets it. `args` replaces the
+ * arguments, which are then validated again. Return nothing to let the call run.
  */
 export interface BeforeToolCallResult {
   block?: boolean | undefined;
@@ -59,7 +61,7 @@ export interface AfterToolCallContext extends BeforeToolCallContext {
   readonly isError: boolean;
 }
 
-/** Each field given replaces the result's, whole; nothing is merged deeply. */
+/** Each given field replaces the same field of the result. There is no deep merge. */
 export interface AfterToolCallResult {
   content?: AgentToolResult["content"] | undefined;
   details?: unknown;
@@ -71,23 +73,23 @@ export interface ShouldStopAfterTurnContext {
   readonly message: AssistantMessage;
   readonly toolResults: ToolResultMessage[];
   readonly context: AgentContext;
-  /** Messages new in this run so far. */
+  /** The messages of this run so far. */
   readonly newMessages: AgentMessage[];
 }
 
 type MaybePromise<T> = T | PromiseLike<T>;
 
 /**
- * Everything the loop is told beside the transcript. Every stream option is accepted and passed on
- * with each model call.
+ * The configuration of the loop. It accepts every stream option and passes it on with each model
+ * call.
  */
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
-  /** Makes LLM messages of the transcript before each model call, after `transformContext`. */
+  /** Converts the transcript to LLM messages before each model call, after `transformContext`. */
   convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
   /**
-   * Prunes or adds for one request only: it gets a copy of the list. It may ask a model of its own, so it has
-   * no time limit but the run's.
+   * Removes or adds messages for one request. It receives a copy of the list. It has no time limit
+   * except the run's, because it may call a model.
    */
   transformContext?:
     | ((
@@ -97,14 +99,17 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
       ) => MaybePromise<AgentMessage[]>)
     | undefined;
   /**
-   * Asked before each model call; a falsy answer falls back to `apiKey`. Asked once more when the
-   * key is refused with 401 before any output: another key is tried once.
+   * Returns the API key; called before each model call. A falsy result falls back to `apiKey`.
+   * After a 401 before any output it is called once more, and a different key is tried once.
    */
   // Q226
   getApiKey?: ((provider: string) => MaybePromise<string | undefined>) | undefined;
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode | undefined;
-  /** Runs after `tool_execution_start` and after the arguments were checked, one call at a time. */
+  /**
+   * Runs after `tool_execution_start` and after validation of the arguments, for one call at a
+   * time.
+   */
   beforeToolCall?:
     | ((
         context: BeforeToolCallContext,
@@ -112,7 +117,8 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
       ) => MaybePromise<BeforeToolCallResult | undefined | void>)
     | undefined;
   /**
-   * Runs after a tool, failed ones too, before `tool_execution_end`. Not for calls that never ran.
+   * Runs after a tool has finished or failed, before `tool_execution_end`. It does not run for
+   * calls that never started.
    */
   afterToolCall?:
     | ((
@@ -120,54 +126,56 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
         signal?: AbortSignal,
       ) => MaybePromise<AfterToolCallResult | undefined | void>)
     | undefined;
-  /** Runs after a turn that ended well; `true` ends the run before any queue is read. */
+  /** Runs after a successful turn. `true` ends the run before any queue is read. */
   shouldStopAfterTurn?:
     | ((context: ShouldStopAfterTurnContext, signal?: AbortSignal) => MaybePromise<boolean>)
     | undefined;
   /**
-   * Messages to inject before the next model call. What it gives too late goes to `returnMessages`.
+   * Returns messages to inject before the next model call. Messages that arrive too late go to
+   * `returnMessages`.
    */
   getSteeringMessages?: (() => MaybePromise<readonly AgentMessage[]>) | undefined;
-  /** Whether such messages wait, for `skipToolsOnSteering`. */
+  /** Returns whether steering messages are queued, for `skipToolsOnSteering`. */
   hasSteeringMessages?: (() => boolean) | undefined;
   /**
-   * Messages to go on with when the agent would stop. What it gives too late goes to
+   * Returns messages to continue with when the run would end. Messages that arrive too late go to
    * `returnMessages`.
    */
   getFollowUpMessages?: (() => MaybePromise<readonly AgentMessage[]>) | undefined;
   /**
-   * Takes back what one of the two gave when it was no longer waited for, after `hookTimeoutMs` or
-   * an abort's grace: the run is over by then, or about to be. Without it such messages are lost,
-   * so whoever takes messages from a queue and answers later needs it.
+   * Takes back messages that `getSteeringMessages` or `getFollowUpMessages` delivered too late:
+   * after `hookTimeoutMs` or the abort grace period. The run has ended or is about to end. Without
+   * this hook such messages are lost. Set it if those hooks are asynchronous and remove messages
+   * from a queue.
    */
   returnMessages?: ((messages: readonly AgentMessage[], kind: InboxKind) => void) | undefined;
-  /** Of each run by itself, or of all that are given the same shared budget. */
+  /** Limits each run separately, or all runs that share the same `SharedBudget` together. */
   budget?: Budget | SharedBudget | undefined;
-  /** How many tools of one answer run at a time. Default: all. */
+  /** Maximum number of tools of one answer that run concurrently. Default: all. */
   maxParallelTools?: number | undefined;
   /**
-   * A steering message that waits stops calls that were not started: each is answered as not run.
-   * Default false: it waits for the turn's calls.
+   * When true, a queued steering message skips the turn's calls that have not started: each gets a
+   * result that says so. Default false: the message waits until the turn's calls are done.
    */
   skipToolsOnSteering?: boolean | undefined;
   /**
-   * The longest one tool call may take, in milliseconds; a tool's own `timeoutMs` wins.
-   * Default: no limit.
+   * Time limit for one tool call, in milliseconds. A tool's own `timeoutMs` wins. Default: no
+   * limit.
    */
   toolTimeoutMs?: number | undefined;
   /**
-   * How long what ignores its signal is waited for, in milliseconds: after an abort all of it
-   * together, and a tool after its time limit, which then is reported as left running.
-   * Default 1,000.
+   * The abort grace period, in milliseconds: how long the run waits for code that ignores its
+   * signal. After an abort it applies to all pending code together. It also applies to a tool after
+   * its time limit; the tool is then reported as left running. Default 1,000.
    */
   abortGraceMs?: number | undefined;
   /**
-   * The longest one listener may take for an event, or a hook, in milliseconds. Default 60,000; 0
-   * is no limit. Hooks around tools may wait for a person, and `transformContext` for a model: they
-   * have none.
+   * Time limit for one hook call, or one listener per event, in milliseconds. Default 60,000; 0
+   * means no limit. It does not apply to hooks around tools, which may wait for a person, or to
+   * `transformContext`, which may wait for a model.
    */
   hookTimeoutMs?: number | undefined;
-  /** Handed to every tool unchanged. */
+  /** Passed to every tool unchanged. */
   toolContext?: unknown;
   /** The run whose tool started this one. */
   parentRunId?: string | undefined;

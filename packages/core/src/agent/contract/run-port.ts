@@ -3,32 +3,37 @@ import type { Usage } from "../../llm/usage.ts";
 import type { SharedBudget } from "./budget.ts";
 import type { AgentEvent, AgentEventBody } from "./event.ts";
 
-/** What a hook or a tool may do on the run it serves. */
+/** The interface of a run for its hooks and tools. */
 export interface RunPort {
   readonly runId: string;
   readonly clock: Clock;
   /**
-   * What the run draws on. A run that a tool starts with it keeps to it too, and what that run uses
-   * is in this run's usage.
+   * The run's budget. A nested run that a tool starts with this budget shares its limits, and its
+   * usage counts in this run's usage.
    */
   readonly budget: SharedBudget;
-  /** How long, after an abort, what ignores its signal is waited for, in milliseconds. */
+  /**
+   * The abort grace period in milliseconds: how long the run waits after an abort for code that
+   * ignores its signal.
+   */
   readonly abortGraceMs: number;
   /**
-   * Says something in the run's order, or passes on an event of a nested run as it is. Resolves
+   * Emits an event in the run's order, or forwards an event of a nested run unchanged. Resolves
    * when listeners are done.
    */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined;
-  /** Counts a model call that was made for the run but is in no message of it; in `budget` too. */
+  /**
+   * Adds the usage of a model call that no message of the run carries, to the run and to `budget`.
+   */
   addUsage(usage: Usage, budget?: SharedBudget): void;
   /**
-   * The names of tools that a person has allowed for the rest of the session: the agent's, until its
-   * `reset()`; of a loop without an agent, the run's.
+   * The names of tools that a person has allowed for the rest of the session. The set belongs to
+   * the agent until its `reset()`; in a loop without an agent, to the run.
    */
   readonly approvedTools: Set<string>;
   /**
-   * Waits for an answer from outside under this name. Rejects when the signal fires; default: the
-   * run's.
+   * Resolves with the answer given under this name from outside. Rejects when the signal fires.
+   * Default: the run's signal.
    */
   waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
 }

@@ -1,4 +1,4 @@
-/** Events of one tool, with the types of its arguments and details. */
+/** The events of one tool, typed with its arguments and details. */
 import type { InferSchema } from "../../infer-schema.ts";
 import type { AgentEvent } from "./event.ts";
 import type { AgentTool } from "./tool.ts";
@@ -6,14 +6,14 @@ import type { AgentToolResult, CheckedToolResult } from "./tool-result.ts";
 
 type EventOf<TType> = Extract<AgentEvent, { type: TType }>;
 
-/** Arguments as the model wrote them: the names are the schema's, the values are not checked. */
+/** Arguments as the model wrote them: names from the schema, unvalidated values. */
 type Unchecked<TArguments> = Readonly<Record<string, unknown>> & {
   readonly [TName in keyof TArguments]?: unknown;
 };
 
 /**
- * An event about a call of a tool with these types. `args` are checked where a person is asked for
- * approval, and as the model wrote them elsewhere.
+ * An event about a call of a tool with these types. `args` are validated in `approval_request`, and
+ * as the model wrote them in other events.
  */
 export type ToolEvent<TParameters = unknown, TDetails = unknown> =
   | (EventOf<"tool_execution_start"> & { readonly args: Unchecked<InferSchema<TParameters>> })
@@ -24,7 +24,10 @@ export type ToolEvent<TParameters = unknown, TDetails = unknown> =
   | (EventOf<"tool_execution_end"> & { readonly result: CheckedToolResult<TDetails> })
   | (EventOf<"approval_request"> & { readonly args: InferSchema<TParameters> });
 
-/** Whether an event is about a call of this tool, by the tool's name; types its arguments and details. */
+/**
+ * Returns whether an event is about a call of this tool, by the tool's name. Narrows the types of
+ * its arguments and details.
+ */
 export function isEventOf<TParameters, TDetails>(
   tool: Pick<AgentTool<TParameters, TDetails>, "name" | "parameters" | "execute">,
   event: AgentEvent,

@@ -1,33 +1,33 @@
-/** What comes of a tool call. */
+/** The results of tool calls. */
 import type { UserContent } from "../../llm/message.ts";
 
-/** What a tool gives back. A throw is a failure; so is `isError: true`. */
+/** The result of a tool. A call fails when the tool throws or returns `isError: true`. */
 export interface AgentToolResult<TDetails = unknown> {
-  /** For the model: text and images. Absent means none. */
+  /** Text and images for the model. Default: none. */
   content?: UserContent[];
-  /** For the program, kept in the transcript, never sent to the model. */
+  /** Data for the program. Stored in the transcript, never sent to the model. */
   details?: TDetails;
   isError?: boolean;
   /**
-   * Skip the follow-up model call, if every result of the batch says so. Runtime only, never in the
+   * Ends the run without another model call if every result of the turn sets it. Not stored in the
    * transcript.
    */
   terminate?: boolean;
 }
 
-/** A result that has passed its check: what it has for the model is there. */
+/** A validated result, whose `content` is always set. */
 export interface CheckedToolResult<TDetails = unknown> extends AgentToolResult<TDetails> {
   content: UserContent[];
 }
 
-/** A result that is only text. */
+/** Creates a result of text only. */
 export function textResult(text: string): CheckedToolResult<never> {
   return { content: [{ type: "text", text }] };
 }
 
 /**
- * What became of a tool call: `left_running` when it ignored its signal beyond the grace; `unknown`
- * when the process died while it ran, and it must not be run again.
+ * The outcome of a tool call. `left_running`: the tool ignored its signal beyond the abort grace
+ * period. `unknown`: the process died while the tool ran, and the call must not be repeated.
  */
 export type ToolOutcome =
   | "finished"
@@ -44,7 +44,7 @@ export interface SettledCall {
   readonly durationMs: number;
 }
 
-/** What becomes of a call that fails with this text. */
+/** Returns the outcome of a call that fails with this text. */
 export function failedCall(why: string, outcome: ToolOutcome = "not_started"): SettledCall {
   return { result: textResult(why), isError: true, outcome, durationMs: 0 };
 }

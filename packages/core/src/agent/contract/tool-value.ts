@@ -1,4 +1,7 @@
-/** What a tool's function gives, as a result: by a closed rule, so that nothing is lost in silence. */
+/**
+ * Converts the return value of a tool's function to a result. Values that JSON cannot represent are
+ * refused, so nothing is lost silently.
+ */
 import { BowlineError, errorText } from "../../errors.ts";
 import { defined, isRecord } from "../../json-value.ts";
 import { unsupported } from "../../llm/message.ts";
@@ -6,11 +9,11 @@ import type { AgentToolUpdateCallback } from "./tool.ts";
 import { textResult, type AgentToolResult, type CheckedToolResult } from "./tool-result.ts";
 
 /**
- * What `execute` may give. A string is the text of the result, and nothing (`undefined`) is no
- * output. An {@link AgentToolResult} has a list as `content`, or no fields but its own. Any other
- * value is taken as JSON text: numbers, booleans, null, arrays, plain objects, objects with fields
- * of their own or a `toJSON`. What JSON cannot say whole fails the call: a Response, a Map, an Error,
- * bytes, a function, a bigint, NaN, a cycle.
+ * The values that `execute` may return. A string is the text of the result, and `undefined` is an
+ * empty result. An object is an {@link AgentToolResult} if its `content` is an array or if it has
+ * only fields of that type. Any other value becomes JSON text: numbers, booleans, null, arrays,
+ * plain objects, and class instances with own fields or a `toJSON`. A value that JSON cannot
+ * represent fails the call: a Response, a Map, an Error, bytes, a function, a bigint, NaN, a cycle.
  */
 export type ToolValue<TDetails = unknown> =
   | AgentToolResult<TDetails>
@@ -22,7 +25,11 @@ export type ToolValue<TDetails = unknown> =
   | undefined
   | void;
 
-/** A value, soon, or progress: what is yielded is told as it comes, the last is the result. */
+/**
+ * The return types of `execute`: a value, a promise of it, or an async generator. Each yielded
+ * value is reported as progress. The generator's return value, or else its last yielded value, is
+ * the result.
+ */
 export type ToolReturn<TDetails = unknown> =
   | ToolValue<TDetails>
   | Promise<ToolValue<TDetails>>
@@ -36,8 +43,8 @@ const resultFields: readonly string[] = [
 ] satisfies (keyof AgentToolResult)[];
 
 /**
- * The result of what `execute` gave: a promise is waited for, a generator read to its end. Rejects
- * with `invalid_argument` for what is no result and what JSON cannot say.
+ * Awaits what `execute` returned and converts it to a result. A generator is read to its end.
+ * Rejects with `invalid_argument` for an invalid result, or a value that JSON cannot represent.
  */
 export async function resultOf<TDetails>(
   given: ToolReturn<TDetails>,
@@ -48,7 +55,10 @@ export async function resultOf<TDetails>(
   return (await (isGenerator(value) ? read(value, update, signal) : toResult(value))) as never;
 }
 
-/** What a generator returned, or else yielded last. It is left at the next value after an abort. */
+/**
+ * Resolves with what a generator returned, or else its last yielded value. After an abort, stops at
+ * the next yielded value.
+ */
 async function read(
   steps: AsyncGenerator,
   update: AgentToolUpdateCallback<never> | undefined,
@@ -64,7 +74,7 @@ async function read(
       update?.(last as never);
     }
   } finally {
-    await steps.return?.(undefined); // nothing, of one that has ended
+    await steps.return?.(undefined); // no effect after the generator has ended
   }
 }
 
@@ -80,11 +90,14 @@ function toResult(value: unknown): CheckedToolResult {
   const fault = Array.isArray(content)
     ? content.map(unsupported).find((why) => why !== undefined)
     : "It must be a list of parts.";
-  if (fault) throw invalid(`The tool gave no { content } of text or images. ${fault}`);
+  if (fault) throw invalid(`The tool returned no { content } of text or images. ${fault}`);
   return { ...others, ...defined({ details, isError, terminate }), content };
 }
 
-/** An instance of a class may have its fields from accessors, which are no keys of it. */
+/**
+ * Only a plain object is a result by its keys, because the fields of a class instance may be
+ * accessors, which are not own keys.
+ */
 function isResult(value: Record<string, unknown>): boolean {
   if (Array.isArray(value.content)) return true;
   return isPlain(value) && Object.keys(value).every((key) => resultFields.includes(key));
@@ -95,28 +108,30 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Throws `invalid_argument` for what JSON cannot say whole. */
+/**
+ * Serialises a value. Throws `invalid_argument` for a value that JSON cannot represent completely.
+ */
 export function toJson(value: unknown): string {
   try {
-    return JSON.stringify(value, (_, part: unknown) => sayable(part));
+    return JSON.stringify(value, (_, part: unknown) => representable(part));
   } catch (error) {
     if (error instanceof BowlineError) throw error;
     const why = error instanceof RangeError ? "It is nested too deep." : errorText(error);
-    throw invalid(`The tool gave what JSON cannot say: ${why.split("\n")[0]}`);
+    throw invalid(`The tool returned a value that is not JSON: ${why.split("\n")[0]}`);
   }
 }
 
-/** Gives the part back; throws for one of which JSON would leave out what it holds. */
-function sayable(part: unknown): unknown {
-  const isSilent =
+/** Returns the part as is. Throws for a part whose content JSON would leave out. */
+function representable(part: unknown): unknown {
+  const isLost =
     /^(?:bigint|function|symbol)$/.test(typeof part) ||
     (typeof part === "number" && !Number.isFinite(part)) ||
     part instanceof Error ||
     ArrayBuffer.isView(part) ||
     (isRecord(part) && !isPlain(part) && Object.keys(part).length === 0);
-  if (!isSilent) return part;
+  if (!isLost) return part;
   throw invalid(
-    `The tool gave ${nameOf(part)}, which JSON cannot say: return text, or an object with the fields that matter.`,
+    `The tool returned ${nameOf(part)}, which is not JSON. Return text, or an object with the relevant fields.`,
   );
 }
 

@@ -1,15 +1,12 @@
-/**
- * What a tool is to the loop. `defineTool` is the typed way to make one; the plain shape is seed
- * 002's.
- */
+/** The interface of a tool for the loop. Use `defineTool` to make a tool with types. */
 import type { InferSchema, UncheckedArguments } from "../../infer-schema.ts";
 import type { Tool, ToolCall } from "../../llm/message.ts";
 import type { RunPort } from "./run-port.ts";
 import type { AgentToolResult } from "./tool-result.ts";
 
 /**
- * Reports progress: all so far, not what is new, since it takes the place of the report before.
- * Ignored after the tool has settled.
+ * Reports progress. Pass the whole result so far, because each report replaces the previous one.
+ * Ignored after the tool has finished.
  */
 export type AgentToolUpdateCallback<TDetails = unknown> = (
   partial: AgentToolResult<TDetails>,
@@ -17,23 +14,23 @@ export type AgentToolUpdateCallback<TDetails = unknown> = (
 
 export type ToolExecutionMode = "sequential" | "parallel";
 
-/** The tool call as hooks see it. */
+/** A tool call, as hooks receive it. */
 export type AgentToolCall = ToolCall;
 
-/** The fifth argument of `execute`: what only this run knows. */
+/** The fifth argument of `execute`: facts about the current run. */
 export interface ToolRunContext<TContext = unknown> {
   /** The agent's context object, passed through unchanged. */
   readonly context: TContext;
   /**
-   * The same for every try of this call, also after a crash: hand it to services that know such
-   * keys.
+   * The same for every attempt of this call, also after a crash. Pass it to services that support
+   * idempotency keys.
    */
   readonly idempotencyKey: string;
-  /** The run that called. */
+  /** The run that made the call. */
   readonly run: RunPort;
 }
 
-/** What `needsApproval` of a tool is told about a call, beside its arguments. */
+/** The second argument of a tool's `needsApproval`: the call. */
 export interface ApprovalCheck<TContext = unknown> extends ToolRunContext<TContext> {
   readonly toolCallId: string;
   /** Fires when the run is aborted. */
@@ -41,8 +38,9 @@ export interface ApprovalCheck<TContext = unknown> extends ToolRunContext<TConte
 }
 
 /**
- * Says whether a call needs a person's approval; a text is the reason that is shown. A throw refuses
- * the call. A method's type, so that lists may hold tools of other arguments and contexts.
+ * Returns whether a call needs a person's approval. A string means yes and is the reason to show. A
+ * throw refuses the call. It is typed as a method, so that a list can hold tools with different
+ * arguments and contexts.
  */
 export type NeedsApproval<TParameters = unknown, TContext = UncheckedArguments> = {
   decide(
@@ -52,33 +50,43 @@ export type NeedsApproval<TParameters = unknown, TContext = UncheckedArguments> 
 }["decide"];
 
 /**
- * A tool. `TParameters` is the type of its schema, from which the arguments' type follows; without
- * it the fields of `params` can be used unchecked.
+ * A tool. The type of its arguments follows from `TParameters`, the type of its schema. Without it,
+ * the fields of `params` can be used unchecked.
  */
 export interface AgentTool<
   TParameters = unknown,
   TDetails = unknown,
   TContext = UncheckedArguments,
 > extends Tool {
-  /** A JSON Schema, a TypeBox schema, or a Standard Schema with its JSON Schema, of an object. */
+  /**
+   * The schema of the arguments, an object: JSON Schema, TypeBox, or a Standard Schema with its
+   * JSON Schema.
+   */
   parameters: TParameters;
-  /** For display. Default: the name. */
+  /** Name for display. Default: `name`. */
   label?: string | undefined;
-  /** `sequential` makes the whole batch run one at a time. Default: the loop's `toolExecution`. */
+  /**
+   * `sequential` makes all calls of the answer run one at a time. Default: the loop's
+   * `toolExecution`.
+   */
   executionMode?: ToolExecutionMode | undefined;
-  /** Whether a call in flight at a crash may be run again. Default `never`. */
+  /** Whether a call that was running at a crash may run again. Default `never`. */
   replay?: "never" | "safe" | undefined;
-  /** The longest one call may take, in milliseconds. Default: the loop's `toolTimeoutMs`. */
+  /** Time limit for one call, in milliseconds. Default: the loop's `toolTimeoutMs`. */
   timeoutMs?: number | undefined;
   /**
-   * Whether a person has to allow a call before it runs; a function decides by the checked arguments.
-   * Such a call runs only when `beforeToolCall` approves it, as `requireApproval()` does for a
-   * person. Otherwise it is not run, and the model reads why. Default false.
+   * Whether a person must approve a call before it runs. A function decides by the validated
+   * arguments. Such a call runs only when `beforeToolCall` approves it, as `requireApproval()` does
+   * after a person's answer. Otherwise it does not run, and the model gets the reason. Default
+   * false.
    */
   needsApproval?: boolean | NeedsApproval<TParameters, TContext> | undefined;
-  /** Mends raw arguments before they are checked. A throw is a failure of the call. */
+  /** Repairs raw arguments before validation. A throw fails the call. */
   prepareArguments?(raw: unknown): unknown;
-  /** Runs the call with checked arguments. Throw to fail: the model gets the message. */
+  /**
+   * Runs the call with validated arguments. A throw fails the call, and the model gets the error's
+   * message.
+   */
   execute(
     toolCallId: string,
     params: InferSchema<TParameters>,

@@ -1,4 +1,4 @@
-/** A run's abort: its signal, and the grace in which what ignores the signal is waited for. */
+/** A run's abort: its signal, and the grace period for code that ignores the signal. */
 import { monotonicNow, type Clock } from "../../clock.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import { isThenable } from "./is-thenable.ts";
@@ -10,7 +10,7 @@ export class AbortGrace {
   readonly #listeners = new Set<() => void>();
   #abortedAt = 0;
 
-  /** `graceMs` is asked when it is needed: it may change with each turn. */
+  /** `graceMs` is called when it is needed, because the setting may change with each turn. */
   constructor(clock: Clock, graceMs: () => number) {
     this.#clock = clock;
     this.#graceMs = graceMs;
@@ -20,7 +20,7 @@ export class AbortGrace {
     return this.#controller.signal;
   }
 
-  /** How long an abort waits for what ignores its signal, in milliseconds. */
+  /** The grace period in milliseconds. */
   get ms(): number {
     return this.#graceMs();
   }
@@ -33,8 +33,8 @@ export class AbortGrace {
   }
 
   /**
-   * As `onAbort` of a signal, which searches its listeners one by one: thousands of tools may wait
-   * here.
+   * Like `onAbort` of a signal, but adds and removes a listener in constant time. A signal searches
+   * its listeners one by one, and thousands of tools may wait here.
    */
   onAbort(listener: () => void): () => void {
     if (this.signal.aborted) listener();
@@ -43,10 +43,11 @@ export class AbortGrace {
   }
 
   /**
-   * Waits for what is not ours: until it settles, until `limitMs` are over (0: no limit), or until
-   * an abort's grace is over, when `giveUp` says what it came to, at once or later. Default: it
-   * rejects as aborted. What is no promise has settled. The grace is one for all that is waited
-   * for, counted from the abort; listeners, who hear of the end last, have one `anew`.
+   * Awaits user code. Ends when the promise settles, when `limitMs` has passed (0: no limit), or
+   * when the abort grace period has passed. In the last case it resolves with `giveUp()`, or
+   * rejects with `aborted` without it. Non-promises are returned as is. The grace period counts
+   * from the abort for all pending waits together. With `anew` it counts from this wait, for
+   * listeners, which get the last events.
    */
   patiently<T>(
     waited: T | PromiseLike<T>,

@@ -1,4 +1,4 @@
-/** Whether a tool asks for a person's approval of one call. */
+/** Decides whether a tool requires a person's approval for a call. */
 import { errorText } from "../../errors.ts";
 import type { ToolCall } from "../../llm/message.ts";
 import type { AgentTool } from "../contract/tool.ts";
@@ -6,8 +6,9 @@ import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
 /**
- * Gives `true`, or the tool's reason, when the call needs approval. Throws with a text for the model
- * when the tool's function fails: the call must not run then.
+ * Returns `true` or the tool's reason when the call needs approval, otherwise undefined. Throws an
+ * error with a text for the model when the tool's function fails, because the call must not run
+ * then.
  */
 export async function approvalNeed(
   run: Run,
@@ -34,13 +35,13 @@ async function ask(run: Run, tool: AgentTool, call: ToolCall, args: unknown): Pr
     return await run.grace.patiently(tool.needsApproval(args, about));
   } catch (error) {
     throw new Error(
-      `Not run: whether this call of ${call.name} needs a person's approval could not be decided: ${errorText(error)}`,
+      `Not run: the check whether this call of ${call.name} needs a person's approval failed: ${errorText(error)}`,
       { cause: error },
     );
   }
 }
 
-/** Tells the model why a call that needs approval was not run. */
+/** Returns the text that tells the model why a call that needs approval was not run. */
 export function unapproved({ name }: ToolCall, need: true | string, why: string): string {
   const reason = need === true ? "" : ` (${need})`;
   return `Not run: this call of ${name} needs a person's approval${reason}, and ${why}.`;

@@ -4,8 +4,8 @@ import type { RunEndReason } from "../contract/event.ts";
 import type { RunResult } from "./run-result.ts";
 
 /**
- * The answer of a result and its text. What a run that was cut short had said is better than the
- * calls it still wanted to make. Undefined where there was no answer.
+ * Returns the answer of a run and its text, or undefined without an answer. For a run that was cut
+ * short, prefers the last answer with text over a later one with only tool calls.
  */
 export function bestAnswer(
   messages: readonly AgentMessage[],

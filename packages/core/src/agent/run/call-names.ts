@@ -1,4 +1,4 @@
-/** How a tool call is named, in events, in records and to servers. */
+/** Names of a tool call in events, in records and for idempotency. */
 import type { ToolCall } from "../../llm/message.ts";
 import type { Run } from "./run.ts";
 
@@ -7,15 +7,15 @@ export function stepOf(run: Run, call: Pick<ToolCall, "id">): string {
 }
 
 /**
- * Names a call among all calls of all runs. Servers reuse call ids from turn to turn, so the
- * turn is part of it.
+ * Returns the idempotency key, unique among all calls of all runs. It includes the turn, because
+ * servers reuse call ids in later turns.
  */
 // Q041
 export function keyOf(run: Run, call: ToolCall): string {
   return `${run.id}:${run.turns}:${call.id}`;
 }
 
-/** How events and records name a call. */
+/** Returns the fields that identify a call in events and records. */
 export function namesOf({ id, name }: ToolCall): {
   readonly toolCallId: string;
   readonly toolName: string;

@@ -1,7 +1,7 @@
 /**
- * Numbers a run's events and hands them out one at a time, in order, also when parallel tools emit
- * while a listener is busy. A listener that fails does not stop events; it is remembered, and the
- * loop ends the run at its next safe point.
+ * Numbers a run's events and delivers them one at a time and in order, also when parallel tools
+ * emit while a listener is busy. A failing listener does not stop events. The first failure is
+ * stored, and the loop ends the run at its next safe point.
  */
 import { monotonicNow, type Clock } from "../../clock.ts";
 import { toBowlineError, type BowlineError } from "../../errors.ts";
@@ -14,22 +14,22 @@ import { isThenable } from "./is-thenable.ts";
 import { MessageUpdate } from "./message-update.ts";
 
 /**
- * How long a run may keep the process to itself, in milliseconds, and how many events it lets pass
- * between looks at the clock.
+ * How long a run may block the event loop, in milliseconds, and the number of events between checks
+ * of the clock.
  */
 const BUSY_MS = 25;
 const EVENTS_PER_LOOK = 16;
 
 export interface EmitterOptions {
   readonly runId: string;
-  /** Absent for a run that no tool started. */
+  /** Undefined for a run that no tool started. */
   readonly parent?: ParentCall | undefined;
-  /** The first event's number. */
+  /** Sequence number of the first event. */
   readonly seq: number;
   readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
   readonly grace: AbortGrace;
-  /** The longest one listener may take for an event, in milliseconds; 0 is no limit. */
+  /** Time limit for one listener per event, in milliseconds; 0 means no limit. */
   readonly hookTimeoutMs: number;
   /** Called once, with the first failure. */
   readonly onFailure: (error: BowlineError) => void;
@@ -37,14 +37,17 @@ export interface EmitterOptions {
 
 export class Emitter {
   readonly #options: EmitterOptions;
-  /** What a nested run's events carry besides. */
+  /** Additional fields of a nested run's events. */
   readonly #parent: ParentCall | undefined;
   #seq: number;
   #sent = 0;
   #yielded: number;
-  /** After an abort a listener that hangs is waited for once, not for each event that is left. */
+  /**
+   * Listeners that exceeded the grace period after an abort. They are not awaited for the remaining
+   * events.
+   */
   readonly #leftBehind = new Set<object>();
-  /** The event that is being handled, and all that wait behind it. */
+  /** Settles when the current event and all queued events are delivered. */
   #tail: Promise<void> | undefined;
   /** The first failure of a listener. */
   failure: BowlineError | undefined;
@@ -58,14 +61,15 @@ export class Emitter {
   }
 
   /**
-   * Resolves when the event's listeners are done; undefined when nothing had to be waited for.
-   * Never rejects. What has a number, as a nested run's events have, is passed on as it is.
+   * Emits an event. Resolves when its listeners are done, or returns undefined when none returned a
+   * promise. Never rejects. An event that already has a sequence number, from a nested run, is
+   * forwarded as is.
    */
   emit(event: AgentEventBody | AgentEvent): Promise<void> | undefined {
     return this.#send("runId" in event ? event : this.#number(event));
   }
 
-  /** The same for a `message_update`, of which there are thousands. */
+  /** Emits a `message_update`, without copying its fields because there are thousands. */
   update(event: AssistantMessageEvent, message: AssistantMessage): Promise<void> | undefined {
     const update = new MessageUpdate(this.#options.runId, this.#seq++, event, message);
     return this.#send(this.#parent ? Object.assign(update, this.#parent) : update);
@@ -88,7 +92,10 @@ export class Emitter {
     return own;
   }
 
-  /** In its turn; without others before it, when the rest of the process has had its own. */
+  /**
+   * Publishes an event after the ones before it. Yields to the rest of the process first if none is
+   * pending or the run has been busy.
+   */
   async #sendLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
     const { clock, effects } = this.#options;
     await before;
@@ -100,8 +107,8 @@ export class Emitter {
   }
 
   /**
-   * A run that never waits for anything would keep timers and sockets waiting: its events pause now
-   * and then.
+   * Returns whether the run should yield. A run that never awaits I/O would starve timers and
+   * sockets.
    */
   #isBusy(): boolean {
     if (++this.#sent % EVENTS_PER_LOOK > 0) return false;
@@ -125,8 +132,7 @@ export class Emitter {
     { type }: AgentEvent,
   ): Promise<void> | undefined {
     const { grace, hookTimeoutMs } = this.#options;
-    // What an answer or a tool had still said may be much: after an abort it is told without a
-    // pause.
+    // After an abort updates are not awaited, because there may be many left.
     const isAwaited =
       !this.#leftBehind.has(listener) && !(grace.signal.aborted && type.endsWith("_update"));
     const giveUp = (): void => void this.#leftBehind.add(listener);

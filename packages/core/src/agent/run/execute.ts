@@ -1,7 +1,7 @@
 /**
- * The tool calls of one answer. Preflight is one at a time in source order; allowed tools run
- * together (or one by one); every call gets exactly one result, whatever happened, and results
- * enter the transcript in source order.
+ * Executes the tool calls of one answer. Preflight checks run one at a time in the order of the
+ * calls. Allowed tools then run in parallel or one by one. Every call gets exactly one result, and
+ * results enter the transcript in the order of the calls.
  */
 import { errorText } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
@@ -27,13 +27,13 @@ import { notToStart, runTool } from "./run-tool.ts";
 
 export interface BatchResult {
   readonly toolResults: ToolResultMessage[];
-  /** Every result asked to skip the follow-up model call. */
+  /** Whether every result has `terminate` set. */
   readonly terminate: boolean;
 }
 
 /**
- * Runs the calls of an answer, or says of each `why` it is not run. Those that an earlier life of
- * the run has answered count with the rest.
+ * Runs the calls of an answer. With `why`, runs none and gives each that text as its error result.
+ * Calls that an earlier process answered count for `terminate` too.
  */
 export async function executeToolCalls(
   run: Run,
@@ -69,7 +69,7 @@ export async function executeToolCalls(
   return { toolResults, terminate: ends.every((end) => end?.result.terminate === true) };
 }
 
-/** The calls of the answer that have no result behind it. */
+/** Returns the calls of an answer that have no result in the transcript. */
 export function openCalls(answer: AssistantMessage, messages: readonly AgentMessage[]): ToolCall[] {
   const answered = new Set(resultsOf(answer, messages).map(({ toolCallId }) => toolCallId));
   return toolCallsOf(answer).filter(({ id }) => !answered.has(id));
@@ -87,8 +87,8 @@ function resultsOf(
 type Start = () => SettledCall | Promise<SettledCall>;
 
 /**
- * Preflight. Gives what executes the call, or, when it will not run, what gives the result; its end
- * event is out by then.
+ * Runs the preflight of a call. Returns a function that executes the call, or one that returns the
+ * result of a call that will not run. In the second case the end event has already been emitted.
  */
 async function prepare(
   run: Run,
@@ -120,16 +120,16 @@ async function prepare(
   return () => end;
 }
 
-/** What an earlier life of this run began is not asked about again, nor said not to have run. */
+/** Returns the recorded outcome of a call that an earlier process of this run started. */
 async function recorded(run: Run, call: Pick<ToolCall, "id">): Promise<SettledCall | undefined> {
   try {
     return await run.grace.patiently(run.effects.recorded?.(stepOf(run, call)));
   } catch (error) {
-    return failedCall(`Perhaps run: ${run.fail(error).message}`, "unknown");
+    return failedCall(`It is unknown whether this call ran: ${run.fail(error).message}`, "unknown");
   }
 }
 
-/** `afterToolCall` replaces fields whole. */
+/** Applies `afterToolCall`, which replaces whole fields of the result. */
 async function after(
   run: Run,
   message: AssistantMessage,

@@ -3,8 +3,8 @@ import type { AssistantMessage } from "../../llm/message.ts";
 import type { AgentEvent } from "../contract/event.ts";
 
 /**
- * A `message_update`, of which there are thousands: the live message behind a getter costs nothing
- * to attach.
+ * A `message_update` event. A getter exposes the live message, which is cheap to attach to
+ * thousands of events.
  */
 export class MessageUpdate implements Extract<AgentEvent, { type: "message_update" }> {
   readonly type = "message_update";

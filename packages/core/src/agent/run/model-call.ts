@@ -1,6 +1,6 @@
 /**
- * One model call of a run: the transcript through the hooks to the stream function, its events out,
- * its final message back.
+ * One model call of a run: passes the transcript through the hooks to the stream function, emits
+ * the events, and returns the final message.
  */
 import { monotonicNow, sleep } from "../../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
@@ -28,10 +28,13 @@ import { abortedRun } from "../contract/aborted-run.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Run } from "./run.ts";
 
-/** Streams of others may only give one event at a time. */
+/** Custom stream functions may yield single events instead of batches. */
 type Batch = AssistantMessageEvent | readonly AssistantMessageEvent[];
 
-/** Streams of others may also end with their answer and no event. */
+/**
+ * Custom stream functions may also end without a final event and return their answer from
+ * `result()`.
+ */
 interface Ended {
   result?(): Promise<AssistantMessage | undefined>;
 }
@@ -40,15 +43,15 @@ interface Ended {
 interface Ask {
   readonly context: Context;
   readonly apiKey: string | undefined;
-  /** Another key may be tried. */
+  /** Whether another API key may be tried. */
   readonly mayExpire: boolean;
-  /** Called before the stream is left, which may take for ever. */
+  /** Called before the stream is closed, because closing a custom stream may hang. */
   readonly end: (answer: AssistantMessage) => void;
 }
 
 /**
- * Always gives a message, its `message_start` and `message_end` emitted; never throws for what a
- * hook, stream or server did.
+ * Calls the model and resolves with its message, after `message_start` and `message_end` were
+ * emitted. Failures of hooks, streams and servers become part of the message and never reject.
  */
 export async function callModel(run: Run): Promise<AssistantMessage> {
   const turn = run.turns++;
@@ -57,26 +60,26 @@ export async function callModel(run: Run): Promise<AssistantMessage> {
     kind: "model",
     turn,
   });
-  // Before anybody is told, who may take long: others draw on the budget meanwhile.
+  // Settle before listeners run: they may be slow, and other runs draw on the same budget.
   run.spending.settle(billedUsage(message), () =>
     message.content.length > 0 ? sumTokens([...call.asked, message], estimateTokens) : 0,
   );
-  await run.add(message, call.isTold);
+  await run.add(message, call.isStarted);
   return message;
 }
 
 class ModelCall {
   readonly #run: Run;
   readonly #emitter: Emitter;
-  /** What the model is asked. */
+  /** The messages of the request. */
   asked: readonly Message[] = [];
-  /** Whether `message_start` is out. */
-  isTold = false;
+  /** Whether `message_start` was emitted. */
+  isStarted = false;
   #partial: AssistantMessage | undefined;
   #isOver = false;
-  /** Of a request that was made again with another key. */
+  /** Usage of a request that was retried with another key. */
   #discarded: Usage = {};
-  /** Listeners that are being waited for, and since when. */
+  /** The pending listeners, and the time since which they are awaited. */
   #hearing: Promise<void> | undefined;
   #since = 0;
 
@@ -90,8 +93,7 @@ class ModelCall {
     let answer: AssistantMessage;
     try {
       if (run.stop) throw run.stop;
-      // A stranger's stream may never let go of who leaves it: its answer is there with its last
-      // event.
+      // Take the answer with the last event, because closing a custom stream may hang.
       const said = new Promise<AssistantMessage>(
         (resolve, reject) => void this.#consume(resolve).catch(reject),
       );
@@ -106,8 +108,8 @@ class ModelCall {
         new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."),
       );
     }
-    // An abort with a cause is named after it: the caller's reason, a failed listener, the time
-    // budget.
+    // Report the cause of an abort if there is one: the caller's reason, a failed listener, the
+    // time budget.
     const { stop } = run;
     const isStopped = answer.stopReason === "aborted" || answer.error?.code === stop?.code;
     if (isStopped && stop && (stop.code !== "aborted" || stop.cause !== undefined)) {
@@ -120,13 +122,13 @@ class ModelCall {
     return answer;
   }
 
-  /** Calls `end` with the answer; rejects when there is none. */
+  /** Makes the request and calls `end` with the answer. Rejects without an answer. */
   async #consume(end: Ask["end"]): Promise<void> {
     const context = await this.#prepare();
     await this.#ask({ context, apiKey: await this.#key(), mayExpire: true, end });
   }
 
-  /** What the model is asked: the transcript, through the hooks, which get copies of the list. */
+  /** Prepares the request: passes copies of the transcript through the hooks. */
   async #prepare(): Promise<Context> {
     const run = this.#run;
     const { context, config, signal } = run;
@@ -156,11 +158,11 @@ class ModelCall {
     const run = this.#run;
     const { config, signal, spending } = run;
     const { apiKey } = ask;
-    // The whole configuration, of which a stream function reads the stream options.
+    // Pass the whole configuration; the stream function reads the stream options from it.
     const options: StreamOptions = { ...config, signal, ...(apiKey && { apiKey }) };
-    // The hooks may have been waited for beyond an abort.
+    // The run may have been aborted while the hooks ran.
     if (run.stop) throw run.stop;
-    // Nor may others who share the budget have used it up meanwhile.
+    // Reserve again, because other runs may have used up a shared budget in the meantime.
     spending.settle();
     const refusal = spending.reserve();
     if (refusal) throw refusal;
@@ -172,7 +174,7 @@ class ModelCall {
     }
   }
 
-  /** Tells the events of an answer as they come. */
+  /** Emits the events of an answer as they arrive. */
   async #read(events: AssistantMessageStream, ask: Ask): Promise<void> {
     for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
       for (const event of (Array.isArray(batch) ? batch : [batch]) as AssistantMessageEvent[]) {
@@ -186,42 +188,45 @@ class ModelCall {
         if (event.type === "error") return await this.#end(event, ask);
       }
     }
-    // One that ended has its result by now, if that is how its answer was given.
+    // A stream that ended without a final event must have its result by now.
     const ended = events.batches ? undefined : (events as Ended).result?.();
     const given = ended && (await Promise.race([ended, Promise.resolve()]));
     if (given?.role !== "assistant") throw truncated();
     ask.end(given);
   }
 
-  /** Tells one event, folded; `#hearing` is what has to be waited for. */
+  /**
+   * Applies one event to the partial message and emits it. Sets `#hearing` if listeners must be
+   * awaited.
+   */
   #hear(event: AssistantMessageEvent): void {
     if (this.#isOver) throw abortedRun();
     if (event.type === "request_retry" || event.type === "model_failover") {
       this.#hearing = this.#emitter.emit(event);
       return;
     }
-    // Our own streams fold as they write; others are folded here.
+    // This package's streams attach the partial message. Build it here for custom streams.
     const partial = event.partial ?? applyEvent(this.#partial, event);
     this.#partial = partial;
     if (!partial || event.type === "start" || isTerminal(event)) return;
-    this.#tellStart(partial);
+    this.#emitStart(partial);
     this.#hearing = this.#emitter.update(event, partial);
   }
 
   /**
-   * Told with the first output, and once: what comes after a retraction is the same message. What
-   * follows it waits behind it.
+   * Emits `message_start` with the first output, once: after a retraction the message stays the
+   * same. Later events are queued after it.
    */
-  #tellStart(message: AssistantMessage): void {
-    if (!this.isTold) void this.#emitter.emit({ type: "message_start", message });
-    this.isTold = true;
+  #emitStart(message: AssistantMessage): void {
+    if (!this.isStarted) void this.#emitter.emit({ type: "message_start", message });
+    this.isStarted = true;
   }
 
-  /** A key that expired on the way may have a successor. */
+  /** Handles an error event. Retries once if a rejected API key has a replacement. */
   // Q226
   async #end({ attempt, error: message }: ErrorEvent, ask: Ask): Promise<void> {
     const { error } = message;
-    if (ask.mayExpire && !this.isTold && error?.code === "authentication_failed") {
+    if (ask.mayExpire && !this.isStarted && error?.code === "authentication_failed") {
       const apiKey = await this.#key();
       if (apiKey && apiKey !== ask.apiKey) {
         this.#discarded = addUsage(this.#discarded, billedUsage(message));
@@ -233,8 +238,9 @@ class ModelCall {
   }
 
   /**
-   * A stream function may ignore its signal: after the grace its call ends with what came. What
-   * listeners held up is told first, if it takes no longer than they held it up, nor another grace.
+   * Ends the call of a stream function that ignored its signal beyond the grace period. Emits the
+   * events first that a slow listener delayed. This takes at most as long as the delay, and at most
+   * another grace period.
    */
   async #giveUp(): Promise<never> {
     const { clock } = this.#run;
@@ -243,17 +249,19 @@ class ModelCall {
     while (monotonicNow(clock) <= end) {
       if (!this.#hearing) break;
       await this.#hearing;
-      await sleep(clock, 0); // what is at hand is told meanwhile
+      await sleep(clock, 0); // lets the stream emit events that have already arrived
     }
     throw abortedRun();
   }
 
-  /** The message of a call that failed outside its stream: what came so far is kept. */
+  /**
+   * Returns the message of a call that failed outside its stream, with the output received so far.
+   */
   #failed(error: BowlineError): AssistantMessage {
     const { clock, config } = this.#run;
     const { model } = config;
     const said = this.#partial ?? emptyMessage(originOf(model, clock.now()));
-    // A stream that was given up may go on writing to its message.
+    // Copy the parts, because an abandoned stream may still write to its message.
     const content = said.content.map((part) => ({ ...part }));
     return { ...said, content, ...failureOf(error) };
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a call may run, and with which arguments: it must be complete, name a known tool, fit its
- * schema, and be allowed.
+ * Decides whether a call may run, and with which arguments. The call must be complete, name a known
+ * tool, fit its schema, and be allowed.
  */
 import { defined, jsonText, keepDigits, shorten } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
@@ -12,19 +12,19 @@ import { approvalNeed, unapproved } from "./approval-need.ts";
 import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
-/** How much an error result quotes of arguments that are not valid JSON, in UTF-16 units. */
+/** Maximum length, in UTF-16 units, of invalid arguments quoted in an error result. */
 const MAX_QUOTE_LENGTH = 500;
 
 export interface Ready {
   readonly call: ToolCall;
   readonly tool: AgentTool;
-  /** Checked. */
+  /** The validated arguments. */
   readonly args: unknown;
 }
 
 /**
- * Throws with a text for the model, which says what to do instead, when the call may not run; gives
- * the result of one that a hook has blocked.
+ * Returns the call with its validated arguments, or the result of a call that a hook blocked. When
+ * the call may not run, throws an error whose message tells the model what to do instead.
  */
 export async function preflight(
   run: Run,
@@ -46,7 +46,7 @@ export async function preflight(
     if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
     return checked.value;
   };
-  // Hooks and tools may write on what they get; what the model wrote stays.
+  // Clone, because hooks and tools may change the arguments, and the transcript must not change.
   const raw = structuredClone(call.arguments);
   const args = await check(tool.prepareArguments?.(raw) ?? raw);
   const { beforeToolCall } = run.config;
@@ -65,22 +65,22 @@ export async function preflight(
     const { terminate } = verdict;
     return { ...blocked, result: { ...blocked.result, ...defined({ terminate }) } };
   }
-  // Arguments changed by the hook, in their place too, are checked like the model's own.
+  // Validate arguments again if the hook replaced or mutated them.
   const { args: edited = args } = verdict;
   const after = jsonText(edited);
   const isSame = after === before;
   const checked = isSame ? args : await check(edited);
-  // An approval holds for the arguments that were shown, and no others.
+  // An approval is valid only for the arguments that were shown.
   if (!approved || approved.text !== after) {
     const need = isSame ? needsApproval : await approvalNeed(run, tool, call, checked);
     const changed = approved && "its arguments were changed after the approval";
-    const why = beforeToolCall ? "nobody has given it" : "there is no way to ask for it";
+    const why = beforeToolCall ? "it was not given" : "there is no way to ask for it";
     if (need !== undefined) throw new Error(unapproved(call, need, changed ?? why));
   }
   return { call, tool, args: checked };
 }
 
-/** What the hooks around a tool are told of its call. */
+/** Returns the context that the hooks around a tool receive. */
 export function aboutCall(
   run: Run,
   assistantMessage: AssistantMessage,
@@ -98,7 +98,7 @@ export function aboutCall(
   };
 }
 
-/** The next request shows the model `{}` in place of arguments that are not valid JSON. */
+/** Quotes invalid arguments, because the next request shows the model `{}` instead of them. */
 function quoteOf({ argumentsText = "" }: ToolCall): string {
   return argumentsText && ` You wrote: ${shorten(argumentsText, MAX_QUOTE_LENGTH)}`;
 }
@@ -108,7 +108,7 @@ function invalidArguments(call: ToolCall, issues: readonly SchemaIssue[]): strin
   const { argumentsText = "" } = call;
   if (keepDigits(argumentsText) !== argumentsText)
     lines.push(
-      "A number with more digits than can be kept was read as text: write it in quotes, or with fewer digits.",
+      "A number with too many digits was read as text. Write it in quotes, or with fewer digits.",
     );
   return `Invalid arguments for tool "${call.name}":\n${lines.join("\n")}`;
 }

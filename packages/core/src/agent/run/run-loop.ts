@@ -1,6 +1,6 @@
 /**
- * One run, from its first event to its last. Whatever a hook, a tool, a listener or a stream
- * function throws, it ends with exactly one `agent_end`.
+ * One run, from its first event to its last. It ends with exactly one `agent_end`, even if a hook,
+ * tool, listener or stream function throws.
  */
 import { toErrorInfo, type ErrorCode } from "../../errors.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
@@ -10,7 +10,7 @@ import { Run, type RunInput } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { turns, type EndCause } from "./turns.ts";
 
-/** One run over any effects. Never rejects. */
+/** Runs the loop over any effects. Never rejects. */
 export async function runLoop(
   prompts: readonly AgentMessage[],
   input: RunInput,
@@ -21,7 +21,7 @@ export async function runLoop(
   const cause = await turns(run, prompts).catch((error) => run.stop ?? run.fail(error));
   const { reason, error } = endOf(run, cause);
   run.isEnding = true;
-  const { usage } = run.spending; // of what is left running, no more is told
+  const { usage } = run.spending; // tools that are left running emit no more events
   await emitter.emit({
     type: "agent_end",
     messages,
@@ -29,7 +29,7 @@ export async function runLoop(
     usage,
     ...(error && { error: toErrorInfo(error) }),
   });
-  const end = endOf(run, cause); // again, for a listener of agent_end itself
+  const end = endOf(run, cause); // computed again, because a listener of agent_end may have failed
   run.end(end.error === undefined);
   const { id: runId, turns: count, tools } = run;
   return {

@@ -1,4 +1,4 @@
-/** What a run came to, and what of it is left when its process did not finish it. */
+/** The result of a run, and the state of an interrupted one. */
 import type { BowlineError } from "../../errors.ts";
 import type { AssistantMessage } from "../../llm/message.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -6,26 +6,29 @@ import type { AgentMessage } from "../contract/agent-message.ts";
 import type { RunEndReason } from "../contract/event.ts";
 import type { ToolOutcome } from "../contract/tool-result.ts";
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult<TOutput = unknown> {
   readonly runId: string;
   readonly reason: RunEndReason;
   /**
-   * The last assistant message with content; after a run that was cut short the last with text.
-   * Where there is none it is what the failed call left, with no content.
+   * The last assistant message with content, or with text after a run that was cut short. If there
+   * is none, the empty message of the failed call.
    */
   readonly message?: AssistantMessage;
-  /** The text of {@link message}; empty when it has none. */
+  /** The text of {@link message}, or an empty string. */
   readonly text: string;
-  /** The value of a run that was asked for one, checked. Absent when the run ended before it. */
+  /**
+   * The validated value of a run with the option `output`. Absent when the run ended before giving
+   * it.
+   */
   readonly output?: TOutput;
-  /** Messages new in this run. */
+  /** The messages of this run. */
   readonly messages: AgentMessage[];
-  /** What its model calls were billed: retries, summaries and sub-agents too. */
+  /** The billed usage of its model calls, including retries, summaries and sub-agents. */
   readonly usage: Usage;
-  /** Model calls begun, one that a hook ended before it was sent included. */
+  /** Number of model calls, including one that a hook failed before it was sent. */
   readonly turns: number;
-  /** Each tool call and what became of it, in order. */
+  /** The tool calls and their outcomes, in order. */
   readonly tools: readonly {
     readonly toolCallId: string;
     readonly toolName: string;
@@ -34,13 +37,13 @@ export interface RunResult<TOutput = unknown> {
   readonly error?: BowlineError;
 }
 
-/** A run that its process did not finish: the transcript holds what it came to. */
+/** A run that its process did not finish. Its messages are in the transcript. */
 export interface InterruptedRun {
   readonly runId: string;
-  /** Answers of the model that the transcript has of this run. */
+  /** Number of the model's answers of this run in the transcript. */
   readonly turns: number;
-  /** What the run used so far, retries, summaries and sub-agents too. */
+  /** Usage of the run so far, including retries, summaries and sub-agents. */
   readonly usage?: Usage;
-  /** The number of its next event. Default 0. */
+  /** Sequence number of its next event. Default 0. */
   readonly seq?: number;
 }

@@ -1,6 +1,6 @@
 /**
- * One execution of a tool, which always settles: by itself, by its time limit, or by an abort and
- * the grace after it.
+ * One execution of a tool. It always ends: when the tool does, or after its time limit or an abort
+ * plus the grace period.
  */
 import { errorText } from "../../errors.ts";
 import { monotonicNow } from "../../clock.ts";
@@ -10,11 +10,11 @@ import { keyOf, namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
 
-/** To the model, of a call that gave way to a message. */
+/** The result, for the model, of a call that was skipped for a steering message. */
 export const STEERED = "Not run: a new message from the user came first.";
 
 /**
- * Runs the tool, and `after` behind it, as one recorded step. Never rejects: a throw is an error
+ * Runs the tool and then `after` as one recorded step. Never rejects: a throw becomes an error
  * result. A step that cannot be recorded stops the run.
  */
 export async function runTool(
@@ -24,7 +24,7 @@ export async function runTool(
 ): Promise<SettledCall> {
   const { call, tool, args } = ready;
   const idempotencyKey = keyOf(run, call);
-  // Asked again: the intent may have been recorded for long.
+  // Check again, because recording the intent may have taken long.
   const execute = async (): Promise<SettledCall> =>
     notToStart(run) ?? after(await settle(run, ready, idempotencyKey));
   return (
@@ -40,7 +40,8 @@ export async function runTool(
 }
 
 /**
- * Why a call is not to be started now: the run has to stop, or a person wants to be heard first.
+ * Returns the result of a call that must not start now, because the run has to stop or a steering
+ * message is queued. Otherwise returns undefined.
  */
 export function notToStart(
   { stop, config, effects }: Run,
@@ -82,7 +83,7 @@ async function settle(
     }
   }
 
-  /** Resolves only when the tool was told to stop and did not within the grace. */
+  /** Resolves only when the tool was signalled to stop and did not stop within the grace period. */
   function stopped(): Promise<Omit<SettledCall, "durationMs">> {
     return new Promise((resolve) => {
       const stop = (why: string): void => {

@@ -1,4 +1,4 @@
-/** What one run is made of: the parts that the turn, the tools and the loop share. */
+/** The state of one run, shared by the turns, the tools and the loop. */
 import { onAbort, randomId, systemClock, type Clock } from "../../clock.ts";
 import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
 import { defined, isRecord } from "../../json-value.ts";
@@ -17,14 +17,14 @@ import { Spending } from "./spending.ts";
 
 export interface RunInput {
   readonly context: AgentContext;
-  /** Asked once a turn, so that a change of model or hooks takes effect with the next one. */
+  /** Called once per turn, so that a change of model or hooks takes effect with the next turn. */
   readonly config: () => AgentLoopConfig;
   readonly effects: Effects;
   readonly streamFn: StreamFn;
   readonly signal?: AbortSignal | undefined;
-  /** Model calls at most, where no budget has `maxTurns`. Default: any number. */
+  /** Maximum number of model calls when no budget has `maxTurns`. Default: no limit. */
   readonly turnLimit?: number;
-  /** The run to go on with, instead of a new one. */
+  /** The run to continue, instead of starting a new one. */
   readonly resume?: InterruptedRun | undefined;
 }
 
@@ -32,8 +32,8 @@ export const DEFAULT_HOOK_TIMEOUT_MS = 60_000;
 const DEFAULT_ABORT_GRACE_MS = 1_000;
 
 /**
- * One run's state. `signal` fires on the caller's abort, on the time budget and when a listener has
- * failed.
+ * The state of one run. `signal` fires on the caller's abort, at the end of the time budget, and
+ * when a listener fails.
  */
 export class Run {
   readonly id: string;
@@ -44,18 +44,18 @@ export class Run {
   readonly emitter: Emitter;
   readonly grace: AbortGrace;
   readonly spending: Spending;
-  /** What hooks and tools are given of the run. */
+  /** The interface of the run for hooks and tools. */
   readonly port: RunPort;
   readonly newMessages: AgentMessage[] = [];
   readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[] = [];
   config: AgentLoopConfig;
   /**
-   * The tools that the last answer was asked for with: its calls are of these, whatever was
-   * assigned meanwhile.
+   * The tools of the last request. The calls of its answer use these, even if tools were reassigned
+   * since.
    */
   declared?: readonly AgentTool[];
   turns: number;
-  /** The last event is on its way. */
+  /** Whether the last event is being emitted. */
   isEnding = false;
   readonly #configure: () => AgentLoopConfig;
   readonly #hookTimeoutMs: number;
@@ -122,14 +122,14 @@ export class Run {
   }
 
   /**
-   * Why the run has to stop now, if it has to: a failed listener or queue, the time budget, or the
+   * The reason to stop the run now, if any: a failed listener or queue, the time budget, or the
    * caller's abort.
    */
   get stop(): BowlineError | undefined {
     return this.#failure ?? this.#aborted;
   }
 
-  /** Stops the run at its next safe point, as this error, which it gives back. */
+  /** Stops the run with this error at its next safe point. Returns the error. */
   fail(thrown: unknown): BowlineError {
     const error = toBowlineError(thrown, "internal_error");
     this.#failure ??= error;
@@ -138,32 +138,35 @@ export class Run {
   }
 
   /**
-   * Takes the configuration as it is now for the next turn; gives what is wrong with it, if
-   * something is.
+   * Reads the configuration for the next turn. Returns an `invalid_argument` error if it is
+   * invalid.
    */
   configure(): BowlineError | undefined {
     this.config = this.#configure();
     const { maxParallelTools: width = 1, model } = this.config;
     const fault = !isRecord(model)
-      ? "No model is set: use one that getModel() gives."
+      ? "No model is set. Pass one, such as from getModel()."
       : this.spending.hasCostLimit && !model.cost
-        ? `maxCost needs the prices of ${model.id}, which has none: set its cost, or use withPrices().`
+        ? `maxCost needs the prices of model ${model.id}. Set its cost, or use withPrices().`
         : !(width >= 1) && `maxParallelTools must be at least 1, not ${width}.`;
     return fault ? new BowlineError("invalid_argument", fault) : undefined;
   }
 
   /**
-   * Calls a hook that has to answer in time: whatever goes wrong with it is `hook_failed` under its
+   * Calls a hook with the time limit. A throw or timeout rejects with `hook_failed` and the hook's
    * name.
    */
   hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
     return callHook(name, () => {
-      if (this.stop) throw this.stop; // what was waited for before may have outlasted the run
+      if (this.stop) throw this.stop; // the run may have stopped during an earlier wait
       return this.grace.patiently(call(), this.#hookTimeoutMs);
     });
   }
 
-  /** Adds a message, with its two events; with its end alone, if its start is out already. */
+  /**
+   * Adds a message to the transcript and emits `message_start` and `message_end`. With `isStarted`,
+   * emits only `message_end`.
+   */
   async add(message: AgentMessage, isStarted = false): Promise<void> {
     if (!isStarted) await this.emitter.emit({ type: "message_start", message });
     this.context.messages.push(message);
@@ -171,7 +174,7 @@ export class Run {
     await this.emitter.emit({ type: "message_end", message });
   }
 
-  /** Releases what the run held. One that has `endedWell` is not resumed. */
+  /** Releases the run's timers and listeners. A run that `endedWell` will not be resumed. */
   end(endedWell: boolean): void {
     this.spending.end(endedWell);
     this.#release();
@@ -179,13 +182,13 @@ export class Run {
 
   #abort(given?: unknown): void {
     if (this.signal.aborted) return;
-    // An abort without a reason has an error for one.
+    // The default reason of an abort is an AbortError.
     const isDefault = (given as Partial<Error> | undefined)?.name === "AbortError";
     this.#aborted = abortedRun(isDefault ? undefined : given);
     this.grace.abort(this.stop);
   }
 
-  /** A step that cannot be recorded stops the run, and counts as what it came to. */
+  /** Runs a step. A step that cannot be recorded stops the run, and its own result is used. */
   async #step<T>(
     effects: Effects,
     name: string,
@@ -202,7 +205,7 @@ export class Run {
     }
   }
 
-  /** A plain object: hooks may take its functions out of it. */
+  /** Returns a plain object, because hooks may destructure its functions. */
   #portTo(effects: Effects): RunPort {
     const { id: runId, clock, grace, spending, signal } = this;
     return {

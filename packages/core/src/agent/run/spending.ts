@@ -1,4 +1,6 @@
-/** What one run uses: the sum, and what it takes out of its budget and of those that it shares. */
+/**
+ * The usage of one run: its total, and what it takes from its own budget and from shared budgets.
+ */
 import type { Clock } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -13,28 +15,28 @@ import {
   type SharedBudget,
 } from "../contract/budget.ts";
 
-/** How many unfinished runs a budget remembers. */
+/** Maximum number of unfinished runs that a budget stores. */
 const MAX_UNFINISHED = 100;
 
-const DEFAULT_LIMIT = " This is the default of an agent: set budget.maxTurns. Infinity lifts it.";
+const DEFAULT_LIMIT = " This is the default of an agent. Set budget.maxTurns to change it.";
 
 export interface SpendingOptions {
   readonly budget: Budget | SharedBudget | undefined;
   readonly clock: Clock;
   readonly runId: string;
-  /** What a run that goes on had used before. */
+  /** Turns and usage of a resumed run before it was interrupted. */
   readonly turns: number;
   readonly usage: Usage;
-  /** Model calls that the run may make where no budget has `maxTurns`. Default: any number. */
+  /** Maximum number of model calls when no budget has `maxTurns`. Default: no limit. */
   readonly turnLimit: number | undefined;
-  /** Called when a time limit is over. */
+  /** Called when a time limit has passed. */
   readonly onLate: (error: BowlineError) => void;
 }
 
 export class Spending {
   /**
-   * The run's own, within one that it shares. Runs that tools start draw on it, so it knows what
-   * they use.
+   * The run's own budget, inside the shared one if any. Nested runs draw on it, so it includes
+   * their usage.
    */
   readonly budget: SharedBudget;
   readonly #chain: readonly SharedBudget[];
@@ -42,11 +44,11 @@ export class Spending {
   readonly #runId: string;
   readonly #clock: Clock;
   readonly #timers: readonly (() => void)[];
-  /** What the last call used, which the next is taken to use too. */
+  /** Usage of the last call, as the estimate for the next call. */
   #last: Usage | undefined;
   #reserved: Usage | undefined;
   readonly #turnLimit: number;
-  /** The run's own calls: `budget` counts those of nested runs, too. */
+  /** The run's own calls. `budget` also counts those of nested runs. */
   #turns: number;
 
   constructor({ budget, clock, runId, turns, usage, turnLimit, onLate }: SpendingOptions) {
@@ -73,19 +75,17 @@ export class Spending {
         used.unfinished = [...(used.unfinished ?? []), runId].slice(-MAX_UNFINISHED);
   }
 
-  /** The sum over all model calls that were made for the run, as far as they were reported. */
+  /** The reported usage of all model calls that were made for the run. */
   get usage(): Usage {
     return this.budget.used.reported as Usage;
   }
 
-  /** Whether money limits the run. */
+  /** Whether a budget limits the cost. */
   get hasCostLimit(): boolean {
     return this.#chain.some(({ maxCost = Infinity }) => maxCost < Infinity);
   }
 
-  /**
-   * Takes the next model call out of the budget; gives what is used up instead, if something is.
-   */
+  /** Reserves the next model call. Returns `budget_exceeded` instead if a budget is used up. */
   reserve(): BowlineError | undefined {
     this.#last ??= this.#chain.find(({ used }) => used.last)?.used.last ?? {};
     const error = exceededBudget(this.#chain, this.#last, this.#clock.now());
@@ -97,8 +97,8 @@ export class Spending {
   }
 
   /**
-   * Counts what the call that was reserved used; nothing when it was not made. `guess` is for
-   * tokens that nobody reported.
+   * Releases the reservation and charges the call's usage, if the call was made. `guess` estimates
+   * tokens that the server did not report.
    */
   settle(usage?: Usage, guess?: () => number): void {
     if (!this.#reserved) return;
@@ -114,13 +114,13 @@ export class Spending {
     if (tokens) for (const used of this.#uses) used.last = this.#last;
   }
 
-  /** Counts a call that is in no message of the run, in `budget` too. */
+  /** Charges a call that no message of the run carries, also to `budget`. */
   add(usage: Usage, budget?: SharedBudget): void {
     const chain = budget ? [...this.#chain, ...budgetChain(budget)] : this.#chain;
     charge(usesOf(chain), 0, usage);
   }
 
-  /** Gives back what is reserved, and stops the time limits. A run that has `endedWell` is not resumed. */
+  /** Releases the reservation and stops the timers. A run that `endedWell` will not be resumed. */
   end(endedWell: boolean): void {
     this.settle();
     for (const stop of this.#timers) stop();
@@ -133,7 +133,7 @@ export class Spending {
   }
 }
 
-/** What is used up, if one more call that costs as much as the last would go beyond it. */
+/** Returns an error if one more call like the last one would exceed a budget. */
 function exceededBudget(
   chain: readonly SharedBudget[],
   last: Usage,
@@ -159,7 +159,9 @@ function exceededBudget(
   return undefined;
 }
 
-/** `spent` is what was used of a budget that only has no room for another call. */
+/**
+ * Creates the error. `spent` is set if the budget is not used up but has no room for another call.
+ */
 function exceeded(budget: string, spent: string | false = false, hint = ""): BowlineError {
   const message = spent
     ? `The run used ${spent} of its budget of ${budget}, which has no room for another model call.`

@@ -3,7 +3,7 @@ import type { AgentMessage } from "../contract/agent-message.ts";
 import type { InboxKind } from "../contract/effects.ts";
 import type { Run } from "./run.ts";
 
-/** A queue that answers when it is no longer waited for gets its messages back. */
+/** Reads a queue. Returns messages to the queue that arrive after the run has stopped waiting. */
 export async function take(run: Run, kind: InboxKind): Promise<readonly AgentMessage[]> {
   const { effects } = run;
   let asked: ReturnType<typeof effects.inbox> | undefined;

@@ -1,6 +1,4 @@
-/**
- * The turns of a run: model call, tools, queues, and again, until there is nothing to do.
- */
+/** The turns of a run: model call, tools, queues, repeated until nothing is left to do. */
 import { BowlineError } from "../../errors.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
@@ -10,17 +8,15 @@ import { callModel } from "./model-call.ts";
 import type { Run } from "./run.ts";
 import { take } from "./take.ts";
 
-/** Answers in a row in which the provider paused its own work, before the run gives up. */
+/** Maximum number of consecutive answers in which the provider paused its own work. */
 const MAX_PAUSES = 10;
-/**
- * Answers that a token limit cut in the middle of a tool call, in a row, before the run gives up.
- */
+/** Maximum number of consecutive answers that a token limit cut in the middle of a tool call. */
 const MAX_TRUNCATED_CALLS = 3;
 
-/** Why a run ends: an error, or what is none. */
+/** Why a run ends. */
 export type EndCause = BowlineError | "done" | "length";
 
-/** How many answers in a row were of a kind. */
+/** Numbers of consecutive answers of a kind. */
 interface Streaks {
   truncated: number;
   pauses: number;
@@ -39,18 +35,18 @@ export async function turns(run: Run, prompts: readonly AgentMessage[]): Promise
   for (;;) {
     await emitter.emit({ type: "turn_start" });
     for (const message of pending) await run.add(message);
-    // Messages steered while idle go out with the first request, behind the results of calls that
-    // are open; a queue that fails ends the run by the usual way.
+    // Send messages that were steered while idle with the first request, after the results of
+    // pending calls. A failing queue ends the run in the usual way.
     if (pending === prompts && !answer && !run.stop) {
       const steered = await take(run, "steering").catch((error) => void run.fail(error));
       for (const message of steered ?? []) await run.add(message);
     }
 
     const message = answer ?? (await callModel(run));
-    run.spending.settle(); // nothing, of an answer that was there
+    run.spending.settle(); // no effect for an answer that existed before
     answer = undefined;
-    // The calls of a complete answer are run; those of a failed one are answered, so that history
-    // stays valid.
+    // Run the calls of a complete answer. Give those of a failed answer error results, so that the
+    // transcript stays valid.
     const why = isAnswer(message) ? undefined : notCompleted(message);
     const { toolResults, terminate } = await executeToolCalls(run, message, why);
     await emitter.emit({ type: "turn_end", message, toolResults });
@@ -65,18 +61,18 @@ export async function turns(run: Run, prompts: readonly AgentMessage[]): Promise
   }
 }
 
-/** What the calls of a failed answer are answered with. */
+/** Returns the error result for the calls of a failed answer. */
 function notCompleted({ stopReason, errorMessage }: AssistantMessage): string {
   const why = stopReason === "error" && errorMessage ? ` ${errorMessage}` : "";
   return `Not run: the answer was not completed.${why}`;
 }
 
 /**
- * The last answer of a run that goes on, unless something came behind its turn: that turn goes on.
+ * Returns the last answer of a resumed run if its turn is not finished. The turn then continues.
  */
 function answerInHand({ turns: count, context: { messages } }: Run): {
   readonly answer: AssistantMessage | undefined;
-  /** It has calls without a result. */
+  /** Whether the answer has calls without a result. */
   readonly isOpen: boolean;
 } {
   const answer =
@@ -87,7 +83,10 @@ function answerInHand({ turns: count, context: { messages } }: Run): {
   return { answer: isPassed ? undefined : answer, isOpen };
 }
 
-/** Why no turn follows one that ended well, whatever is queued; undefined when one may. */
+/**
+ * Returns why the run ends after a successful turn, regardless of queued messages. Undefined if it
+ * may continue.
+ */
 async function causeToStop(
   run: Run,
   message: AssistantMessage,
@@ -112,12 +111,15 @@ async function causeToStop(
   return run.stop;
 }
 
-/** What the next turn begins with, once it has its budget and its configuration. */
+/**
+ * Returns the messages that the next turn begins with, or why there is no next turn. Checks the
+ * budget and the configuration first.
+ */
 async function nextMessages(
   run: Run,
   isUnfinished: boolean,
 ): Promise<{ readonly messages: readonly AgentMessage[] } | { readonly cause: EndCause }> {
-  // Before the queues are read, so that what is queued is kept.
+  // Reserve before reading the queues, so that queued messages are not lost.
   const error = run.spending.reserve();
   if (error) return { cause: isUnfinished ? error : "done" };
   let messages = await take(run, "steering");
@@ -127,7 +129,7 @@ async function nextMessages(
   }
   const stop = run.stop ?? run.configure();
   if (!stop) return { messages };
-  // What was taken is not lost: it is in the transcript.
+  // Add messages already taken to the transcript, so that they are not lost.
   for (const taken of messages) await run.add(taken);
   return { cause: stop };
 }

@@ -1,4 +1,4 @@
-/** A run as a stream: its events for any number of readers, its result, and a `Response`. */
+/** A run as a stream: events for any number of readers, the result, and a `Response`. */
 import { onAbort, systemClock, type Clock } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
 import type { PromptOptions } from "../agent-options.ts";
@@ -9,26 +9,25 @@ import type { RunResult } from "../run/run-result.ts";
 import { EventLog } from "./event-log.ts";
 import { toResponse, type ResponseOptions } from "./to-response.ts";
 
-/** Deltas are small, and messages are held by the transcript anyway: some MB at most. */
+/** Takes a few MB at most: deltas are small, and the transcript holds the messages anyway. */
 const MAX_HELD_EVENTS = 10_000;
 
-/** What is needed of an agent. */
+/** The part of an agent that a stream uses. */
 type Runnable = Pick<Agent, "abort" | "clock" | "prompt" | "state" | "subscribe">;
 
 export interface AgentStreamOptions<TSchema = unknown> extends PromptOptions<TSchema> {
-  /** Aborts the run, such as the signal of the HTTP request that asked for it. */
+  /** Aborts the run when it fires. For example the signal of an HTTP request. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How many events a reader may be behind the run. Default 10,000. A reader that is further behind
-   * rejects with `reader_too_slow`; the run goes on.
+   * Number of events that the stream buffers for slow readers. Default 10,000. A reader that falls
+   * further behind rejects with `reader_too_slow`, and the run continues.
    */
   readonly maxHeldEvents?: number | undefined;
 }
 
 /**
- * A run that has begun. Every reader gets all events from the first on, nested runs' included. A
- * reader that leaves ends nothing but its own reading: abort the run by `signal` or
- * {@link Agent.abort}.
+ * A running or finished run. Every reader gets all events from the first, including those of nested
+ * runs. A reader that stops does not abort the run: use `signal` or {@link Agent.abort}.
  */
 export class AgentStream<TOutput = unknown> implements AsyncIterable<AgentEvent> {
   readonly #log: EventLog<AgentEvent>;
@@ -36,8 +35,8 @@ export class AgentStream<TOutput = unknown> implements AsyncIterable<AgentEvent>
   readonly #clock: Clock;
 
   /**
-   * Begins a run of `agent`, as {@link Agent.prompt} does. Throws `invalid_state` while a run is
-   * going on and `invalid_argument` for a `maxHeldEvents` that is no positive integer.
+   * Starts a run of `agent`, as {@link Agent.prompt} does. Throws `invalid_state` during a run, and
+   * `invalid_argument` if `maxHeldEvents` is not a positive integer.
    */
   constructor(
     agent: Runnable,
@@ -61,7 +60,10 @@ export class AgentStream<TOutput = unknown> implements AsyncIterable<AgentEvent>
     this.#result.catch(() => {}); // readers reject with the same error
   }
 
-  /** The run's result. Rejects only where {@link Agent.prompt} does, never for a failed run. */
+  /**
+   * Resolves with the run's result. Rejects only when {@link Agent.prompt} does, not for a failed
+   * run.
+   */
   result(): Promise<RunResult<TOutput>> {
     return this.#result;
   }
@@ -71,9 +73,9 @@ export class AgentStream<TOutput = unknown> implements AsyncIterable<AgentEvent>
   }
 
   /**
-   * The run as server-sent events, one JSON object each: a {@link ResponseEvent}, or what
-   * `options.toData` returns. A run that ended without its `agent_end` breaks the response off, so
-   * that no client takes a part for the whole.
+   * Returns the run as a response of server-sent events. Each event is one JSON value: a {@link
+   * ResponseEvent}, or what `options.toData` returns. The response fails if the run ends without
+   * `agent_end`, so that no client takes a partial run for a complete one.
    */
   toResponse(options?: ResponseOptions): Response {
     return toResponse(this.#log.batches(), this.#clock, options);

@@ -1,23 +1,23 @@
 /**
- * The latest events of a run for any number of readers, each at a place of its own. Writing never
- * waits for a reader, and the log is bounded: a reader that falls behind the oldest event gets an
- * error.
+ * A bounded buffer of a run's latest events for any number of readers, each with its own position.
+ * Writing never waits for readers. A reader gets an error when the next event it needs has been
+ * evicted.
  */
 import { BowlineError } from "../../errors.ts";
 
 export class EventLog<T> {
   readonly #limit: number;
-  /** Up to twice the limit: what is too old goes in one step. */
+  /** Grows to twice the limit, then evicts the oldest half at once. */
   #held: T[] = [];
-  /** The place of the first held event. */
+  /** Position of the first buffered event. */
   #first = 0;
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
-  /** Settles when there is more to read. Absent while no reader waits. */
+  /** Resolves when there is more to read. Undefined while no reader waits. */
   #more: Promise<void> | undefined;
   #wake = (): void => {};
 
-  /** Holds at least the last `limit` events. */
+  /** Buffers at least the last `limit` events. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -36,15 +36,15 @@ export class EventLog<T> {
     this.#wakeReaders();
   }
 
-  /** Readers that have read everything reject with `error`. */
+  /** Ends the log. Readers reject with `error` after the last event. */
   fail(error: unknown): void {
     this.#failure = { error };
     this.end();
   }
 
   /**
-   * Yields all events from the first on, in batches: each holds what came since the one before.
-   * Rejects with `reader_too_slow` when the next event is no longer held.
+   * Yields all events from the first in batches of what is new. Rejects with `reader_too_slow` when
+   * the next event has been evicted.
    */
   async *batches(): AsyncGenerator<readonly T[], void, undefined> {
     let next = 0;
@@ -68,7 +68,7 @@ export class EventLog<T> {
   #tooSlow(next: number): BowlineError {
     return new BowlineError(
       "reader_too_slow",
-      `The reader is more than ${this.#limit} events behind: event ${next} is no longer held. Read faster, or raise maxHeldEvents.`,
+      `The reader is more than ${this.#limit} events behind, and event ${next} was evicted. Read faster, or raise maxHeldEvents.`,
     );
   }
 

@@ -1,20 +1,20 @@
-/** What a page is told of a run by default: a closed list, without what only the server may know. */
+/** The events that a web page gets of a run by default: a fixed list without server-side data. */
 import type { ErrorCode } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import type { AgentEvent, RunEndReason } from "../contract/event.ts";
 import type { ToolOutcome } from "../contract/tool-result.ts";
 
 /**
- * One server-sent event of {@link AgentStream.toResponse}. Left out are tool results, thinking, error
- * messages and the events of nested runs, except their approvals. Arguments are sent where a person
- * has to approve them.
+ * A server-sent event of {@link AgentStream.toResponse}. Tool results, thinking, error messages and
+ * the events of nested runs are not sent, except approvals of nested runs. Arguments are sent only
+ * in approval requests.
  */
 export type ResponseEvent =
   /** A piece of the answer's text. */
   | { readonly type: "text_delta"; readonly contentIndex: number; readonly delta: string }
-  /** The text from part `contentIndex` on is withdrawn: the answer begins again there. */
+  /** Discard the text from part `contentIndex` on. The answer continues from there. */
   | { readonly type: "message_retract"; readonly contentIndex: number }
-  /** An answer of the model is complete; the next one begins at part 0. */
+  /** The model's answer is complete. The next answer begins at part 0. */
   | { readonly type: "message_end" }
   | {
       readonly type: "tool_execution_start";
@@ -32,7 +32,7 @@ export type ResponseEvent =
       readonly approvalId: string;
       readonly toolCallId: string;
       readonly toolName: string;
-      /** Exactly what will run. */
+      /** The exact arguments that the tool will receive. */
       readonly args: unknown;
       readonly reason?: string;
       /** Milliseconds since the epoch. */
@@ -43,7 +43,7 @@ export type ResponseEvent =
       readonly approvalId: string;
       readonly decision: "allow" | "deny" | "expired";
     }
-  /** The model's server failed and is asked again after `delayMs`. */
+  /** The model's server failed, and the request will be retried after `delayMs` milliseconds. */
   | {
       readonly type: "request_retry";
       readonly attempt: number;
@@ -53,7 +53,7 @@ export type ResponseEvent =
   /** The last event of a run. */
   | { readonly type: "agent_end"; readonly reason: RunEndReason; readonly code?: ErrorCode };
 
-/** What a page may know of an event; undefined for nothing. */
+/** Returns the part of an event to send to a web page, or undefined to send nothing. */
 export function toResponseEvent(event: AgentEvent): ResponseEvent | undefined {
   const isNested = event.parentRunId !== undefined;
   if (isNested && !event.type.startsWith("approval_")) return undefined;

@@ -1,24 +1,24 @@
-/** Events as a `Response` of server-sent events. */
+/** Sends events as a `Response` of server-sent events. */
 import { onAbort, sleep, type Clock } from "../../clock.ts";
 import type { AgentEvent } from "../contract/event.ts";
 import { toResponseEvent } from "./response-event.ts";
 
-/** Proxies close connections that are silent for longer, the strictest after half a minute. */
+/** Interval of keep-alive comments. Some proxies close a connection after 30 s without data. */
 const PING_MS = 15_000;
 
 export interface ResponseOptions {
   /**
-   * The JSON value that an event is sent as; undefined sends nothing. Default: a
-   * {@link ResponseEvent}, which leaves out what only the server may know.
+   * Converts an event to the JSON value to send. Undefined sends nothing. Default: to a {@link
+   * ResponseEvent}, which leaves out server-side data.
    */
   readonly toData?: ((event: AgentEvent) => unknown) | undefined;
-  /** Sent besides `content-type` and `cache-control`. */
+  /** Additional headers. `content-type` and `cache-control` are always set. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 
 /**
- * Reads a batch when the client has taken the one before. A client that leaves ends the reading. A
- * client that waits gets a comment every 15 s.
+ * Reads a batch when the client has taken the previous one. Stops reading when the client
+ * disconnects. Sends a comment after every 15 s without events.
  */
 export function toResponse(
   batches: AsyncGenerator<readonly AgentEvent[], void, undefined>,
@@ -42,7 +42,7 @@ export function toResponse(
     },
     cancel() {
       left.abort();
-      // Not awaited: a generator that waits for an event returns after it.
+      // Not awaited, because a waiting generator returns only after the next event.
       void batches.return();
     },
   });
@@ -52,7 +52,7 @@ export function toResponse(
   return new Response(body, { headers: all });
 }
 
-/** What is read, or undefined after {@link PING_MS} or when `signal` fires. */
+/** Resolves with what was read, or with undefined after {@link PING_MS} or when `signal` fires. */
 async function within<T>(
   reading: Promise<T>,
   clock: Clock,

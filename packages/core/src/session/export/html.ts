@@ -1,6 +1,6 @@
 /**
- * A session as one HTML file, for people: no script, nothing loaded from elsewhere, everything of
- * the session escaped.
+ * Exports a session as one HTML file for people: no scripts, no external resources, all content
+ * escaped.
  */
 import type { Session } from "../session.ts";
 import {
@@ -10,12 +10,12 @@ import {
   type TranscriptSection,
 } from "./transcript.ts";
 
-/** What leads to `at` (default: the head). */
+/** Returns the path to `at` (default: the head) as an HTML document. */
 export async function sessionToHtml(session: Session, at?: string): Promise<string> {
   return page(await toTranscript(session, at));
 }
 
-/** Images that a browser shows without running anything. */
+/** Image types that a browser shows without running scripts. */
 const SHOWN_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -39,7 +39,7 @@ function page({ title, id, createdAt, sections }: Transcript): string {
 </head>
 <body>
 <h1>${escape(title)}</h1>
-<p>Session <code>${escape(id)}</code>, begun ${timeElement(createdAt)}</p>
+<p>Session <code>${escape(id)}</code>, started ${timeElement(createdAt)}</p>
 ${sections.map(section).join("\n")}
 </body>
 </html>

@@ -1,10 +1,8 @@
-/**
- * A session as one JSON text, nothing left out: `{ "header": …, "entries": [ … ] }`, one entry a
- * line.
- */
+/** Exports a complete session as JSON: `{ "header": …, "entries": [ … ] }`, one entry per line. */
 import type { Session } from "../session.ts";
 import { toJson } from "../store.ts";
 
+/** Returns the header and the entries of all branches as JSON. */
 export async function sessionToJson(session: Session): Promise<string> {
   const entries: string[] = [];
   for await (const entry of session.entries()) entries.push(toJson(entry));

@@ -1,11 +1,11 @@
-/** A session as Markdown, for people. */
+/** Exports a session as Markdown for people. */
 import type { Session } from "../session.ts";
 import { toTranscript, type TranscriptBlock, type TranscriptSection } from "./transcript.ts";
 
-/** What leads to `at` (default: the head). Images are named, not shown. */
+/** Returns the path to `at` (default: the head) as Markdown. Images are named but not included. */
 export async function sessionToMarkdown(session: Session, at?: string): Promise<string> {
   const { title, id, createdAt, sections } = await toTranscript(session, at);
-  const facts = `Session ${code(id)}, begun ${createdAt}`;
+  const facts = `Session ${code(id)}, started ${createdAt}`;
   return `${[`# ${oneLine(title)}`, facts, ...sections.map(section)].join("\n\n")}\n`;
 }
 
@@ -31,7 +31,9 @@ function block(part: TranscriptBlock): string {
   }
 }
 
-/** Longer than any run of backticks inside, so that nothing in the text ends it. */
+/**
+ * Returns a run of backticks longer than any in the text, so that the text cannot end the block.
+ */
 function ticks(text: string, least: number): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   return "`".repeat(Math.max(least, longest + 1));

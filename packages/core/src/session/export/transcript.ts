@@ -1,4 +1,4 @@
-/** A session's path as people read it: the same blocks for every format that is for people. */
+/** Converts a session's path to blocks for people, shared by the Markdown and HTML exports. */
 import { isLlmMessage, type AssistantContent, type UserContent } from "../../llm/message.ts";
 import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "../entry.ts";
 import type { Session } from "../session.ts";
@@ -29,8 +29,8 @@ export type TranscriptBlock =
   | { readonly type: "error"; readonly text: string };
 
 /**
- * What leads to `at` (default: the head). Machinery (intents, usage, run boundaries that say
- * nothing new) is left out.
+ * Returns the path to `at` (default: the head). Leaves out internal entries: intents, usage, and
+ * run boundaries without new information.
  */
 export async function toTranscript(session: Session, at?: string): Promise<Transcript> {
   const path = await session.path(at);
@@ -54,7 +54,7 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
     case "message":
       return [{ ...sectionOf(entry.message), time }];
     case "compaction":
-      if (entry.summary === "") return []; // results were cut down, which people need not know
+      if (entry.summary === "") return []; // only tool results were shortened
       return note("Earlier messages were summarised for the model", {
         type: "prose",
         text: entry.summary,
@@ -86,7 +86,7 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
   }
 }
 
-/** What no date can be is shown as the number that it is. */
+/** Formats a timestamp. Returns the number if it is not a valid date. */
 function toTime(timestamp: number): string {
   return Number.isNaN(new Date(timestamp).getTime())
     ? String(timestamp)

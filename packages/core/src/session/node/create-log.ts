@@ -1,5 +1,5 @@
 /**
- * Makes a session's file: whole or not at all, because it gets its name when all is on the disk.
+ * Creates a session's file atomically: it is renamed to its final name after everything is written.
  */
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,18 +7,18 @@ import type { AnyEntry, SessionHeader } from "../entry.ts";
 import { encodeEntry, encodeHeader } from "./record.ts";
 import { withFile } from "./file.ts";
 
-/** Entries that are put together to one write. */
+/** Number of entries per write. */
 const BATCH = 1000;
 
 export interface NewLog {
   readonly path: string;
   readonly header: SessionHeader;
   readonly entries: readonly AnyEntry[];
-  /** Whether to wait for the disk. */
+  /** Whether to sync to the disk before resolving. */
   readonly mustSync: boolean;
 }
 
-/** Only for who has the session's lock. */
+/** Creates the file. The caller must hold the session's lock. */
 export async function createLog({ path, header, entries, mustSync }: NewLog): Promise<void> {
   const temporary = `${path}.new`;
   try {
@@ -37,11 +37,11 @@ export async function createLog({ path, header, entries, mustSync }: NewLog): Pr
   if (mustSync) await syncFolder(dirname(path));
 }
 
-/** So that a new name outlives a loss of power. */
+/** Syncs the folder, so that a new file name survives a power failure. */
 async function syncFolder(path: string): Promise<void> {
   try {
     await withFile(path, "r", (folder) => folder.sync());
   } catch {
-    // not every system can: Windows
+    // not possible on every system, such as Windows
   }
 }

@@ -1,19 +1,20 @@
 /**
- * Ids and other texts from outside as file names: one name for each text, fit for every file
+ * Converts ids and other external strings to file names: unique per string, valid on every file
  * system, never a path.
  */
 import { createHash } from "node:crypto";
 
 const LONGEST = 160;
-/** Of a SHA-256, in hex digits. */
+/** Length of the SHA-256 part, in hex digits. */
 const DIGEST_LENGTH = 32;
-/** Names that Windows keeps for devices, whatever extension follows. */
+/** Names that Windows reserves for devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
 /**
- * Small letters, digits, `-` and `_` stay; every other byte of the UTF-8 is `%` and two hex digits,
- * capitals too, because file systems may not tell them apart. What is longer than `longest` is cut,
- * with `~` and half of its SHA-256 behind.
+ * Converts a string to a file name. Keeps lowercase letters, digits, `-` and `_`, and writes every
+ * other UTF-8 byte as `%` and two hex digits. Uppercase letters are escaped because some file
+ * systems ignore case. A name longer than `longest` is cut and ends with `~` and half of its
+ * SHA-256.
  */
 export function toFileName(text: string, longest: number = LONGEST): string {
   const name = DEVICE.test(text)
@@ -24,7 +25,7 @@ export function toFileName(text: string, longest: number = LONGEST): string {
   return `${name.slice(0, longest - DIGEST_LENGTH - 1)}~${digest}`;
 }
 
-/** The text of a name; undefined for one that was cut. */
+/** Returns the string of a file name, or undefined for a name that was cut or is invalid. */
 export function fromFileName(name: string): string | undefined {
   if (name.includes("~")) return undefined;
   try {

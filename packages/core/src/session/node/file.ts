@@ -1,17 +1,17 @@
-/** What is needed of open files, so that a test can be one that fails. */
+/** The interface of open files, so that tests can pass a failing file. */
 import { open, type FileHandle } from "node:fs/promises";
 
 export interface ReadableFile extends Pick<FileHandle, "read"> {
   stat(): Promise<{ readonly size: number; readonly mtimeMs: number; readonly nlink: number }>;
 }
 
-/** Writes at its end, wherever it was read. */
+/** A file that writes at its end, regardless of the read position. */
 export type AppendableFile = ReadableFile &
   Pick<FileHandle, "write" | "truncate" | "datasync" | "close">;
 
 /**
- * An open file that is closed whatever happens. `flags` as for `open`; a file that is made is its
- * owner's only.
+ * Opens a file, runs `work`, and always closes the file. `flags` are those of `open`. A new file is
+ * accessible only to its owner.
  */
 export async function withFile<T>(
   path: string,
@@ -26,7 +26,10 @@ export async function withFile<T>(
   }
 }
 
-/** A disk that fills up takes a part and says nothing; only the next write fails. */
+/**
+ * Writes all bytes. A write to a full disk may be partial without an error; only the next one
+ * fails.
+ */
 export async function writeAll(file: Pick<FileHandle, "write">, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length;)
     at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;

@@ -1,6 +1,6 @@
 /**
- * Follows a session's file, whoever appends to it: what is there, then what comes, without a gap
- * and never a torn line.
+ * Follows a session's file: yields the current entries, then new ones from any writer, without gaps
+ * or incomplete lines.
  */
 import { watch, type FSWatcher } from "node:fs";
 import { onAbort, type Clock } from "../../clock.ts";
@@ -10,7 +10,7 @@ import { entriesForward, placeOf, type LogFile } from "./read-log.ts";
 
 export interface FollowLogOptions extends FollowOptions {
   readonly clock: Clock;
-  /** How often to look when the system says nothing, in milliseconds. */
+  /** Interval for checking the file when the system reports no changes, in milliseconds. */
   readonly pollMs: number;
 }
 
@@ -25,9 +25,9 @@ export async function* followLog(
     let next = from;
     let place: number | undefined;
     while (!isOver()) {
-      changes.forget(); // before the look, so that what changes during it is looked at again
+      changes.forget(); // before stat, so that a later change triggers another round
       const { size, nlink } = await file.handle.stat();
-      // Shorter than what was read: a write that failed was taken back.
+      // The file is shorter than before after a failed write was truncated.
       if (place === undefined || size < place) place = await placeOf(file, next, size);
       for await (const { entries, end } of entriesForward(file, place, size, onDamage)) {
         place = end;
@@ -80,8 +80,8 @@ function watchFile(path: string, { signal, clock, pollMs }: FollowLogOptions): C
 }
 
 /**
- * Not every file system tells of changes, and a system gives out only so many watchers: looking now
- * and then is enough.
+ * Watches the file if possible. Some file systems report no changes, and the number of watchers is
+ * limited; polling is the fallback.
  */
 function tryToWatch(path: string, change: () => void): FSWatcher | undefined {
   try {

@@ -1,7 +1,8 @@
 /**
- * Sessions as files: one JSONL file each, in one folder. `<name>.jsonl` is the log, a header line
- * and a line an entry; `<name>.damaged-<n>` keeps what a repair cut off; `locks` has a file for
- * each writer; `sessions.index` makes lists fast and can be deleted. Files are their owner's only.
+ * Stores sessions as JSONL files in one folder. `<name>.jsonl` is a log: a header line, then one
+ * line per entry. `<name>.damaged-<n>` holds bytes that a repair cut off. `locks` has one file per
+ * writer. `sessions.index` is a cache for lists and can be deleted. Files are accessible only to
+ * their owner.
  */
 import { resolve } from "node:path";
 import { systemClock, type Clock } from "../../clock.ts";
@@ -17,11 +18,11 @@ import { storageError, systemCode } from "./storage-error.ts";
 import type { SyncPolicy } from "./write-log.ts";
 
 export interface JsonlStoreOptions {
-  /** When an append waits for the disk. Default `commit`. */
+  /** When an append waits until data is on the disk. Default `commit`. */
   readonly sync?: SyncPolicy | undefined;
   readonly clock?: Clock | undefined;
   /**
-   * How often a follower looks by itself, in milliseconds; usually the system tells it sooner.
+   * Polling interval of followers, in milliseconds. Usually the system reports changes sooner.
    * Default 500.
    */
   readonly pollMs?: number | undefined;
@@ -29,7 +30,7 @@ export interface JsonlStoreOptions {
 
 const DEFAULT_POLL_MS = 500;
 
-/** The folder is made when the first session is. */
+/** Creates a store of files in `folder`. The folder is created with the first session. */
 export function createJsonlStore(folder: string, options: JsonlStoreOptions = {}): Store {
   const { sync = "commit", clock = systemClock, pollMs = DEFAULT_POLL_MS } = options;
   const root = resolve(folder);

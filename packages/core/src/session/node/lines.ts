@@ -1,36 +1,36 @@
 /**
- * Lines of a file, forward or from its end, in batches; memory and time are linear, however long a
- * line is.
+ * Reads lines of a file in batches, forward or from the end. Memory and time are linear, also for
+ * long lines.
  */
 import type { ReadableFile } from "./file.ts";
 import { NEWLINE } from "./record.ts";
 
 /**
- * Bytes that are read at first: most often a few lines are wanted. Each further read takes twice as
- * much, up to the largest.
+ * Size of the first read in bytes. It is small, because callers often need only a few lines. Each
+ * further read is twice as large, up to `LARGEST_CHUNK`.
  */
 const FIRST_CHUNK = 16 * 1024;
 const LARGEST_CHUNK = 1024 * 1024;
 
 export interface Line {
-  /** Where it begins in the file. */
+  /** Position in the file, in bytes. */
   readonly offset: number;
   /** Without its newline. */
   readonly bytes: Buffer;
 }
 
-/** The lines of `start` to `end` that have their newline. `start` is where a line begins. */
+/** Yields the complete lines between `start` and `end`. `start` must be the beginning of a line. */
 export async function* linesForward(
   file: Pick<ReadableFile, "read">,
   start: number,
   end: number,
 ): AsyncGenerator<Line[]> {
-  let begun: Buffer[] = []; // of a line whose end has not come yet
+  let begun: Buffer[] = []; // parts of a line whose end was not read yet
   let offset = start;
   let wanted = FIRST_CHUNK;
   for (let at = start; at < end; wanted = Math.min(wanted * 2, LARGEST_CHUNK)) {
     const chunk = await readAt(file, at, Math.min(wanted, end - at));
-    if (chunk.length === 0) return; // cut meanwhile
+    if (chunk.length === 0) return; // the file was truncated
     at += chunk.length;
     const lines: Line[] = [];
     let from = 0;
@@ -47,18 +47,19 @@ export async function* linesForward(
   }
 }
 
-/** The same from the end; what stands behind the last newline before `end` is no line. */
+/** Yields the complete lines before `end`, last line first. Skips bytes after the last newline. */
 export async function* linesBackward(
   file: Pick<ReadableFile, "read">,
   end: number,
 ): AsyncGenerator<Line[]> {
-  let ended: Buffer[] | undefined; // of a line whose beginning has not come yet, last part first
+  // Parts, last one first, of a line whose beginning was not read yet.
+  let ended: Buffer[] | undefined;
   let wanted = FIRST_CHUNK;
   for (let at = end; at > 0; wanted = Math.min(wanted * 2, LARGEST_CHUNK)) {
     const length = Math.min(wanted, at);
     at -= length;
     const chunk = await readAt(file, at, length);
-    if (chunk.length < length) return; // cut meanwhile
+    if (chunk.length < length) return; // the file was truncated
     const lines: Line[] = [];
     let to = length;
     for (

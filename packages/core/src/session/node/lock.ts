@@ -1,9 +1,10 @@
 /**
- * One writer at a time. A claim is an empty file in the folder of locks, whose name says which
- * session and whose it is. Who wants a session puts a claim there and then looks: if another living
- * process has one for it, the own is withdrawn. Two that look after both have claimed see each
- * other, so never two hold it; claims of dead processes are removed by whoever meets them, which is
- * safe because no name is used twice. A process that is killed leaves a claim that holds nobody up.
+ * The write lock of a session. A claim is an empty file in the lock folder whose name contains the
+ * session and the process. A process that wants the lock first creates its claim, then lists the
+ * others. If another living process has a claim for the session, it deletes its own. Two processes
+ * that claim at the same time see each other, so at most one gets the lock. Any process may delete
+ * the claim of a dead process, because names are never reused. So the claim of a killed process
+ * blocks no one.
  */
 import { open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,8 +17,8 @@ import { ifThere, systemCode } from "./storage-error.ts";
 
 const TRIES = 20;
 /**
- * Others that were only trying withdraw within this time, in milliseconds; who is still there then,
- * holds it.
+ * Time in milliseconds in which a failed attempt deletes its claim. A claim that is still there
+ * after it holds the lock.
  */
 const PATIENCE_MS = 20;
 
@@ -26,7 +27,10 @@ export interface LockOptions {
   readonly clock: Clock;
 }
 
-/** Takes the lock of a session, or rejects with `session_locked`. Resolves to what lets it go. */
+/**
+ * Takes the lock of a session. Resolves with a function that releases it, or rejects with
+ * `session_locked`.
+ */
 export async function takeLock(
   folder: string,
   id: string,
@@ -50,14 +54,14 @@ export async function takeLock(
       others.find((other) => seen.includes(other)) ?? (left > 1 ? undefined : others[0]);
     if (holder !== undefined) throw sessionLocked(id, describe(holder, self));
     seen = others;
-    // Two that try together are told apart by how long they wait.
+    // Random delays, so that two concurrent attempts do not collide again.
     await sleep(clock, PATIENCE_MS * (0.5 + Number.parseInt(nonce, 16) / 16 ** 8));
   }
 }
 
 /**
- * Who holds the session now. Nothing is removed. Who only tries to get it counts too, for some
- * milliseconds.
+ * Returns the current holder of the session and removes nothing. A process that is only trying
+ * counts as holder for some milliseconds.
  */
 export async function holderOf(
   folder: string,
@@ -101,7 +105,7 @@ async function livingOthers(folder: string, own: string, self: ProcessIdentity):
   return living;
 }
 
-/** By their names. */
+/** Returns the claims of a session, keyed by file name. */
 async function claimsOf(folder: string, session: string): Promise<Map<string, ProcessIdentity>> {
   const names = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.startsWith(session));
   const parsed = names.map((name) => [name, parse(name)] as const);

@@ -1,12 +1,11 @@
-/** Folders for their owner only. */
+/** Creates folders that are accessible only to their owner. */
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes the folder, and those above it that are not there; one that is there stays as it is.
- * Rejects with the system's error. Node's own recursive `mkdir` never comes back where a folder is
- * there and takes no others, such as `/proc`: it is told ENOENT, and makes the folder above again
- * and again.
+ * Creates the folder and its missing parents. Existing folders stay as they are. Rejects with the
+ * system's error. Node's recursive `mkdir` is not used, because it loops forever below folders such
+ * as `/proc`. There, creating a child fails with ENOENT although the parent exists.
  */
 export async function makeFolder(folder: string): Promise<void> {
   const error = await make(folder);
@@ -14,11 +13,11 @@ export async function makeFolder(folder: string): Promise<void> {
   const parent = dirname(folder);
   if (error.code !== "ENOENT" || parent === folder) throw error;
   if (!(await isFolder(parent))) await makeFolder(parent);
-  const again = await make(folder); // others may have made the parent meanwhile
+  const again = await make(folder); // another process may have created the parent
   if (again !== undefined) throw again;
 }
 
-/** Gives why there is no folder. */
+/** Creates one folder. Returns the error if the folder does not exist afterwards. */
 async function make(folder: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
     await mkdir(folder, { mode: 0o700 });

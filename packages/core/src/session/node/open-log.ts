@@ -1,6 +1,6 @@
 /**
- * Opens a session's file for its one writer: the end is mended, the rest is read when it is asked
- * for.
+ * Opens a session's file for its writer. Repairs the end of the file; the rest is read only when
+ * needed.
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -14,14 +14,17 @@ import { LogWriter, type SyncPolicy } from "./write-log.ts";
 export interface OpenLogOptions {
   readonly path: string;
   readonly id: string;
-  /** Begins the names of files that keep what is cut off. */
+  /** Path prefix of files for damaged bytes. */
   readonly aside: string;
   readonly sync: SyncPolicy;
-  /** Takes the session's lock, and gives what lets it go. */
+  /** Takes the session's lock. Resolves with a function that releases it. */
   readonly lock: () => Promise<() => Promise<void>>;
 }
 
-/** Rejects with the system's `ENOENT` when there is no such file, and then takes no lock. */
+/**
+ * Opens the file. Rejects with the system's `ENOENT`, without taking the lock, when there is no
+ * such file.
+ */
 export async function openLog({
   path,
   id,
@@ -36,15 +39,15 @@ export async function openLog({
     const file = { handle, path };
     const damage: SessionDamage[] = [];
     const { size, nlink } = await handle.stat();
-    if (nlink === 0) throw sessionNotFound(id); // deleted before the lock was there
-    // First, because it leaves what is of a newer version.
+    if (nlink === 0) throw sessionNotFound(id); // deleted before the lock was taken
+    // Before the repair, because this rejects files of a newer version.
     const header = await readHeader(file, {
       id,
       size,
       onDamage: (found) => void damage.push(found),
     });
     const mustSync = sync !== "never";
-    const keep = (torn: Buffer): Promise<string> => keepAside(`${aside}.damaged`, torn, mustSync);
+    const keep = (torn: Buffer): Promise<string> => saveAside(`${aside}.damaged`, torn, mustSync);
     const tail = await repairTail(file, { size, header, keep, mustSync, damage });
     const log = new LogWriter({ file: handle, path, sync, ...tail });
     const close = async (): Promise<void> => {
@@ -74,8 +77,8 @@ export async function openLog({
   }
 }
 
-/** In a file that was not there. */
-async function keepAside(name: string, bytes: Buffer, mustSync: boolean): Promise<string> {
+/** Writes the bytes to a new file. Returns its path. */
+async function saveAside(name: string, bytes: Buffer, mustSync: boolean): Promise<string> {
   for (let number = 1; ; number++) {
     const path = `${name}-${number}`;
     try {

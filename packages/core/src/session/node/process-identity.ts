@@ -1,6 +1,6 @@
 /**
- * Which process this is, and whether another still is there, although numbers of processes are used
- * again.
+ * Identifies this process and checks whether another is still running, although systems reuse
+ * process ids.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -13,9 +13,9 @@ const LONGEST_HOST = 40;
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, as its system counts; empty where that is not known. */
+  /** Start time in the system's own unit. Empty if unknown. */
   readonly start: string;
-  /** Which start of the system; empty where that is not known. */
+  /** Id of the system's boot. Empty if unknown. */
   readonly boot: string;
   readonly host: string;
 }
@@ -30,8 +30,9 @@ export async function identifySelf(
 }
 
 /**
- * A process of another host counts as alive: nobody here can know. Where starts are not known
- * (Windows) a number that is used again counts as alive too.
+ * Returns whether a process is running. A process on another host counts as alive, because this
+ * host cannot check it. Where start times are unknown (Windows), a process with a reused id counts
+ * as alive too.
  */
 export async function isAlive(
   other: ProcessIdentity,
@@ -39,14 +40,15 @@ export async function isAlive(
   platform: NodeJS.Platform = process.platform,
 ): Promise<boolean> {
   if (other.host !== self.host) return true;
-  // What one of the two could not read tells nothing: Deno shows /proc with `--allow-all` only.
+  // Compare only if both know the boot id. Deno can read /proc only with `--allow-all`.
   if (other.boot && self.boot && other.boot !== self.boot) return false;
   const start = await startOf(other.pid, platform);
   return start !== undefined && (start === other.start || start === "" || other.start === "");
 }
 
 /**
- * Undefined when there is no such process; empty when there is one, and nothing says since when.
+ * Returns a process's start time. Undefined if there is no such process; empty if its start time is
+ * unknown.
  */
 async function startOf(pid: number, platform: NodeJS.Platform): Promise<string | undefined> {
   try {
@@ -58,17 +60,14 @@ async function startOf(pid: number, platform: NodeJS.Platform): Promise<string |
   return platform === "win32" ? "" : startInPs(pid);
 }
 
-/**
- * Field 22 of `/proc/<pid>/stat`, in ticks since the system started: no clock that is set back
- * changes it.
- */
+/** Reads field 22 of `/proc/<pid>/stat`: ticks since boot, unaffected by changes to the clock. */
 function startInProc(pid: number): string | undefined {
   const stat = readSystem(`/proc/${pid}/stat`);
   if (stat === undefined) return "";
-  // The name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain any characters.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state = "", start = ""] = [fields[0], fields[19]];
-  return /^[ZXx]/.test(state) ? undefined : start; // dead, and nobody has asked how it ended
+  return /^[ZXx]/.test(state) ? undefined : start; // a zombie or dead process
 }
 
 async function startInPs(pid: number): Promise<string | undefined> {
@@ -78,11 +77,12 @@ async function startInPs(pid: number): Promise<string | undefined> {
     });
     return stdout.replaceAll(/[^A-Za-z0-9]/g, "");
   } catch (error) {
-    return systemCode(error) === undefined ? undefined : ""; // ps knows no such process, or there is no ps
+    // An exit code of ps means no such process. A system error means that ps is missing.
+    return systemCode(error) === undefined ? undefined : "";
   }
 }
 
-/** What the system says of itself is no file on a disk, for which one would have to wait. */
+/** Reads a file of /proc synchronously, which is fast because it is not on a disk. */
 function readSystem(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");

@@ -1,6 +1,5 @@
 /**
- * Reads a session's file: each record is verified whenever it is read, and only what is asked for
- * is read.
+ * Reads a session's file. Verifies each record on every read, and reads only the requested part.
  */
 import { open } from "node:fs/promises";
 import { BowlineError } from "../../errors.ts";
@@ -18,12 +17,12 @@ import {
 } from "./record.ts";
 
 /**
- * A file that is not longer than this is read from its beginning: to look for a place in it would
- * cost more.
+ * A range up to this size in bytes is read from its beginning, because a binary search would cost
+ * more.
  */
 const SHORT = 64 * 1024;
 
-/** An open file, with its path for messages. */
+/** An open file and its path for messages. */
 export interface LogFile<T extends ReadableFile = ReadableFile> {
   readonly handle: T;
   readonly path: string;
@@ -31,7 +30,7 @@ export interface LogFile<T extends ReadableFile = ReadableFile> {
 
 type OnDamage = ReadOptions["onDamage"];
 
-/** Runs `work` over the file, opened to be read. */
+/** Opens the file for reading, runs `work`, and closes it. */
 export async function* withLog<T>(
   path: string,
   work: (file: LogFile) => AsyncIterable<T>,
@@ -44,7 +43,7 @@ export async function* withLog<T>(
   }
 }
 
-/** What is in the file now; see {@link Store.read}. */
+/** Yields the current entries of the file; see {@link Store.read}. */
 export async function* readEntries(
   file: LogFile,
   { from, reverse = false, onDamage }: ReadOptions = {},
@@ -58,8 +57,7 @@ export async function* readEntries(
     }
     return;
   }
-  // The place may be some lines early: what stands between it and the entry after `from` comes
-  // first.
+  // The position may be some lines early, so first yield the entries between it and `from`.
   const rest: AnyEntry[] = [];
   if (from !== undefined) {
     for await (const { entries } of entriesForward(file, begin, size, onDamage)) {
@@ -75,7 +73,8 @@ export async function* readEntries(
 }
 
 /**
- * Batches of entries, and where the lines end from which they came. `begin` is where a line begins.
+ * Yields batches of entries, each with the position after its last line. `begin` must be the
+ * beginning of a line.
  */
 export async function* entriesForward(
   file: LogFile,
@@ -101,15 +100,15 @@ function damageAt(path: string, offset: number, length: number, saved: number): 
   const rest =
     saved === 0
       ? "left out"
-      : `left out but for ${saved} whole ${saved === 1 ? "record" : "records"}`;
+      : `left out, except for ${saved} complete ${saved === 1 ? "record" : "records"}`;
   return {
-    message: `${what} of ${path} at bytes ${offset} to ${offset + length} is damaged and ${rest}.`,
+    message: `${what} of ${path} at bytes ${offset} to ${offset + length} is damaged and was ${rest}.`,
   };
 }
 
 /**
- * Where a line begins before which there is no entry of `seq` or later; halved until what is left
- * is short.
+ * Returns the beginning of a line before which all entries have a lower `seq`. Uses binary search
+ * down to `SHORT` bytes.
  */
 export async function placeOf(file: LogFile, seq: number, size: number): Promise<number> {
   let low = 0;
@@ -141,13 +140,13 @@ async function firstEntryAfter(
 
 export interface LogTail {
   readonly last: AnyEntry | undefined;
-  /** The `seq` that the next entry gets: numbers of damaged records are passed over. */
+  /** The `seq` of the next entry. The numbers of damaged records are skipped. */
   readonly nextSeq: number;
-  /** Where the last whole line ends. What stands behind it is torn. */
+  /** Position after the last complete line. Bytes after it are incomplete. */
   readonly end: number;
 }
 
-/** How the file ends. Reads back to the last good entry. */
+/** Reads the end of the file, back to the last valid entry. */
 export async function readTail(file: LogFile, size: number, onDamage?: OnDamage): Promise<LogTail> {
   let end: number | undefined;
   let damaged = 0;
@@ -163,16 +162,16 @@ export async function readTail(file: LogFile, size: number, onDamage?: OnDamage)
 }
 
 export interface HeaderOptions {
-  /** The id that the session has when its header is lost. */
+  /** The session's id, used if its header is lost. */
   readonly id: string;
-  /** The file's. */
+  /** Size of the file in bytes. */
   readonly size: number;
   readonly onDamage?: OnDamage;
 }
 
 /**
- * The first line. A damaged one is reported, and made up for from the id and the first entry.
- * Rejects with `storage_failed` for a file of a newer version.
+ * Reads the header from the first line. A damaged header is reported and rebuilt from the id and
+ * the first entry. Rejects with `storage_failed` for a file of a newer version.
  */
 export async function readHeader(
   file: LogFile,
@@ -183,7 +182,7 @@ export async function readHeader(
   if (header !== undefined) {
     const { format: _, version, ...rest } = header;
     if (version <= VERSION) return rest;
-    const message = `${file.path} has version ${version} of the session format; this reads versions up to ${VERSION}.`;
+    const message = `${file.path} has version ${version} of the session format, but this release reads versions up to ${VERSION}. Update it.`;
     throw new BowlineError("storage_failed", message);
   }
   if (length < size) onDamage?.(damageAt(file.path, 0, length, 0));
@@ -191,7 +190,7 @@ export async function readHeader(
   return { id, createdAt: 0 };
 }
 
-/** Or what is there of it. */
+/** Reads the first line, or its valid records if it is incomplete. */
 async function firstLine(
   { handle }: LogFile,
   size: number,

@@ -1,7 +1,7 @@
 /**
- * One record is one line: a JSON object whose last field, `crc`, is the CRC-32 (8 hex digits) of
- * the line's bytes before `,"crc"`. So a line is plain JSON for other programs, and no flipped bit
- * or torn write passes for a record.
+ * The format of a record: one line with a JSON object whose last field, `crc`, is the CRC-32 (8 hex
+ * digits) of the bytes before `,"crc"`. Other programs can read a line as plain JSON. The checksum
+ * detects flipped bits and incomplete writes.
  */
 import { crc32 } from "node:zlib";
 import { asRecord } from "../../json-value.ts";
@@ -25,7 +25,7 @@ export function encodeHeader(header: SessionHeader): Buffer {
   return encodeRecord({ format: FORMAT, version: VERSION, ...header } satisfies HeaderRecord);
 }
 
-/** `seq` comes first, by which joined lines are told apart. */
+/** Encodes an entry with `seq` first, which marks the beginning of a record in joined lines. */
 export function encodeEntry({ seq, ...rest }: AnyEntry): Buffer {
   return encodeRecord({ seq, ...rest });
 }
@@ -35,13 +35,13 @@ export function encodeRecord(value: object): Buffer {
   return Buffer.from(`${body},"crc":"${crc32(body).toString(16).padStart(8, "0")}"}\n`);
 }
 
-/** What one line holds: one record, or what can be saved of a damaged line. */
+/** The content of a line: one record, or the valid records of a damaged line. */
 export interface DecodedLine {
   readonly records: readonly unknown[];
   readonly isDamaged: boolean;
 }
 
-/** `bytes` are a line without its newline. */
+/** Decodes a line. `bytes` exclude its newline. */
 export function decodeLine(bytes: Buffer): DecodedLine {
   const record = decodeRecord(bytes);
   if (record !== undefined) return { records: [record], isDamaged: false };
@@ -49,8 +49,8 @@ export function decodeLine(bytes: Buffer): DecodedLine {
 }
 
 /**
- * The whole records in bytes that are no line: a newline that was overwritten joins two, or leaves
- * one with a byte behind it; a torn write may lack nothing but the newline.
+ * Returns the complete records in bytes that are not a valid line. An overwritten newline joins two
+ * records or adds a byte to one. An incomplete write may lack only the newline.
  */
 export function wholeRecords(bytes: Buffer): Buffer[] {
   const pieces = bytes.toString("latin1").split(/(?<=,"crc":"[0-9a-f]{8}"\})[^](?=\{"seq":|$)/);
@@ -68,7 +68,7 @@ export function decodeRecord(bytes: Buffer): unknown {
   try {
     return JSON.parse(`${bytes.toString("utf8", 0, end)}}`);
   } catch {
-    return undefined; // a sum that fits and no JSON: not written here
+    return undefined; // a valid checksum but invalid JSON: not written by this program
   }
 }
 

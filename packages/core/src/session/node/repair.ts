@@ -1,6 +1,6 @@
 /**
- * Mends the end of a session's file that a crash tore: the broken bytes are kept aside, whole
- * records among them stay.
+ * Repairs the end of a session's file after a crash. Saves the incomplete bytes to another file and
+ * keeps complete records among them.
  */
 import type { SessionHeader } from "../entry.ts";
 import type { SessionDamage } from "../store.ts";
@@ -16,23 +16,26 @@ import {
 } from "./record.ts";
 
 export interface RepairedTail extends Omit<LogTail, "end"> {
-  /** The file's, all of it whole lines. */
+  /** Length of the file in bytes, all complete lines. */
   readonly length: number;
 }
 
 export interface RepairOptions {
-  /** The file's. */
+  /** Size of the file in bytes. */
   readonly size: number;
-  /** Written when the file has none. */
+  /** Written if the file has no header. */
   readonly header: SessionHeader;
-  /** Keeps what is cut off, and says where. */
+  /** Saves the bytes that are cut off. Resolves with the path of their file. */
   readonly keep: (torn: Buffer) => Promise<string>;
-  /** Whether to wait for the disk. */
+  /** Whether to sync to the disk before resolving. */
   readonly mustSync: boolean;
   readonly damage: SessionDamage[];
 }
 
-/** Only for who holds the session. What is found goes to `damage`. */
+/**
+ * Repairs the end of the file and adds what it finds to `damage`. The caller must hold the
+ * session's lock.
+ */
 export async function repairTail(
   file: LogFile<AppendableFile>,
   { size, header, keep, mustSync, damage }: RepairOptions,
@@ -43,7 +46,7 @@ export async function repairTail(
   const torn = await readAt(handle, end, size - end);
   const whole = wholeRecords(torn);
   const records = whole.map(decodeRecord);
-  // A file without a line was made by nobody here, or lost what it held.
+  // A file without any line lost its content or was created by another program.
   const first = end > 0 || records.some(isHeaderRecord) ? [] : [encodeHeader(header)];
   const bytes = Buffer.concat([
     ...first,
@@ -53,8 +56,8 @@ export async function repairTail(
   await handle.truncate(end);
   await writeAll(handle, bytes);
   if (mustSync) await handle.datasync();
-  const became = whole.length === 0 ? "cut off" : "mended: its record is whole";
-  const message = `The end of ${path}, ${torn.length} bytes from ${end} on, was torn and is ${became}.`;
+  const became = whole.length === 0 ? "cut off" : "repaired: its record is complete";
+  const message = `The end of ${path}, ${torn.length} bytes from ${end} on, was incomplete and was ${became}.`;
   damage.push(savedTo === undefined ? { message: `${path} was empty.` } : { message, savedTo });
   const last = records.findLast(isEntryRecord);
   const length = end + bytes.length;

@@ -1,4 +1,4 @@
-/** The folder of a store: where its sessions lie, and who may write them. */
+/** The folder of a store: paths of sessions and their locks. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../clock.ts";
@@ -57,7 +57,7 @@ export class SessionFolder {
 
   async delete(id: string): Promise<void> {
     const path = this.pathOf(id);
-    await stat(path); // no lock for what is not there
+    await stat(path); // rejects for a missing session before taking a lock
     const release = await this.#lock(id);
     try {
       await rm(path);
@@ -89,7 +89,10 @@ export class SessionFolder {
   }
 }
 
-/** Throws `invalid_argument` for what can be no id. */
+/**
+ * Returns the file name of a session without extension. Throws `invalid_argument` for an invalid
+ * id.
+ */
 export function nameOf(id: string): string {
   checkSessionId(id);
   return toFileName(id);

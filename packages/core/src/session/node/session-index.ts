@@ -1,7 +1,7 @@
 /**
- * What lists of sessions show, kept in one file beside the sessions. Only a cache: it is checked
- * against each file's size and time, carried on from where it had read to, and built anew when it
- * is missing, damaged or of another version.
+ * A cache of session summaries for lists, in one file next to the sessions. It is checked against
+ * each file's size and time, and updated with the entries appended since. It is rebuilt when it is
+ * missing, damaged or of another version.
  */
 import { stat, type Stats } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -19,14 +19,14 @@ import { ifThere } from "./storage-error.ts";
 export const EXTENSION = ".jsonl";
 const INDEX = "sessions.index";
 const VERSION = 2;
-/** Files that are read together. */
+/** Number of files read concurrently. */
 const AT_ONCE = 16;
 
 interface Indexed {
-  /** The file's, when it was last read. */
+  /** Size and time of the file when it was last read. */
   readonly size: number;
   readonly mtimeMs: number;
-  /** To where it was read, and the `seq` that comes next there. */
+  /** The position read so far, and the next `seq` there. */
   readonly end: number;
   readonly nextSeq: number;
   readonly summary: SessionSummary;
@@ -34,7 +34,10 @@ interface Indexed {
 
 type Index = ReadonlyMap<string, Indexed>;
 
-/** The summaries of all sessions in the folder. Reads what was appended since the last time. */
+/**
+ * Returns the summaries of all sessions in the folder. Reads only the entries appended since the
+ * last call.
+ */
 export class SessionIndex {
   readonly #folder: string;
   #known: Index | undefined;
@@ -52,7 +55,7 @@ export class SessionIndex {
     ]);
     const names = all.filter((name) => name.endsWith(EXTENSION));
     const looking = statAll(names.map((name) => `${this.#folder}/${name}`));
-    const known = (this.#known ??= indexIn(bytes)); // while the system looks
+    const known = (this.#known ??= indexIn(bytes)); // parsed while stat runs
     const stats = await looking;
     const current = new Map<string, Indexed>();
     const changed: { readonly name: string; readonly file: Stats }[] = [];
@@ -87,21 +90,21 @@ export class SessionIndex {
       let isForeign = size === 0;
       const onDamage = (): void => void (isForeign = true);
       const header = await readHeader(file, { id, size, onDamage }).catch(() => undefined);
-      if (header === undefined) return undefined; // of a newer version: to open it says so
+      if (header === undefined) return undefined; // a newer version; opening it reports that
       const empty = { size, mtimeMs, end: 0, nextSeq: 0, summary: summaryOf(header) };
       const isSame =
         before?.summary.id === header.id && before.summary.createdAt === header.createdAt;
       const carried = isSame ? await carryOn(file, { ...before, size, mtimeMs }) : undefined;
       const now = carried ?? (await carryOn(file, empty)) ?? empty;
-      // With neither a header nor an entry it is no session's file.
+      // A file without a header and entries is not a session.
       return isForeign && now.summary.entryCount === 0 ? undefined : now;
     });
-    return ifThere(read); // it may be deleted meanwhile
+    return ifThere(read); // the file may have been deleted
   }
 
   /**
-   * Whole or not at all; the last of several wins. In a folder that cannot be written, lists are
-   * slower.
+   * Saves the index atomically. The last writer wins. Errors are ignored: in a read-only folder,
+   * lists are only slower.
    */
   async #save(index: Index): Promise<void> {
     const temporary = join(this.#folder, `${INDEX}.${randomId()}`);
@@ -115,7 +118,10 @@ export class SessionIndex {
   }
 }
 
-/** Empty when there is none, or a damaged one, or one of another version: all is read anew. */
+/**
+ * Decodes the index. Returns an empty one if it is missing, damaged or of another version; then all
+ * files are read.
+ */
 function indexIn(bytes: Buffer = Buffer.alloc(0)): Index {
   const index = asRecord(decodeRecord(bytes.subarray(0, -1)));
   if (index.version !== VERSION) return new Map();
@@ -123,8 +129,8 @@ function indexIn(bytes: Buffer = Buffer.alloc(0)): Index {
 }
 
 /**
- * Undefined for those that are not there. By callbacks, which cost half of what a promise for each
- * does.
+ * Reads the stats of files, undefined for missing ones. Uses callbacks, which take half the time of
+ * promises.
  */
 function statAll(paths: readonly string[]): Promise<(Stats | undefined)[]> {
   return new Promise((resolve) => {
@@ -140,7 +146,10 @@ function statAll(paths: readonly string[]): Promise<(Stats | undefined)[]> {
   });
 }
 
-/** Undefined when what follows does not go on from there. */
+/**
+ * Updates a summary with the entries appended since. Returns undefined if the file does not
+ * continue from there.
+ */
 async function carryOn(file: LogFile, from: Indexed): Promise<Indexed | undefined> {
   let { end, nextSeq, summary } = from;
   if (from.size < end) return undefined;

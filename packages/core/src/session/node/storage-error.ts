@@ -1,4 +1,4 @@
-/** What the file system says, as errors with a code. */
+/** Converts errors of the file system to errors with a code. */
 import { BowlineError, errorText, isBowlineError, toBowlineError } from "../../errors.ts";
 
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
@@ -6,17 +6,17 @@ const FORBIDDEN = new Set(["EACCES", "EPERM", "EROFS"]);
 const PASSING = new Set(["EMFILE", "ENFILE", "EAGAIN", "EBUSY"]);
 
 /**
- * `storage_failed`, with the system's error as its cause; one of ours stays itself, and a defect is
- * called one.
+ * Converts an error to `storage_failed` with the system's error as its cause. Returns a
+ * `BowlineError` as is. An error without a system code becomes `internal_error`.
  */
 export function storageError(thrown: unknown, doing: string): BowlineError {
   if (isBowlineError(thrown)) return thrown;
   const code = systemCode(thrown);
   if (code === undefined) return toBowlineError(thrown, "internal_error", doing);
   const why = FULL.has(code)
-    ? `there is no room left (${code})`
+    ? `there is no space left (${code})`
     : FORBIDDEN.has(code)
-      ? `it is not allowed or read-only (${code})`
+      ? `permission is denied, or it is read-only (${code})`
       : errorText(thrown);
   const retryable = FULL.has(code) || PASSING.has(code);
   return new BowlineError("storage_failed", `${doing} failed: ${why}.`, {
@@ -25,13 +25,13 @@ export function storageError(thrown: unknown, doing: string): BowlineError {
   });
 }
 
-/** Such as `ENOENT`. */
+/** Returns the system's error code, such as `ENOENT`. */
 export function systemCode(thrown: unknown): string | undefined {
   const { code } = (thrown ?? {}) as { readonly code?: unknown };
   return typeof code === "string" ? code : undefined;
 }
 
-/** What `work` gives, or undefined when there is no such file. */
+/** Resolves as `work` does, or with undefined when there is no such file. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

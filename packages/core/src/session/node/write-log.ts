@@ -1,7 +1,6 @@
 /**
- * Appends to a session's file. Appends that wait at the same time become one write and one sync.
- * When a write fails, what it left of itself is cut off again, so that nothing that was not
- * acknowledged stays.
+ * Appends to a session's file. Pending appends are combined into one write and one sync. When a
+ * write fails, the file is truncated to its previous length, so that no unacknowledged entry stays.
  */
 import { BowlineError } from "../../errors.ts";
 import type { AnyEntry, Entry } from "../entry.ts";
@@ -11,10 +10,10 @@ import { encodeEntry } from "./record.ts";
 import { storageError } from "./storage-error.ts";
 
 /**
- * When an append waits until the disk has it. `commit`: for every entry but starts of runs, choices
- * of a model, labels, titles, usage and aborts, and with it for all that stands before; `always`:
- * for every entry; `never`: only the system is told, so a crash of the process loses nothing, and
- * one of the machine may.
+ * When an append waits for a sync to the disk. `always`: for every entry. `commit`: for every entry
+ * except `run_start`, `model_change`, `label`, `title`, `usage` and `abort`, which are synced with
+ * the next other entry. `never`: no sync. A crash of the process then loses nothing, but a crash of
+ * the machine may.
  */
 export type SyncPolicy = "always" | "commit" | "never";
 
@@ -53,14 +52,17 @@ export class LogWriter {
   readonly #path: string;
   readonly #sync: SyncPolicy;
   #length: number;
-  /** What is in the file, and what will be when all that waits is. */
+  /**
+   * `#written`: the last entry in the file. `#tip`: the last entry once all pending ones are
+   * written.
+   */
   #written: Tip;
   #tip: Tip;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
   #isUnsynced = false;
   #isClosed = false;
-  /** Nobody knows what the file holds: it has to be opened again. */
+  /** Set when the content of the file is unknown. The session must be opened again. */
   #lost: BowlineError | undefined;
 
   constructor({ file, path, length, last, nextSeq, sync }: LogWriterOptions) {
@@ -101,7 +103,7 @@ export class LogWriter {
     await written;
   }
 
-  /** Waits for what was appended. Safe to call twice. */
+  /** Waits for pending appends and closes the file. Safe to call twice. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -149,8 +151,8 @@ export class LogWriter {
   async #fail(error: unknown, isWritten: boolean, batch: readonly Waiting[]): Promise<void> {
     const failed = [...batch, ...this.#waiting];
     this.#waiting = [];
-    this.#tip = this.#written; // at once, so that what is appended from now on follows what is written
-    // After a sync that failed, the system may have forgotten what it could not write.
+    this.#tip = this.#written; // at once, so that new appends continue from the last written entry
+    // After a failed sync, the system may have discarded unwritten data.
     if (isWritten) this.#giveUp(error);
     try {
       await this.#file.truncate(this.#length);
@@ -167,7 +169,7 @@ export class LogWriter {
 
   #giveUp(error: unknown): void {
     const { message, cause, retryable } = storageError(error, `Writing ${this.#path}`);
-    const text = `${message} The session has to be opened again.`;
+    const text = `${message} Open the session again.`;
     this.#lost ??= new BowlineError("storage_failed", text, { cause, retryable });
   }
 }

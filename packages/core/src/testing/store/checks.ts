@@ -1,6 +1,6 @@
 /**
- * What the cases of the conformance kit are written with: entries that are easy to compare, and
- * checks that any runner takes.
+ * Helpers for the conformance cases: entries that are easy to compare, and checks for any test
+ * runner.
  */
 import { errorText, isBowlineError, type ErrorCode } from "../../errors.ts";
 import type { AnyEntry, Entry } from "../../session/entry.ts";
@@ -81,7 +81,9 @@ export function soon(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Rejects unless `work` does, with an error of ours of this code, which it gives. */
+/**
+ * Resolves with the error if `work` rejects with a `BowlineError` of this code. Rejects otherwise.
+ */
 export async function fails(code: ErrorCode, work: Promise<unknown>): Promise<Error> {
   const error: unknown = await work.then(
     () => undefined,
@@ -100,7 +102,7 @@ export function check(condition: boolean, otherwise: string): void {
   if (!condition) throw new Error(otherwise);
 }
 
-/** Compares as JSON, which is all that a store keeps. */
+/** Compares as JSON, because a store only keeps JSON. */
 export function same(actual: unknown, expected: unknown, what = "the answer"): void {
   const [got, wanted] = [JSON.stringify(sorted(actual)), JSON.stringify(sorted(expected))];
   if (got === wanted) return;
@@ -108,7 +110,7 @@ export function same(actual: unknown, expected: unknown, what = "the answer"): v
   throw new Error(`${what} is ${cut(got)}, expected ${cut(wanted)}`);
 }
 
-/** With the fields of objects in one order. */
+/** Sorts the fields of objects. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -118,5 +120,5 @@ function sorted(value: unknown): unknown {
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** `reopen` gives another store on the same sessions. */
+/** A conformance case. `reopen` returns another store on the same sessions. */
 export type StoreCase = (store: Store, reopen: () => Promise<Store>) => Promise<void>;

@@ -1,4 +1,4 @@
-/** One writer at a time. */
+/** Conformance cases for the write lock. */
 import {
   check,
   entries,
@@ -12,7 +12,7 @@ import {
 } from "./checks.ts";
 
 export const holding: Readonly<Record<string, StoreCase>> = {
-  async "there is one writer, and the second is told who it is"(store, reopen) {
+  async "allows one writer and names it in the second writer's error"(store, reopen) {
     const other = await reopen();
     const writer = await store.create(headerOf("s"));
     for (const second of [store, other]) {
@@ -33,7 +33,7 @@ export const holding: Readonly<Record<string, StoreCase>> = {
     same(await readAll(store, "s"), entries(2));
   },
 
-  async "who holds a session can be asked, also where there is none"(store, reopen) {
+  async "returns the holder of a session, and undefined when there is none"(store, reopen) {
     const other = await reopen();
     const holders = async (): Promise<unknown[]> =>
       Promise.all([store, other].map(async (one) => (await one.holder("s"))?.isThisProcess));
@@ -51,7 +51,7 @@ export const holding: Readonly<Record<string, StoreCase>> = {
     same(await holders(), [undefined, undefined]);
   },
 
-  async "of several that open at once one gets it"(store, reopen) {
+  async "lets exactly one of several concurrent opens succeed"(store, reopen) {
     await using(await store.create(headerOf("s")));
     const stores = [store, await reopen(), await reopen(), await reopen()];
     const opened = await Promise.allSettled(stores.map((one) => one.open("s")));

@@ -1,4 +1,4 @@
-/** Deleting and listing. */
+/** Conformance cases for deleting and listing. */
 import {
   check,
   entries,
@@ -14,7 +14,7 @@ import {
 } from "./checks.ts";
 
 export const listing: Readonly<Record<string, StoreCase>> = {
-  async "what is deleted is gone, and its id free"(store, reopen) {
+  async "deletes a session and frees its id"(store, reopen) {
     await using(await store.create(headerOf("s"), entries(3)));
     await store.delete("s");
     await fails("not_found", (await reopen()).load("s"));
@@ -26,7 +26,7 @@ export const listing: Readonly<Record<string, StoreCase>> = {
     ]);
   },
 
-  async "a list says which model was asked or chosen last"(store) {
+  async "lists the model that was used or chosen last"(store) {
     const [asked, chosen] = [
       { provider: "p", model: "a", thinkingLevel: "low" },
       { provider: "p", model: "b", agent: "x" },
@@ -41,7 +41,7 @@ export const listing: Readonly<Record<string, StoreCase>> = {
     });
   },
 
-  async "a list has titles, times and counts"(store, reopen) {
+  async "lists titles, times and counts"(store, reopen) {
     const header = { ...headerOf("a"), metadata: { folder: "/x" } };
     const said = [
       messageEntry(0, "assistant", "Hi"),
@@ -70,7 +70,7 @@ export const listing: Readonly<Record<string, StoreCase>> = {
     for (const one of [store, await reopen(), store]) same(await one.list(), { sessions: [b, a] });
   },
 
-  async "a list is searched by title and given in pages"(store) {
+  async "searches a list by title and returns it in pages"(store) {
     for (let at = 0; at < 25; at++) {
       const header = { id: `s${at}`, createdAt: 1000 + Math.floor(at / 3) };
       await using(

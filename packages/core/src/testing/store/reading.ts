@@ -1,4 +1,4 @@
-/** Reading and following. */
+/** Conformance cases for reading and following. */
 import {
   check,
   collect,
@@ -13,7 +13,7 @@ import {
 } from "./checks.ts";
 
 export const reading: Readonly<Record<string, StoreCase>> = {
-  async "reading begins where it is told to, and goes back as well"(store) {
+  async "reads from the given seq, forward and in reverse"(store) {
     const all = entries(2000);
     await using(await store.create(headerOf("s"), all.slice(0, 500)), async (writer) => {
       for (let at = 500; at < all.length; at += 100) await writer.append(all.slice(at, at + 100));
@@ -25,7 +25,7 @@ export const reading: Readonly<Record<string, StoreCase>> = {
     }
   },
 
-  async "reading can be left early"(store) {
+  async "lets a reader stop early"(store) {
     await using(await store.create(headerOf("s"), entries(2000)));
     for await (const batch of store.read("s", { from: 10 })) {
       same(batch[0], entry(10));
@@ -35,12 +35,12 @@ export const reading: Readonly<Record<string, StoreCase>> = {
     await using(await store.open("s"));
   },
 
-  async "a session without entries is read as such"(store) {
+  async "reads no entries from an empty session"(store) {
     await using(await store.create(headerOf("s")));
     same([await readAll(store, "s"), await readAll(store, "s", { reverse: true })], [[], []]);
   },
 
-  async "followers get what is there and what comes, without a gap"(store, reopen) {
+  async "gives followers current and new entries without gaps"(store, reopen) {
     const all = entries(300);
     const stop = new AbortController();
     const writer = await store.create(headerOf("s"), all.slice(0, 20));
@@ -59,7 +59,7 @@ export const reading: Readonly<Record<string, StoreCase>> = {
     stop.abort();
   },
 
-  async "a follower waits until it is told to stop"(store) {
+  async "keeps a follower waiting until its signal fires"(store) {
     const stop = new AbortController();
     const writer = await store.create(headerOf("s"), entries(1));
     const follower = store.follow("s", { from: 0, signal: stop.signal })[Symbol.asyncIterator]();
@@ -68,7 +68,7 @@ export const reading: Readonly<Record<string, StoreCase>> = {
     same(
       await Promise.race([next, soon()]),
       undefined,
-      "what it comes to before it is told to stop",
+      "the result of next() before the signal fires",
     );
     stop.abort();
     same((await next).done, true);
@@ -76,7 +76,7 @@ export const reading: Readonly<Record<string, StoreCase>> = {
     await writer.close();
   },
 
-  async "a follower goes on over several writers, and ends with the session"(store, reopen) {
+  async "follows several writers in turn and ends when the session is deleted"(store, reopen) {
     await using(await store.create(headerOf("s"), entries(1)));
     const follower = collect(await reopen(), 0, Infinity);
     await using(await store.open("s"), (writer) => writer.append([entry(1)]));

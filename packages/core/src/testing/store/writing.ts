@@ -1,4 +1,4 @@
-/** Making sessions and appending to them. */
+/** Conformance cases for creating sessions and appending to them. */
 import type { AnyEntry } from "../../session/entry.ts";
 import {
   entries,
@@ -12,7 +12,7 @@ import {
   type StoreCase,
 } from "./checks.ts";
 
-/** Ids that are file names, paths, patterns or commands elsewhere. */
+/** Ids that have a special meaning as file names, paths, patterns or commands. */
 const hostileIds = [
   "../../escape",
   "/etc/passwd",
@@ -38,7 +38,7 @@ const hostileIds = [
 ];
 
 export const writing: Readonly<Record<string, StoreCase>> = {
-  async "a session is made, held, and there to load"(store, reopen) {
+  async "creates a session, opens it for writing, and loads its header"(store, reopen) {
     const header = {
       id: "s",
       createdAt: 5,
@@ -51,13 +51,13 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(await (await reopen()).load("s"), header);
   },
 
-  async "a second session of the same id is refused"(store) {
+  async "refuses to create a second session with the same id"(store) {
     await using(await store.create(headerOf("s"), entries(1)));
     await fails("invalid_state", store.create(headerOf("s")));
     same(await readAll(store, "s"), entries(1));
   },
 
-  async "a session that is not there is not found"(store) {
+  async "rejects with not_found for a missing session"(store) {
     await fails("not_found", store.open("s"));
     await fails("not_found", store.load("s"));
     await fails("not_found", store.delete("s"));
@@ -66,7 +66,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same((await store.list()).sessions, []);
   },
 
-  async "an id that cannot be one is refused"(store) {
+  async "refuses an invalid id"(store) {
     for (const id of ["", "x".repeat(513), "\uD800"]) {
       await fails("invalid_argument", store.create(headerOf(id)));
       await fails("invalid_argument", store.open(id));
@@ -76,7 +76,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     }
   },
 
-  async "ids are told apart, whatever they are"(store, reopen) {
+  async "keeps sessions with unusual or similar ids apart"(store, reopen) {
     for (const id of hostileIds)
       await using(await store.create(headerOf(id), [entry(0, { text: id })]));
     const again = await reopen();
@@ -88,7 +88,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(listed.toSorted(), hostileIds.toSorted());
   },
 
-  async "what was appended is read as it was"(store, reopen) {
+  async "reads entries exactly as they were appended"(store, reopen) {
     const odd = [
       { ...entry(0), text: '\u0000 \u2028 \uD83E\uDEA2 \uD800 " \\ \n' },
       JSON.parse(
@@ -104,7 +104,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(await readAll(await reopen(), "s"), odd);
   },
 
-  async "first entries are there with the session"(store, reopen) {
+  async "creates a session together with its first entries"(store, reopen) {
     await using(await store.create(headerOf("s"), entries(3)), async (writer) => {
       same([writer.last, writer.nextSeq], [entry(2), 3]);
       await writer.append([entry(3)]);
@@ -112,7 +112,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(await readAll(await reopen(), "s"), entries(4));
   },
 
-  async "appends that nobody awaited are in order"(store, reopen) {
+  async "keeps the order of appends that were not awaited"(store, reopen) {
     const all = entries(100);
     await using(await store.create(headerOf("s")), async (writer) => {
       await Promise.all(all.map((one) => writer.append([one])));
@@ -121,7 +121,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(await readAll(await reopen(), "s"), all);
   },
 
-  async "closing waits for what was appended"(store, reopen) {
+  async "waits for pending appends on close"(store, reopen) {
     const writer = await store.create(headerOf("s"));
     const appended = writer.append(entries(50));
     await writer.close();
@@ -129,7 +129,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(await readAll(await reopen(), "s"), entries(50));
   },
 
-  async "entries that do not count on are refused, and nothing of them kept"(store) {
+  async "refuses entries out of sequence or not JSON, and stores none of them"(store) {
     await using(await store.create(headerOf("s"), entries(2)), async (writer) => {
       for (const wrong of [[entry(1)], [entry(3)], [entry(2), entry(2)], [entry(2), entry(4)]]) {
         await fails("invalid_argument", writer.append(wrong));
@@ -143,7 +143,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     same(await readAll(store, "s"), entries(3));
   },
 
-  async "a session whose first entries are refused is not there"(store) {
+  async "creates no session when its first entries are refused"(store) {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     for (const first of [[entry(1)], [entry(0), { ...entry(1), ...circular }]]) {
@@ -154,7 +154,7 @@ export const writing: Readonly<Record<string, StoreCase>> = {
     await using(await store.create(headerOf("s"), entries(2)));
   },
 
-  async "a later change of an entry's object changes nothing"(store) {
+  async "ignores later changes to an appended entry's object"(store) {
     const mine = { ...entry(0), list: [1] };
     const writer = await store.create(headerOf("s"));
     const appended = writer.append([mine]);

@@ -109,7 +109,7 @@ for (const [name, said] of Object.entries({ "a large file": large, "a whole smal
         else
           assert.match(
             damage.map(({ message }) => message).join(),
-            /^(?:The end of a file, [^.]* was torn|a file was empty)[^.]*\.$/,
+            /^(?:The end of a file, [^.]* was incomplete|a file was empty)[^.]*\.$/,
           );
       }
     });
@@ -204,7 +204,7 @@ describe("a damaged session", () => {
     assert.equal(session.damage.length, 1);
     assert.match(
       session.damage[0]?.message ?? "",
-      /A record of .* at bytes \d+ to \d+ is damaged and left out\./,
+      /A record of .* at bytes \d+ to \d+ is damaged and was left out\./,
     );
     const fork = await session.fork();
     assert.deepEqual(seqs(await fork.path()), upTo(entries.length - 1));
@@ -220,7 +220,7 @@ describe("a damaged session", () => {
     const session = await openSession(store, "sample");
     assert.deepEqual(await collect(session.entries()), entries);
     const [{ message, savedTo = "" }] = session.damage as [SessionDamage];
-    assert.match(message, /, 5000 bytes from \d+ on, was torn and is cut off\./);
+    assert.match(message, /, 5000 bytes from \d+ on, was incomplete and was cut off\./);
     assert.equal(savedTo, join(folder.path, "sample.damaged-1"));
     assert.deepEqual(await readFile(savedTo), Buffer.alloc(5000));
     await session.close();
@@ -259,7 +259,7 @@ describe("a damaged session", () => {
     await assert.rejects(openSession(store, "sample"), code("storage_failed"));
     await assert.rejects(
       store.load("sample"),
-      /version 2 of the session format; this reads versions up to 1/,
+      /version 2 of the session format, but this release reads versions up to 1/,
     );
     assert.deepEqual(await readFile(path), newer);
     assert.deepEqual(await readdir(join(folder.path, "locks")), []);

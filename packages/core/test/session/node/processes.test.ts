@@ -23,7 +23,7 @@ describe("two processes on one session", () => {
     assert.equal(await child.next(), "done");
     await assert.rejects(openSession(store, "s"), (error) => {
       assert.ok(code("session_locked")(error));
-      assert.match(String(error), new RegExp(`process ${child.process.pid};`));
+      assert.match(String(error), new RegExp(`process ${child.process.pid}\\.`));
       return true;
     });
     const reader = await openSession(store, "s", { readOnly: true });
@@ -204,7 +204,8 @@ describe("a process that is killed", () => {
           const { content, timestamp } = message as { content: string; timestamp: number };
           assert.equal(content, textFor(timestamp));
         }
-        for (const { message } of session.damage) assert.match(message, /^The end of .* was torn/);
+        for (const { message } of session.damage)
+          assert.match(message, /^The end of .* was incomplete/);
       }
     };
     await Promise.all(upTo(LANES).map((number) => lane(`lane ${number}`)));
@@ -249,8 +250,8 @@ describe("a full disk", () => {
     };
     assert.equal(error.code, "storage_failed");
     assert.equal(error.retryable, true);
-    assert.match(error.message, /there is no room left \(ENOSPC\)/);
-    assert.match(created, /^storage_failed: Creating .* no room left/);
+    assert.match(error.message, /there is no space left \(ENOSPC\)/);
+    assert.match(created, /^storage_failed: Creating .* no space left/);
     assert.ok(acknowledged.length > 20, `only ${acknowledged.length} fitted`);
     assert.deepEqual(read, acknowledged);
   });
@@ -278,7 +279,7 @@ describe("a read-only folder", () => {
     for (const outcome of [created, opened, deleted]) {
       assert.match(
         String(outcome),
-        /^storage_failed: (?:Creating|Opening|Deleting) .* not allowed or read-only \(EACCES\)/,
+        /^storage_failed: (?:Creating|Opening|Deleting) .* permission is denied, or it is read-only \(EACCES\)/,
       );
     }
     assert.deepEqual(rest, { listed: 1, read: 2 });

@@ -123,7 +123,7 @@ describe("a writer", () => {
       await append(writer);
       file.failures[failure] = "EIO";
       if (failure === "truncate") file.failures.write = "ENOSPC";
-      await assert.rejects(append(writer), /has to be opened again/);
+      await assert.rejects(append(writer), /Open the session again/);
       await assert.rejects(append(writer), code("storage_failed"));
       assert.equal(writer.last?.seq, 0);
       const { length } = file.calls;
