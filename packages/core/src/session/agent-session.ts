@@ -13,7 +13,8 @@ import { AgentTranscript } from "./agent-transcript.ts";
 import { keepQueues } from "./kept-queues.ts";
 import { RunLog } from "./run-log.ts";
 import { RunRecorder } from "./run-recorder.ts";
-import { openSession, type OpenOptions, type Session } from "./session.ts";
+import { openSession, type OpenOptions } from "./open-session.ts";
+import type { Session } from "./session.ts";
 import type { Store } from "./store.ts";
 
 export interface AgentSession {

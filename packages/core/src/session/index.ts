@@ -15,8 +15,9 @@ export type {
 } from "./entry.ts";
 export type { MessageEntry } from "./messages.ts";
 export { createMemoryStore } from "./memory-store.ts";
-export { createSession, openSession } from "./session.ts";
-export type { ForkOptions, NewSession, OpenOptions, Session, SessionOptions } from "./session.ts";
+export { createSession, openSession } from "./open-session.ts";
+export type { OpenOptions } from "./open-session.ts";
+export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
 export type {
   QueuedMessage,
   RecordedAnswer,
