@@ -1,4 +1,4 @@
-/** A fixture: the exact bytes of one answer, and what a client must make of them. */
+/** A fixture: the exact bytes of one answer, and the result that a client must produce. */
 export type ProtocolName =
   | "openai-chat"
   | "anthropic-messages"
@@ -12,42 +12,42 @@ export interface Call {
 
 export interface Expectation {
   /**
-   * `error`: the client must report a failure. `any`: both are sound, and only what must never run
-   * is checked.
+   * `error`: the client must report a failure. `any`: both endings are valid, and only the calls
+   * that must never run are checked.
    */
   readonly ends: "done" | "error" | "any";
   /**
-   * The whole text; of a failed answer, what was received before the failure. Not looked at when
+   * The whole text. For a failed answer, the text received before the failure. Not checked if
    * absent.
    */
   readonly text?: string;
   readonly thinking?: string;
   /**
-   * The calls that may run, in order. Absent is none: any other call that is handed over as
-   * runnable is unsafe.
+   * The calls that may run, in order. Default none: any other call that is handed over as runnable
+   * is unsafe.
    */
   readonly calls?: readonly Call[];
   /** Calls that must be reported as not runnable, for the model to try again. */
   readonly refusedCalls?: number;
 
-  // What follows only Bowline is asked for.
+  // The fields below are checked for Bowline only.
   readonly stopReason?: "stop" | "length" | "toolUse";
   readonly rawStopReason?: string;
-  /** Any one of these. */
+  /** Any one of these codes. */
   readonly errorCode?: readonly string[];
   readonly errorMessage?: RegExp;
   readonly retryable?: boolean;
   readonly retryAfterMs?: number | null;
-  /** The fields named, as they must be; `undefined` is a field that must be absent. */
+  /** The expected values of the named fields; `undefined` means that the field must be absent. */
   readonly usage?: Readonly<Record<string, number | undefined>>;
-  /** Opaque data that must be kept somewhere in the message, for the next request. */
+  /** Opaque data that the message must contain somewhere, for the next request. */
   readonly keeps?: readonly string[];
-  /** Every call must have an id of its own. */
+  /** Every call must have a different id. */
   readonly uniqueIds?: boolean;
 }
 
 export interface Fixture {
-  /** The entry of the catalogue: Q031. Several fixtures may share one. */
+  /** The entry of the catalogue, such as Q031. Several fixtures may share one. */
   readonly id: string;
   readonly title: string;
   readonly protocol: ProtocolName;
@@ -70,12 +70,12 @@ export interface Fixture {
 
 export const defaultTools: readonly string[] = ["get_weather", "get_time"];
 
-/** What tells fixtures apart: two of one entry have different titles. */
+/** Returns a unique name. Fixtures of the same entry have different titles. */
 export function nameOf({ id, title }: Fixture): string {
   return `${id} ${title}`;
 }
 
-/** Fixtures of one protocol. */
+/** Creates fixtures of one protocol. */
 export function fixtures(
   protocol: ProtocolName,
   rows: readonly (Omit<Fixture, "protocol"> & { readonly protocol?: ProtocolName })[],
@@ -85,7 +85,7 @@ export function fixtures(
 
 export const oslo: Call = { name: "get_weather", arguments: { city: "Oslo" } };
 export const rome: Call = { name: "get_weather", arguments: { city: "Rome" } };
-/** The same as JSON text, as most wires carry it. */
+/** The same arguments as JSON text, as most wires carry them. */
 export const osloText = '{"city":"Oslo"}';
 export const romeText = '{"city":"Rome"}';
 

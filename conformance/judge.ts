@@ -1,24 +1,29 @@
-/** What a client made of a fixture, and whether that is what the fixture asks for. */
+/** Compares the result of a client with what a fixture expects. */
 import { isDeepStrictEqual } from "node:util";
 import { defaultTools, type Call, type Fixture } from "./fixture.ts";
 
 export interface Outcome {
   readonly text: string;
-  /** The calls handed over as runnable, or run; a name that no tool has can not run. */
+  /**
+   * The calls that ran, or that were handed over as runnable. A call with an unknown name cannot
+   * run.
+   */
   readonly calls: readonly Call[];
-  /** Calls handed over as broken: they cannot run, and the user sees them. */
+  /** The number of calls reported as broken: they cannot run, and the user sees them. */
   readonly refused?: number;
   readonly ended: "ok" | "error";
-  /** What was thrown or reported, for people. */
+  /** The error that was thrown or reported, for people. */
   readonly threw?: string;
 }
 
 export interface Verdict {
-  /** What differs from the expectation, in words. Empty is a pass. */
+  /** The differences from the expectation, in words. Empty if the client passed. */
   readonly faults: readonly string[];
-  /** A call could run that must not, or with other arguments. */
+  /** Whether a call could run that must not, or with other arguments. */
   readonly unsafe: boolean;
-  /** Success was reported where there was none, or where text or calls are missing. */
+  /**
+   * Whether the client reported success although the answer failed, or text or calls are missing.
+   */
   readonly silent: boolean;
 }
 
@@ -34,7 +39,7 @@ export function judge(
   const unsafe = extra.length > 0;
   if (unsafe) faults.push(`may run ${show(extra)}`);
   let silent = false;
-  // To report a cut as an error is as good as to report it as a stop reason.
+  // An answer that was cut may be reported as an error or by its stop reason.
   if (expect.stopReason === "length" && ended === "error") return { faults, unsafe, silent };
   if (expect.ends === "done" && ended === "error")
     faults.push(`failed: ${clip(threw ?? "no reason")}`);
@@ -53,7 +58,7 @@ export function judge(
   return { faults, unsafe, silent };
 }
 
-/** What of `list` has no equal of its own in `other`. */
+/** Returns the calls of `list` that have no equal partner in `other`. */
 function subtract(list: readonly Call[], other: readonly Call[]): Call[] {
   const rest = [...other];
   return list.filter((call) => {

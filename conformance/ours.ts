@@ -1,5 +1,5 @@
 /**
- * Bowline's own reading of a fixture: its decoder with the bytes cut every way, and its stream
+ * Reads a fixture with Bowline: with its decoder, the bytes cut in every way, and with its stream
  * function over loopback.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -16,14 +16,14 @@ interface Wire {
   readonly stream: StreamFn;
 }
 
-/** A body below this length is cut at every place. */
+/** Bodies shorter than this are cut at every place. */
 const EVERY_CUT_BELOW = 4096;
 const RANDOM_CUTS = 64;
 
-/** `few`: byte by byte and at five random cuts, which takes a third of the time. */
+/** `few`: one byte per chunk and five random cuts, which takes a third of the time. */
 type Cuts = "all" | "few";
 
-/** The wire of a protocol, or undefined while this version of Bowline has none. */
+/** Returns the wire of a protocol, or undefined if Bowline does not have it. */
 export async function loadWire(name: ProtocolName): Promise<Wire | undefined> {
   let module: Record<string, unknown>;
   try {
@@ -44,7 +44,7 @@ export async function loadWire(name: ProtocolName): Promise<Wire | undefined> {
   return { protocol: protocol as Protocol, stream: stream as StreamFn };
 }
 
-/** The verdict on one fixture, over all the ways in which it is read. */
+/** Returns the verdict on one fixture, over all ways of reading it. */
 export async function readOurs(
   wire: Wire,
   fixture: Fixture,
@@ -60,7 +60,7 @@ export async function readOurs(
     const cut = firstDifferentCut(wire, fixture, whole.events, cutsOf(bytes, cuts));
     if (cut !== undefined) verdicts.push({ faults: [cut], unsafe: false, silent: false });
   }
-  // What every way of reading shows is said once.
+  // A fault that several ways of reading show is reported once.
   const faults = [...new Set(verdicts.flatMap((verdict) => verdict.faults))];
   return {
     faults,
@@ -69,7 +69,7 @@ export async function readOurs(
   };
 }
 
-/** Whether the decoder alone sees what a client sees. */
+/** Returns whether the decoder alone sees everything that a client sees. */
 function isPlainBody({ status = 200, after = "close", headers = {} }: Fixture): boolean {
   return (
     status === 200 &&
@@ -107,7 +107,9 @@ function decode(
   return { message: decoder.message, events };
 }
 
-/** The same bytes in any chunking must give the same events. Says the first cut that does not. */
+/**
+ * Checks that any chunking of the bytes gives the same events. Returns the first cut that does not.
+ */
 function firstDifferentCut(
   wire: Wire,
   fixture: Fixture,
@@ -179,7 +181,7 @@ async function overHttp(
 
 const toolSchema = { type: "object", properties: { city: { type: "string" } } };
 
-/** The common judgement, and what is asked of Bowline alone. */
+/** Applies the common checks, and those that apply to Bowline only. */
 function check(fixture: Fixture, message: AssistantMessage, way: string): Verdict {
   const verdict = judge(fixture, toOutcome(message));
   const { expect } = fixture;
@@ -262,8 +264,8 @@ function callsOf({ content }: AssistantMessage): ToolCall[] {
 }
 
 /**
- * The agent's own rule: never of a failed or cut answer, never with broken arguments; and a call
- * needs a name.
+ * Returns whether the agent would run the call: not in a failed or cut answer, not with broken
+ * arguments, and not without a name.
  */
 function isRunnable(call: ToolCall, { stopReason }: AssistantMessage): boolean {
   return (
@@ -281,7 +283,7 @@ function thinkingOf({ content }: AssistantMessage): string {
   return content.map((part) => (part.type === "thinking" ? part.thinking : "")).join("");
 }
 
-/** The same numbers on every run. */
+/** Returns a generator of the same numbers on every run. */
 function seeded(seed: number): () => number {
   let state = seed + 0x9e3779b9;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * The other clients over the same bytes: each in a process of its own, so that a crash or a hang
- * costs one cell.
+ * Runs the other clients on the same bytes, each in its own process, so that a crash or a hang
+ * affects only one fixture.
  */
 import { fork, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const LIMIT_MS = 4000;
 
 export interface PeerClient {
   readonly name: string;
-  /** With versions. */
+  /** The client's packages, with versions. */
   readonly packages: string;
   readonly protocols: readonly ProtocolName[];
 }
@@ -25,7 +25,7 @@ interface Reply {
   readonly outcome?: Outcome;
 }
 
-/** The clients, installed on first use. */
+/** Returns the clients. Installs them on first use. */
 export async function loadPeers(): Promise<PeerClient[]> {
   const { devDependencies: pins } = JSON.parse(
     readFileSync(join(here, "package.json"), "utf8"),
@@ -57,7 +57,7 @@ function install(pins: Readonly<Record<string, string>>): void {
   if (spawnSync("npm", args, { cwd: here, stdio: "inherit" }).status !== 0) process.exit(1);
 }
 
-/** What a client makes of each fixture, in order. */
+/** Returns a client's result for each fixture, in order. */
 export async function readPeer(
   client: PeerClient,
   fixtures: readonly Fixture[],
@@ -97,7 +97,7 @@ class Child {
   }
 
   static async start(name: string): Promise<Child> {
-    // Clients write warnings of their own; they are of no interest here.
+    // The clients' own warnings are discarded.
     const options = { stdio: ["ignore", "ignore", "ignore", "ipc"] as const, execArgv: [] };
     const child = new Child(
       fork(join(here, "peers", "child.mjs"), [name], { ...options, stdio: [...options.stdio] }),
@@ -107,7 +107,7 @@ class Child {
     return child;
   }
 
-  /** Undefined when the client hangs or takes its process with it. */
+  /** Resolves to undefined if the client hangs or its process dies. */
   async ask(job: {
     readonly number: number;
     readonly [field: string]: unknown;

@@ -1,4 +1,4 @@
-/** The scores of all clients, as a table on the screen and as docs/project/conformance.md. */
+/** Prints the scores of all clients as a table, and writes them to docs/project/conformance.md. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { sections } from "./sections.ts";
 
 export interface Row {
   readonly name: string;
-  /** What was measured, with versions. */
+  /** The packages measured, with versions. */
   readonly packages: string;
   readonly verdicts: ReadonlyMap<Fixture, Verdict>;
 }
@@ -30,7 +30,7 @@ export function writeReport(rows: readonly Row[]): void {
   console.log("wrote docs/project/conformance.md");
 }
 
-/** A header, then a row a client: passed of total by section, then the totals. */
+/** Returns a header, then one row for each client: passed of total by section, then the totals. */
 function table(rows: readonly Row[]): string[][] {
   const head = [
     "client",
@@ -74,9 +74,9 @@ function report(rows: readonly Row[]): string {
     .filter(({ note }) => note !== undefined);
   return `# Conformance
 
-What servers of the four wire protocols send in fact, and what clients make of it. Each fixture is the exact bytes of one answer,
-with what a client must make of them; a Q number is that of the [quirk](quirks.md). Written by \`npm run conformance\`, which
-fails when Bowline fails a single fixture: there is no list of known failures.
+What servers of the four wire protocols really send, and how clients handle it. Each fixture is the exact bytes of one answer,
+with the result that a client must produce. Q numbers refer to the [quirks](quirks.md). \`npm run conformance\` writes this page.
+It fails if Bowline fails any fixture: there is no list of known failures.
 
 ${head}
 | ${lines[0]!.map(() => "---").join(" | ")} |
@@ -84,33 +84,33 @@ ${body.join("\n")}
 
 ${sections.map(({ letter, title, fixtures }) => `- ${letter}: ${title}, ${fixtures.length} fixtures`).join("\n")}
 
-Each cell counts the fixtures of the protocols that the client speaks.
+Each cell shows the fixtures passed, out of those whose protocol the client speaks.
 
-**Unsafe runs** are answers of which a tool call ran, or was handed over to be run, that must not run or that had other
-arguments. **Silent losses** are answers that ended well although they were cut, failed or empty, or that lost text or calls
-without a trace. Those on a fixture whose expectation is arguable (the list is below) are counted apart, in brackets.
+**Unsafe runs** are answers in which a tool call ran, or was handed over to run, that must not run or that had other
+arguments. **Silent losses** are answers reported as successful although they were cut, failed or empty, or that lost text or
+calls without a trace. The brackets show how many of them are on fixtures with an arguable expectation (listed below).
 
 ## How it was measured
 
-On ${new Date().toISOString().slice(0, 10)}, with Node ${process.versions.node}. Every client reads the same bytes from a real HTTP server on loopback, with retries off, in
-a process of its own, and has four seconds an answer. The tools \`get_weather\` and \`get_time\` are declared.
+On ${new Date().toISOString().slice(0, 10)}, with Node ${process.versions.node}. Every client reads the same bytes from a real HTTP server on loopback, with retries off.
+Each client runs in its own process and gets four seconds for each answer. The tools \`get_weather\` and \`get_time\` are declared.
 
 ${rows.map(({ name, packages }) => `- ${name}: ${packages}`).join("\n")}
 
-The measure is kind to the others:
+The comparison favours the other clients:
 
-- Of the other clients only text, calls and the kind of ending are looked at. Bowline must also get reasoning, stop reasons,
-  error codes, retry delays, usage and opaque data right, and give the same events when the bytes are cut at every place, one
-  byte a chunk, and at 64 random sets of places.
-- An error is an error, whatever it says and whatever of the answer it loses.
-- "raw" is a plain loop over a client's stream that parses arguments strictly and reads the stop reason: nothing of an answer that
-  says it was cut counts as runnable, and one that says it was filtered or failed counts as an error. The same holds for
+- For the other clients, only text, calls and the kind of ending are compared. Bowline must also get reasoning, stop reasons,
+  error codes, retry delays, usage and opaque data right. It must give the same events when the bytes are cut at every place,
+  into single bytes, and at 64 random sets of places.
+- Any error counts as an error, whatever its message and however much of the answer it loses.
+- "raw" is a plain loop over a client's stream that parses arguments strictly and reads the stop reason. No call of an answer
+  that says it was cut counts as runnable. An answer that says it was filtered or failed counts as an error. The same holds for
   helpers, LangChain, pi-ai and Google's client, which hand calls over.
-- The AI SDK and openai's \`runTools\` (the helper, on chat) run tools themselves; what they ran is what counts.
-- A call under a name that no tool has, or with arguments that are no JSON object, is taken for visible, not for runnable.
+- The AI SDK and openai's \`runTools\` (the helper, on chat) run tools themselves; the calls that they ran are counted.
+- A call with a name that no tool has, or whose arguments are not a JSON object, counts as visible, not as runnable.
 
-The fixtures were written for Bowline's catalogue, so they hold what other clients were seen to get wrong; a client that does
-well on common servers can do badly here.
+The fixtures were written for Bowline's catalogue, so they contain mistakes that other clients were seen to make. A client that
+does well on common servers can do badly here.
 
 ## What Bowline fails
 
@@ -122,7 +122,7 @@ ${arguable.map((fixture) => `- ${escape(nameOf(fixture))} (${fixture.protocol}):
 `;
 }
 
-/** A fault quotes what a server sent, which may be anything. */
+/** Formats a fault as code. It may quote arbitrary text from a server. */
 function code(text: string): string {
   const plain = text.replaceAll(/[^ -~…]+/g, "?").replaceAll("`", "'");
   return `\`${plain}\``;

@@ -1,8 +1,8 @@
 /**
- * npm run conformance: every fixture through Bowline and, unless `--ours`, through the clients
- * people use today. `npm run conformance -- Q031 Q04` takes the fixtures whose name begins so and
- * shows each client's faults, as `--details` does for all. Only a whole run writes
- * docs/project/conformance.md. Exits 1 on any failure of Bowline's.
+ * npm run conformance: runs every fixture through Bowline and, unless `--ours` is given, through
+ * other popular clients. `npm run conformance -- Q031 Q04` selects the fixtures whose name starts
+ * with one of the words, and shows each client's faults; `--details` shows them for all. Only a
+ * full run writes docs/project/conformance.md. Exits with 1 if Bowline fails any fixture.
  */
 import { availableParallelism } from "node:os";
 import { nameOf, type Fixture, type ProtocolName } from "./fixture.ts";
@@ -47,7 +47,7 @@ async function runOurs(): Promise<Row> {
   return { name: "Bowline", packages: "this repository", verdicts };
 }
 
-/** As many clients at a time as there are processors. */
+/** Runs as many clients at a time as there are processors. */
 async function runPeers(clients: readonly PeerClient[]): Promise<Row[]> {
   const rows: Row[] = [];
   const waiting = [...clients.entries()];

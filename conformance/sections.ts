@@ -1,4 +1,4 @@
-/** All fixtures, by the sections of the catalogue. */
+/** All fixtures, grouped by the sections of the catalogue. */
 import { bodies } from "./cases/a-bodies.ts";
 import { framing } from "./cases/a-framing.ts";
 import { argumentsAndEnds } from "./cases/b-arguments.ts";

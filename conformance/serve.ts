@@ -1,6 +1,4 @@
-/**
- * Serves each fixture's bytes on loopback: any request below `/<n>/` is answered with fixture n.
- */
+/** Serves the fixtures on loopback: a request below `/<n>/` gets the bytes of fixture n. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +28,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // What a redirected client asks next, and anything a client asks beyond its call.
+  // The request after a redirect, and any other request that a client makes beyond its call.
   if (fixture === undefined || request.method !== "POST") {
     response
       .writeHead(fixture === undefined ? 404 : 200, { "content-type": "text/html" })

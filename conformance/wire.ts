@@ -1,7 +1,7 @@
-/** Well-formed pieces of each wire, so that a fixture shows only what is odd about it. */
+/** Well-formed pieces of each wire, so that a fixture shows only its own oddity. */
 type Json = Record<string, unknown>;
 
-/** One event a payload; text goes out as it stands. */
+/** Encodes one event for each payload. Strings are sent unchanged. */
 export function sse(...payloads: readonly unknown[]): string {
   return payloads
     .map(
@@ -34,7 +34,7 @@ export function finish(reason: unknown = "stop", more: Json = {}): Json {
   return chunk({}, reason, more);
 }
 
-/** One entry of `tool_calls`, with a good index and type unless told otherwise. */
+/** Returns one entry of `tool_calls`, by default with a valid index and type. */
 function toolCall(fields: Json): Json {
   const { name, arguments: args, ...rest } = fields;
   const fn = {
@@ -44,22 +44,22 @@ function toolCall(fields: Json): Json {
   return { index: 0, ...("id" in fields && { type: "function" }), ...rest, function: fn };
 }
 
-/** A chunk of tool calls. `undefined` leaves a field out. */
+/** Returns a chunk of tool calls. A field that is `undefined` is left out. */
 export function calls(...list: readonly Json[]): Json {
   return chunk({ tool_calls: list.map(toolCall) });
 }
 
-/** A chat answer: opened, and closed by `[DONE]`. */
+/** Returns a chat answer, with its first chunk and `[DONE]`. */
 export function chat(...payloads: readonly unknown[]): string {
   return sse(begin, ...payloads, "[DONE]");
 }
 
-/** A chat answer that only calls tools. */
+/** Returns a chat answer that only calls tools. */
 export function chatCalls(...payloads: readonly unknown[]): string {
   return chat(...payloads, finish("tool_calls"));
 }
 
-/** The plain good answer. */
+/** An ordinary successful answer. */
 export const chatHello = chat(say("Hel"), say("lo."), finish());
 
 // Messages
@@ -132,14 +132,14 @@ export function messageDelta(
 
 export const messageStop: Json = { type: "message_stop" };
 
-/** A Messages answer of these blocks. */
+/** Returns a Messages answer with these blocks. */
 export function message(reason: unknown, ...events: readonly Json[]): string {
   return named(messageStart(), ...events, messageDelta(reason), messageStop);
 }
 
 // Responses
 
-/** Events numbered in order. */
+/** Numbers the events in order. */
 export function numbered(...events: readonly Json[]): string {
   return named(...events.map((event, index) => ({ ...event, sequence_number: index })));
 }
@@ -242,7 +242,7 @@ export function argumentsDone(
   };
 }
 
-/** A message item, whole. */
+/** Returns a complete message item. */
 export function textItem(index: number, text: string): Json[] {
   const part = { type: "output_text", text, annotations: [], logprobs: [] };
   return [
@@ -255,7 +255,7 @@ export function textItem(index: number, text: string): Json[] {
   ];
 }
 
-/** A function call item, whole. */
+/** Returns a complete function call item. */
 export function callEvents(
   index: number,
   text: string,
@@ -274,7 +274,7 @@ export function callEvents(
 
 // generateContent
 
-/** Google ends lines by CR LF. */
+/** Google ends lines with CR LF. */
 export function google(...chunks: readonly unknown[]): string {
   return chunks.map((value) => `data: ${JSON.stringify(value)}\r\n\r\n`).join("");
 }

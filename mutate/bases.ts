@@ -9,7 +9,7 @@ import { applyMutation, dataOf } from "./mutation.ts";
 
 export interface Base {
   readonly wire: Wire;
-  /** Without a slash or a comma. */
+  /** Must not contain a slash or a comma. */
   readonly name: string;
   readonly body: Uint8Array;
 }
@@ -17,16 +17,16 @@ export interface Base {
 const folder =
   process.env["BOWLINE_RECORDINGS"] ?? resolve(import.meta.dirname, "../../shared/recordings");
 
-/** The event that begins an answer, in a file of several. */
+/** The event that starts an answer, in a file with several answers. */
 const beginnings: { readonly [wire in Wire]?: string } = {
   "anthropic-messages": "event: message_start",
   "openai-responses": "event: response.created",
 };
 
-/** Recordings out of which their authors cut events. */
+/** Recordings from which their authors removed events. */
 const shortened = ["openai-openai-phase.1.sse"];
 
-/** Every recorded answer of the wire; undefined where the folder is absent. */
+/** Returns every recorded answer of the wire, or undefined if the folder does not exist. */
 export function recordedAnswers(wire: Wire): Base[] | undefined {
   const index = join(folder, "index.json");
   if (!existsSync(index)) return undefined;
@@ -53,7 +53,7 @@ function answersOf(body: Buffer, beginning: string | undefined): Uint8Array[] {
   return answers.map((events) => Buffer.concat(events));
 }
 
-/** What is mutated: recordings with calls, and `count` generated answers. */
+/** Returns the answers to mutate: recordings with calls, and `count` generated answers. */
 export async function mutatedAnswers(wire: Wire, seed: number, count: number): Promise<Base[]> {
   const recorded = recordedAnswers(wire) ?? [];
   return [
@@ -62,19 +62,19 @@ export async function mutatedAnswers(wire: Wire, seed: number, count: number): P
   ];
 }
 
-/** What a legal stream holds. Throws for one that its acceptor refuses. */
+/** Returns the content of a legal stream. Throws if its acceptor refuses the stream. */
 export function heldBy(wire: Wire, body: Uint8Array): Held {
   const verdict = accept(wire, body);
   if (verdict.is !== "illegal") return verdict.held;
   throw new Error(`The acceptor of ${wire} refuses a legal stream: ${verdict.reason}`);
 }
 
-/** How many random streams of `peer-tests/grammar` are made for each one that is taken. */
+/** How many random streams of `peer-tests/grammar` are generated for each one that is used. */
 const SAMPLES = 10;
 
 /**
- * `count` generated answers: half of several calls, a quarter of one, and others. A smaller
- * count has the same first ones of each kind.
+ * Generates `count` answers: half with several calls, a quarter with one, and a quarter of others.
+ * A smaller count returns the first ones of each kind.
  */
 export async function generatedAnswers(wire: Wire, seed: number, count: number): Promise<Base[]> {
   const { events, framing, write } = await grammarOf(wire);
@@ -93,9 +93,9 @@ export async function generatedAnswers(wire: Wire, seed: number, count: number):
 }
 
 /**
- * What the grammars do not say: numbers of more digits than JavaScript has, where arguments are no
- * text; Responses without sequence numbers, as some servers send it, or with an output left empty,
- * as ChatGPT's backend does.
+ * Adds what the grammars do not generate. Google: numbers with more digits than JavaScript keeps.
+ * Responses: streams without sequence numbers, as some servers send them, and streams with an empty
+ * output, as ChatGPT's backend sends them.
  */
 function respell(wire: Wire, n: number, body: Buffer): Uint8Array {
   const text = body.toString();
@@ -116,7 +116,7 @@ interface Grammar {
   readonly write: (events: unknown, framing: unknown) => string;
 }
 
-/** By a path that is no literal: the grammars are JavaScript without types. */
+/** Imports by a computed path, because the grammars are JavaScript without types. */
 async function grammarOf(wire: Wire): Promise<Grammar> {
   const load = (file: string): Promise<Record<string, unknown>> =>
     import(new URL(`../peer-tests/grammar/${file}.mjs`, import.meta.url).href);

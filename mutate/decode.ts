@@ -1,4 +1,4 @@
-/** A stream read by this library, and its calls run by the real loop with tools that record. */
+/** Reads a stream with this library. The real loop runs its calls with tools that record them. */
 import { agentLoop, type AgentTool } from "@bowline/core/agent";
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";
 import { streamGoogleGenerate } from "@bowline/core/google-generate";
@@ -23,13 +23,16 @@ export interface Run {
 export interface Decoded {
   readonly text: string;
   readonly stopReason: AssistantMessage["stopReason"];
-  /** The code and message of an error. */
+  /** The error's code and message. */
   readonly error: string | undefined;
   /** The calls that ran. */
   readonly runs: readonly Run[];
 }
 
-/** One turn of an agent that is answered with these bytes. `tools` are the names it may call. */
+/**
+ * Runs one turn of an agent whose model answers with these bytes. `tools` are the names of its
+ * tools.
+ */
 export async function decode(
   wire: Wire,
   body: Uint8Array<ArrayBuffer>,

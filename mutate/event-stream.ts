@@ -1,19 +1,19 @@
-/** Server-sent events, read strictly: for acceptors, which must see what a lenient reader drops. */
+/** Reads server-sent events strictly, for acceptors, which must see what a lenient reader drops. */
 import type { Doubt } from "./acceptors/verdict.ts";
 
 export interface WireEvent {
-  /** The `event:` field; undefined without one. */
+  /** The `event:` field; undefined if there is none. */
   readonly name: string | undefined;
   readonly data: string;
-  /** The body ended before the empty line that ends an event. */
+  /** Whether the body ended before the empty line that ends an event. */
   readonly isCut: boolean;
 }
 
 const field = /^(data|event|id|retry)(?::|$) ?/;
 
 /**
- * The events that have data, one at a time, so that nothing behind a wire's last event is looked
- * at. Doubts a line that is neither a field of event streams nor a comment.
+ * Yields the events that have data, one at a time, so that nothing after a wire's last event is
+ * read. Doubts a line that is neither an SSE field nor a comment.
  */
 export function* readEvents(body: Uint8Array, doubt: Doubt): Generator<WireEvent> {
   const text = new TextDecoder().decode(body); // drops a byte order mark
@@ -29,11 +29,11 @@ export function* readEvents(body: Uint8Array, doubt: Doubt): Generator<WireEvent
     }
     if (line.startsWith(":")) continue;
     const [prefix, key] = field.exec(line) ?? [];
-    // The last line may be the beginning of a field's name.
+    // The last line may be the start of a field name.
     if (prefix === undefined && ended === "" && isBeginning(line))
       return yield { name, data: data.join("\n"), isCut: true };
     if (prefix === undefined || key === undefined) {
-      doubt("a line that is no field of an event stream", "text");
+      doubt("a line that is not a field of an event stream", "text");
       continue;
     }
     if (key === "data") data.push(line.slice(prefix.length));
@@ -50,7 +50,7 @@ function isBeginning(line: string): boolean {
   return ["data", "event", "id", "retry"].some((name) => name.startsWith(line));
 }
 
-/** A body in its events as bytes, each with the empty line that ends it. */
+/** Splits a body into its events as bytes, each with the empty line that ends it. */
 export function splitEvents(body: Uint8Array): Uint8Array[] {
   const text = Buffer.from(body).toString("latin1");
   const events: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** One mutant by its id: its bytes, what its acceptor says, what became of it. */
+/** Explains one mutant by its id: its bytes, the acceptor's verdict, and the library's result. */
 import { wires, type Wire } from "./acceptors/accept.ts";
 import { generatedAnswers, recordedAnswers, type Base } from "./bases.ts";
 import { tryMutant } from "./try-base.ts";
@@ -6,7 +6,7 @@ import { tryMutant } from "./try-base.ts";
 /** As many streams of a seed as a run can name. */
 const GENERATED = 200;
 
-/** Prints it. Resolves with the exit code: 1 for a finding, 2 for an id that names nothing. */
+/** Prints the mutant. Resolves to the exit code: 1 for a finding, 2 for an unknown id. */
 export async function explain(id: string): Promise<number> {
   const [, wireName, name = "", how = ""] = /^([^/]*)\/([^/]*)\/(.*)$/.exec(id) ?? [];
   const wire = wires.find((one) => one === wireName);

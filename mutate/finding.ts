@@ -1,26 +1,28 @@
-/** A mutant with which something is wrong. */
+/** A mutant that shows a problem. */
 import type { Problem } from "./judge.ts";
 
 export interface Finding {
-  /** For `--only`. */
+  /** The id for `--only`. */
   readonly id: string;
   readonly kind: Problem["kind"] | "unlisted" | "crashed";
   readonly text: string;
-  /** Illegal for this reason, doubtful for this one, or legal and of this kind. */
+  /** The acceptor's verdict, with the reason if illegal or doubtful, and the kind if legal. */
   readonly verdict: string;
-  /** How many bytes the stream has. */
+  /** The size of the stream in bytes. */
   readonly size: number;
-  /** The stream, of the smallest finding of its cause. */
+  /** The stream. Set only on the smallest finding of each cause. */
   readonly body?: string;
 }
 
-/** What the acceptor says of the stream; where that is nothing bad, what went wrong. */
+/**
+ * Returns the cause: the acceptor's reason for an illegal stream, else the verdict and the problem.
+ */
 export function causeOf({ kind, verdict, text }: Finding): string {
   if (kind === "rounded") return text;
   return verdict.startsWith("illegal") ? verdict : `${verdict}: ${text}`;
 }
 
-/** Groups by cause, the largest first; in each the smallest stream first. */
+/** Groups findings by cause: the largest group first, and in each the smallest stream first. */
 export function groupByCause(findings: readonly Finding[]): Finding[][] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -34,7 +36,9 @@ export function groupByCause(findings: readonly Finding[]): Finding[][] {
     .toSorted((a, b) => b.length - a.length);
 }
 
-/** All findings, with the stream of the smallest of each cause only: a run may find many. */
+/**
+ * Removes the streams of all findings but the smallest of each cause, since a run may have many.
+ */
 export function withSmallestBodies(findings: readonly Finding[]): Finding[] {
   return groupByCause(findings).flatMap((group) =>
     group.map((finding, n) => {

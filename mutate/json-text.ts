@@ -10,7 +10,7 @@ export type JsonNode = (
   | { readonly kind: "word"; readonly value: boolean | null }
 ) & { readonly start: number; readonly end: number };
 
-/** The value in a text; undefined if the text is no JSON. */
+/** Parses a text. Returns undefined if it is not JSON. */
 export function parseJsonText(text: string): JsonNode | undefined {
   try {
     JSON.parse(text);
@@ -20,7 +20,7 @@ export function parseJsonText(text: string): JsonNode | undefined {
   return new Reader(text).value();
 }
 
-/** Reads text that is known to be JSON. */
+/** Reads text that is known to be valid JSON. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -95,14 +95,14 @@ class Reader {
 }
 
 /**
- * One text for all JSON texts of the same value: keys sorted, numbers by their digits. Halves of a
- * character that JSON can hold and UTF-8 cannot are replaced.
+ * Returns the same text for all JSON texts of the same value: keys sorted, numbers by their digits.
+ * Half surrogate pairs, which JSON can hold and UTF-8 cannot, are replaced.
  */
 export function canonicalNode(node: JsonNode): string {
   return canonicalWith(node, canonicalNumber);
 }
 
-/** The same with numbers that JavaScript would round as texts, which is how a tool may get them. */
+/** Does the same, but quotes numbers that JavaScript would round, as a tool may receive them. */
 export function canonicalQuoted(node: JsonNode): string {
   return canonicalWith(node, (token) => {
     const exact = canonicalNumber(token);
@@ -129,7 +129,7 @@ function canonicalWith(node: JsonNode, numberOf: (token: string) => string): str
   }
 }
 
-/** The same text for a value of JavaScript. What JSON does not have is named as it prints. */
+/** Returns the same text for a JavaScript value. Values that JSON lacks are printed by `String`. */
 export function canonicalValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalValue).join(",")}]`;
   if (typeof value === "string") return JSON.stringify(value.toWellFormed());
@@ -148,7 +148,7 @@ function canonicalEntries(entries: readonly (readonly [string, string])[]): stri
   return `{${sorted.join(",")}}`;
 }
 
-/** `1.50e3` and `1500` are both `15e2`. */
+/** Normalises a number: `1.50e3` and `1500` both give `15e2`. */
 function canonicalNumber(token: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(token) ?? [];

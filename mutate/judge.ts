@@ -1,44 +1,48 @@
-/** Holds what this library made of a stream against what its acceptor says of it. */
+/** Compares what this library made of a stream with the acceptor's verdict. */
 import type { Held, HeldCall, Verdict } from "./acceptors/verdict.ts";
 import type { Decoded, Run } from "./decode.ts";
 import { canonicalNode, canonicalQuoted, canonicalValue, parseJsonText } from "./json-text.ts";
 
-/** What is wrong, worst first: `wrongRun` is a call that ran and must not have. */
+/** A problem. Kinds from worst to least: `wrongRun` is a call that ran and must not have. */
 export interface Problem {
   readonly kind: "wrongRun" | "goodEnd" | "lostCall" | "wrongText" | "refused" | "rounded";
   readonly text: string;
 }
 
-/** A held call as it may run. */
+/** A call of the answer, in the forms in which it may run. */
 interface Runnable {
   readonly call: HeldCall;
-  /** The arguments, and as JavaScript rounds them; undefined where they are no JSON object. */
+  /**
+   * The arguments, exact and as JavaScript rounds them; undefined if they are not a JSON object.
+   */
   readonly exact: string | undefined;
   readonly rounded: string | undefined;
-  /** The arguments with numbers that would be rounded as texts. */
+  /** The arguments, with numbers that would be rounded as strings. */
   readonly quoted?: string;
-  /** Whether the call must run, and may not be refused. */
+  /** Whether the call must run and may not be refused. */
   readonly isDue: boolean;
 }
 
-/** `whole` is what the stream held before it was mutated. */
+/**
+ * Returns the worst problem, or undefined. `whole` is the content of the stream before mutation.
+ */
 export function findProblem(verdict: Verdict, decoded: Decoded, whole: Held): Problem | undefined {
   const { calls } = verdict.is === "illegal" ? whole : verdict.held;
   return findWrong(verdict, decoded, whole) ?? findRounded(decoded.runs, withoutIds(calls));
 }
 
-/** The id of a call in an illegal stream may be what was mutated. */
+/** Removes ids, since the mutation may have changed the id of a call. */
 function withoutIds(calls: readonly HeldCall[]): HeldCall[] {
   return calls.map((call) => ({ ...call, id: undefined }));
 }
 
-/** Of two calls with one id, a decoder gives one a new id. */
+/** Removes ids that two calls share, since a decoder gives one of them a new id. */
 function withoutTwins(calls: readonly HeldCall[]): HeldCall[] {
   const isTwin = ({ id }: HeldCall): boolean => calls.filter((one) => one.id === id).length > 1;
   return calls.map((call) => (isTwin(call) ? { ...call, id: undefined } : call));
 }
 
-/** A call that ran as it is held, but for digits of its numbers. */
+/** Finds a call that ran as the answer has it, except for digits of its numbers. */
 function findRounded(runs: readonly Run[], calls: readonly HeldCall[]): Problem | undefined {
   const held = calls.map(toRunnable);
   const isRounded = runs.some((run) => {
@@ -71,19 +75,19 @@ function findWrong(verdict: Verdict, decoded: Decoded, whole: Held): Problem | u
 }
 
 /**
- * A call that runs is one that the loop takes for whole, so an end with calls that all are refused
- * is no good end: the model is told, and asked again.
+ * Returns whether the answer ended well. A running call is one that the loop considers complete. If
+ * all calls are refused, the ending is not good: the model is told and called again.
  */
 function endedWell({ stopReason, runs }: Decoded): boolean {
   return stopReason === "stop" || (stopReason === "toolUse" && runs.length > 0);
 }
 
-/** Whether there is nothing in it that could end well. */
+/** Returns whether the answer contains nothing that could end well. */
 function isEmpty({ text, calls }: Held): boolean {
   return text === "" && calls.every((call) => toRunnable(call).exact === undefined);
 }
 
-/** What differs from an answer that is there as a whole. */
+/** Returns the first difference from a complete answer. */
 function inexact({ runs, text, stopReason, error }: Decoded, held: Held): Problem | undefined {
   if (stopReason !== "stop" && stopReason !== "toolUse")
     return problem("refused", `ended as ${stopReason} (${(error ?? "").slice(0, 60)})`);
@@ -98,7 +102,7 @@ function inexact({ runs, text, stopReason, error }: Decoded, held: Held): Proble
     : problem("wrongText", "another text than the answer holds");
 }
 
-/** The first run that is not one of the calls, once each. */
+/** Returns a problem for the first run that is not one of the calls, each used once. */
 function wrongRun(runs: readonly Run[], calls: readonly HeldCall[]): Problem | undefined {
   const left = calls.map(toRunnable);
   for (const run of runs) {
@@ -114,7 +118,7 @@ function whyWrong(run: Run, calls: readonly HeldCall[], left: readonly Runnable[
   const same = left.find(({ call }) => isOf(run, call));
   if (same === undefined) return "a call ran that the answer does not hold";
   return same.exact === undefined
-    ? "a call ran whose arguments are no JSON object"
+    ? "a call ran whose arguments are not a JSON object"
     : "a call ran with other arguments";
 }
 
@@ -127,7 +131,7 @@ function isOf(run: Run, { id, name }: HeldCall): boolean {
   return run.name === name && (id === undefined || run.id === id);
 }
 
-/** A call without arguments may have nothing written for them, or null. */
+/** Converts a call. For a call without arguments, the text may be empty or null. */
 function toRunnable(call: HeldCall): Runnable {
   const text = call.arguments.trim();
   const written = text === "" || text === "null" ? "{}" : call.arguments;
@@ -146,8 +150,8 @@ function toRunnable(call: HeldCall): Runnable {
 }
 
 /**
- * Models write backslashes that escape nothing and raw control characters, and this library is
- * documented to take them for what they plainly are. Such a call may run; it need not.
+ * Repairs strings. Models write raw control characters and backslashes that escape nothing, and
+ * this library's documentation says that it repairs them. Such a call may run but need not.
  */
 function mendStrings(text: string): string {
   if (parseJsonText(text) !== undefined) return text;

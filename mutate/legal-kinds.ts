@@ -1,6 +1,6 @@
 /**
- * What a mutation may do to a stream that stays legal: nothing, or what nothing on the wire can
- * notice. The list is closed: a legal mutant of another kind means that its acceptor is too
+ * Lists what a mutation may do to a stream that stays legal: nothing, or a change that the wire
+ * cannot detect. The list is closed. A legal mutant of another kind means that its acceptor is too
  * lenient, or that a kind is missing here.
  */
 import type { Wire } from "./acceptors/accept.ts";
@@ -19,11 +19,11 @@ type Change =
 const fragments = ["lose", "double", "swap"] as const;
 
 /**
- * By which mutations each wire lets an answer change unnoticed. In Responses nothing goes
- * unnoticed: every text and every call is there again at the end. In chat a fragment can move to
- * another call, or behind `[DONE]`, and only the first and the last call can be lost, since the indices count them; in
- * Messages a call can be lost only with all its events. Gemini's parts have neither index nor end,
- * and a chunk that says why the answer ends may be the first one, with a cut behind it.
+ * The mutations by which an answer of each wire can change unnoticed. Responses repeats every text
+ * and call at the end, so there are none. In chat a fragment can move to another call or after
+ * `[DONE]`. Only the first and the last call can be lost, since the indices count them. In Messages
+ * a call can be lost only with all its events. Gemini's parts have neither index nor end. A chunk
+ * with the finish reason may be the first one there, followed by a cut.
  */
 const unnoticed: {
   readonly [wire in Wire]: { readonly [change in Change]?: readonly MutationKind[] };
@@ -52,9 +52,9 @@ const unnoticed: {
   },
 };
 
-/** Mutations of what carries nothing: pings, empty pieces, copies, ids that are not compared. */
+/** Mutations of events without content: pings, empty pieces, copies, ids that are not compared. */
 const harmless: readonly MutationKind[] = ["lose", "double", "swap", "move"];
-/** What comes behind a wire's last event is no part of the stream. Gemini's has none. */
+/** Whether an event ends the stream, so that anything after it is ignored. Gemini has none. */
 const isEndedByEvent: { readonly [wire in Wire]: boolean } = {
   "openai-chat": true,
   "anthropic-messages": true,
@@ -67,7 +67,7 @@ export interface LegalKind {
   readonly isListed: boolean;
 }
 
-/** The kind of a legal mutant. `whole` is what the stream held before. */
+/** Returns the kind of a legal mutant. `whole` is the content of the stream before mutation. */
 export function kindOf(
   wire: Wire,
   whole: Held,
@@ -103,7 +103,7 @@ function changesOf(whole: Held, held: Held): Change[] {
     const same = gone.findIndex((one) => withoutId(one) === withoutId(call));
     if (before.includes(call) || gone.length === 0) changes.add("call doubled");
     else changes.add(same === -1 ? "arguments" : "id");
-    // One that is not doubled takes the place of one that is gone.
+    // A call that is not a duplicate replaces a missing one.
     if (!before.includes(call)) gone.splice(Math.max(same, 0), 1);
   }
   if (gone.length > 0) changes.add("call lost");
@@ -118,7 +118,7 @@ function withoutId(key: string): string {
   return JSON.stringify((JSON.parse(key) as unknown[]).slice(1));
 }
 
-/** What is left of the one when each of the other is taken away once. */
+/** Removes each of `others` once from `keys`. */
 function without(keys: readonly string[], others: readonly string[]): string[] {
   const left = [...keys];
   for (const other of others) {

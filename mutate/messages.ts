@@ -1,4 +1,4 @@
-/** What the main thread and its workers say to each other. */
+/** The messages between the main thread and its workers. */
 import type { Wire } from "./acceptors/accept.ts";
 import type { Base } from "./bases.ts";
 import type { BaseResult } from "./try-base.ts";

@@ -1,32 +1,32 @@
 /**
- * Changes of a stream's events. Each is written as a text, so that an id of a mutant says how it
- * is made again: `lose:3`, `swap:2:9`, `move:4:index=1`.
+ * Changes to a stream's events. Each has a text form, so that the id of a mutant tells how to
+ * recreate it: `lose:3`, `swap:2:9`, `move:4:index=1`.
  */
 import type { Wire } from "./acceptors/accept.ts";
 import { find, targets } from "./targets.ts";
 
 export type Mutation =
   | { readonly kind: "lose"; readonly at: number }
-  /** A copy of the event, before the one at `to`. */
+  /** Inserts a copy of the event before the one at `to`. */
   | { readonly kind: "double"; readonly at: number; readonly to: number }
   | { readonly kind: "swap"; readonly at: number; readonly to: number }
-  /** An index or an id becomes another. `end` does the same to a word that ends the answer. */
+  /** Replaces an index or an id. `end` does the same to a finish reason. */
   | {
       readonly kind: "move" | "end";
       readonly at: number;
       readonly path: string;
       readonly value: string;
     }
-  /** A copy that says another end and nothing else, behind the event. */
+  /** Inserts a copy after the event that has another finish reason and no content. */
   | {
       readonly kind: "end-after";
       readonly at: number;
       readonly path: string;
       readonly value: string;
     }
-  /** The body ends here, `bytes` into the event. */
+  /** Ends the body `bytes` into the event. */
   | { readonly kind: "cut"; readonly at: number; readonly bytes: number }
-  /** An error before the event: the wire's own, a line of JSON, a line of text. */
+  /** Inserts an error before the event: the wire's own, a line of JSON, or a line of text. */
   | { readonly kind: "error-object" | "error-json" | "error-text"; readonly at: number };
 
 export type MutationKind = Mutation["kind"];
@@ -56,7 +56,7 @@ export function formatMutation(mutation: Mutation): string {
   }
 }
 
-/** Throws for a text that is no mutation. */
+/** Throws for a text that is not a mutation. */
 export function parseMutation(text: string): Mutation {
   const [, kind = "", place = "", rest = ""] = /^([\w-]+):(\d+)(?::(.*))?$/.exec(text) ?? [];
   const at = Number(place);
@@ -82,7 +82,7 @@ export function parseMutation(text: string): Mutation {
   }
 }
 
-/** The events after the mutation. */
+/** Returns the events after the mutation. */
 export function applyMutation(
   wire: Wire,
   events: readonly Uint8Array[],
@@ -112,7 +112,7 @@ export function applyMutation(
   }
 }
 
-/** The text of an event's data; of several lines, the first. */
+/** Returns the text of an event's data. If the data has several lines, returns the first. */
 export function dataOf(event: Uint8Array): string {
   return locateData(Buffer.from(event).toString())?.data ?? "";
 }
@@ -123,7 +123,7 @@ function locateData(text: string): { data: string; start: number } | undefined {
   return { data: match[1], start: match.index + match[0].length - match[1].length };
 }
 
-/** The event with a value replaced as text. A `type` is also the event's name. */
+/** Replaces a value in the event's text. For a `type`, changes the event's name too. */
 function respell(event: Uint8Array, path: string, value: string): Uint8Array {
   const text = Buffer.from(event).toString();
   const located = locateData(text);

@@ -1,20 +1,22 @@
-/** Which mutants of a stream are tried: single mutations and pairs, each kind as often as others. */
+/**
+ * Chooses the mutants of a stream to try: single mutations and pairs, with all kinds equally often.
+ */
 import type { Wire } from "./acceptors/accept.ts";
 import { applyMutation, dataOf, formatMutation, type Mutation } from "./mutation.ts";
 import { Random } from "./random.ts";
 import { endsOf, placesOf, targets } from "./targets.ts";
 
 export interface Mutant {
-  /** The mutations as a text, in the order in which they are made. */
+  /** The text form of the mutations, in the order in which they are applied. */
   readonly how: string;
   readonly mutations: readonly Mutation[];
   readonly events: readonly Uint8Array[];
 }
 
-/** How often another mutant is sought in vain before the plan ends. */
+/** How many failed attempts in a row end the plan. */
 const MAX_MISSES = 400;
 
-/** Up to `count` mutants, no two of the same bytes and none that is the stream itself. */
+/** Yields up to `count` mutants, all different from each other and from the stream itself. */
 export function* planMutants(
   wire: Wire,
   events: readonly Uint8Array[],
@@ -28,7 +30,7 @@ export function* planMutants(
     if (first === undefined) continue;
     const mutations = [first];
     let mutated = applyMutation(wire, events, first);
-    // Nothing follows a cut.
+    // A mutation after a cut would have no effect.
     const isSingle = made % 2 === 0 || first.kind === "cut";
     const second = isSingle ? undefined : planner.mutate(mutated);
     if (second !== undefined) {
@@ -51,9 +53,9 @@ function keyOf(events: readonly Uint8Array[]): string {
 class Planner {
   readonly #wire: Wire;
   readonly #random: Random;
-  /** What is known of an event by its bytes: streams of one plan share most of theirs. */
+  /** Cached facts about events, by their bytes: the streams of one plan share most events. */
   readonly #facts = new Map<Uint8Array, Facts>();
-  /** Values of indices and ids anywhere in the stream, by what they name. */
+  /** The values of indices and ids in the whole stream, by path. */
   readonly #values = new Map<string, Set<string>>();
 
   constructor(wire: Wire, random: Random) {
@@ -61,7 +63,7 @@ class Planner {
     this.#random = random;
   }
 
-  /** One mutation; undefined if the kind that was chosen has no place here. */
+  /** Returns one mutation, or undefined if the chosen kind does not apply here. */
   mutate(events: readonly Uint8Array[]): Mutation | undefined {
     if (events.length === 0) return undefined;
     const random = this.#random;
@@ -94,7 +96,10 @@ class Planner {
     }
   }
 
-  /** Events of one shape in a row count as one: an answer is mostly deltas. */
+  /**
+   * Chooses an event. Consecutive events of one shape count as one, since an answer is mostly
+   * deltas.
+   */
   #choose(events: readonly Uint8Array[]): number {
     const rows: number[][] = [];
     let shape: string | undefined;
@@ -158,11 +163,11 @@ class Planner {
 interface Facts {
   readonly shape: string;
   readonly places: readonly { path: string; value: string; name: string }[];
-  /** Paths of words that end the answer; an empty one is the whole data. */
+  /** Paths of finish reasons; "" stands for the whole data. */
   readonly ends: readonly string[];
 }
 
-/** The data without what differs from delta to delta: numbers, and texts that are no types. */
+/** Removes what differs between deltas: numbers, and strings that are not types. */
 function shapeOf(data: string): string {
   return data.replaceAll(
     /("type":"[^"]*")|"(?:[^"\\]|\\.)*"(?!\s*:)|[\d.]+/g,

@@ -1,4 +1,4 @@
-/** Random numbers that are the same again from the same seed. */
+/** Random numbers that are the same for the same seed. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = hashOf(seed);
   }
 
-  /** A whole number from 0 up to, and without, `limit`. */
+  /** Returns an integer from 0 up to, not including, `limit`. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -19,7 +19,7 @@ export class Random {
   }
 }
 
-/** FNV-1a. */
+/** The FNV-1a hash. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,8 +1,11 @@
-/** What a run found, for people: findings by cause, each with the smallest stream that shows it. */
+/**
+ * Prints what a run found, for people: findings by cause, each with the smallest stream that shows
+ * it.
+ */
 import { causeOf, groupByCause, type Finding } from "./finding.ts";
 import type { WireResult } from "./search.ts";
 
-/** Of one cause: how many are printed, and how much of the smallest one's bytes. */
+/** How many findings of a cause are printed, and how much of the smallest stream. */
 const EXAMPLES = 3;
 const MAX_BYTES = 2000;
 

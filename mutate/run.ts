@@ -1,11 +1,12 @@
-// npm run mutate: legal streams of the four wires with one or two events lost, doubled, swapped,
-// moved, cut or joined by an error; each mutant is read by an acceptor of its own and by this
-// library, and its calls are run. Exit code 1 on any finding.
-//   --quick           some hundred mutants a wire, for `npm run check`
-//   --seed=1          other mutants by another seed, the same ones by the same
-//   --wire=NAME       of one wire only
-//   --mutants=50000   distinct mutants for each wire, at least
-//   --only=ID         one mutant, with its bytes and what becomes of it
+// npm run mutate: takes legal streams of the four wires and loses, doubles, swaps, moves or cuts
+// one or two events, or adds an error.
+// Each mutant is read by an independent acceptor and by this library, and its calls are run. The
+// exit code is 1 on any finding.
+//   --quick           about a thousand mutants for each wire, for `npm run check`
+//   --seed=1          the same seed gives the same mutants
+//   --wire=NAME       one wire only
+//   --mutants=50000   the number of distinct mutants for each wire, at least
+//   --only=ID         one mutant, with its bytes and its result
 //   --json            a line of JSON for each finding and for each wire
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -63,7 +64,7 @@ async function searchAll(of: readonly Wire[]): Promise<number> {
   return conclude(results, say);
 }
 
-/** The exit code. A run that made fewer mutants than it was asked for has shown nothing. */
+/** Returns the exit code. A run that made fewer mutants than requested has shown nothing. */
 function conclude(results: readonly WireResult[], say: (line: string) => void): number {
   const short = results.filter(({ hashes }) => hashes.size < mutants);
   for (const { wire, hashes } of short)

@@ -7,7 +7,7 @@ import type { Answer, Task } from "./messages.ts";
 export interface SearchOptions {
   readonly wires: readonly Wire[];
   readonly seed: number;
-  /** Generated streams for each wire, and distinct mutants for each wire at least. */
+  /** The number of generated streams, and the least number of distinct mutants, for each wire. */
   readonly generated: number;
   readonly mutants: number;
   readonly workers: number;
@@ -23,7 +23,7 @@ export interface WireResult {
   readonly findings: Finding[];
 }
 
-/** A few more than are asked for: two streams may have mutants in common. */
+/** Makes a few more than requested, since two streams may share mutants. */
 const SPARE = 1.08;
 
 export async function search(options: SearchOptions): Promise<WireResult[]> {
@@ -41,7 +41,7 @@ class Search {
   readonly results: Map<Wire, WireResult>;
   readonly #options: SearchOptions;
   readonly #tasks: Task[];
-  /** Tasks that are not done: one of a wire's streams gives many. */
+  /** Unfinished tasks, including those that a wire's streams have added. */
   #pending: number;
   #waiting: (() => void)[] = [];
   #done = 0;
@@ -55,7 +55,7 @@ class Search {
     this.#pending = this.#tasks.length;
   }
 
-  /** Gives a thread one task after the other, until none is left. */
+  /** Gives a thread one task after the other until there are none left. */
   async work(thread: Worker): Promise<void> {
     for (let task = await this.#next(); task !== undefined; task = await this.#next()) {
       this.#take(await perform(thread, task));

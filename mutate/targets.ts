@@ -1,18 +1,18 @@
-/** What in an event of each wire names a place, and what says that the answer ends. */
+/** For each wire, the fields that hold an index or id, and those that end the answer. */
 import type { Wire } from "./acceptors/accept.ts";
 import { parseJsonText, type JsonNode } from "./json-text.ts";
 
 interface Targets {
-  /** Indices and ids, as paths with `*` for any place in a list. */
+  /** Paths of indices and ids; `*` stands for any position in a list. */
   readonly places: readonly string[];
-  /** Words that end an answer. A `type` counts only with one of the values given. */
+  /** Paths of finish reasons. A `type` counts only with one of the values in `endTypes`. */
   readonly ends: readonly string[];
   readonly endTypes: readonly string[];
-  /** What is emptied in a copy that only says another end. */
+  /** The fields to empty in a copy that only has another finish reason. */
   readonly content: readonly string[];
-  /** An end word that the wire does not know. */
+  /** Finish reasons that the wire does not know. */
   readonly unknownEnds: readonly string[];
-  /** An error as the wire has it. */
+  /** An error in the form of the wire. */
   readonly error: string;
 }
 
@@ -70,20 +70,20 @@ export const targets: { readonly [wire in Wire]: Targets } = {
   },
 };
 
-/** A value in an event's data. */
+/** A value in an event's data, with its path. */
 export interface Place {
   readonly path: string;
   readonly node: JsonNode;
 }
 
-/** The indices and ids of an event. */
+/** Returns the indices and ids of an event. */
 export function placesOf(wire: Wire, data: string): Place[] {
   return find(data, targets[wire].places).filter(
     ({ node }) => node.kind === "number" || node.kind === "string",
   );
 }
 
-/** The words of an event that end the answer. */
+/** Returns the values of an event that end the answer. */
 export function endsOf(wire: Wire, data: string): Place[] {
   const { ends, endTypes } = targets[wire];
   const [type] = find(data, ["type"]);
@@ -93,7 +93,7 @@ export function endsOf(wire: Wire, data: string): Place[] {
   return isLast && type ? [...words, type] : words;
 }
 
-/** Values at paths in which `*` is any place in a list. */
+/** Returns the values at paths in which `*` stands for any position in a list. */
 export function find(data: string, patterns: readonly string[]): Place[] {
   const root = parseJsonText(data);
   if (root === undefined) return [];

@@ -1,4 +1,4 @@
-/** All mutants of one stream, tried. */
+/** Tries all mutants of one stream. */
 import { createHash } from "node:crypto";
 import { accept, type Wire } from "./acceptors/accept.ts";
 import type { Held, Verdict } from "./acceptors/verdict.ts";
@@ -13,13 +13,13 @@ import { planMutants, type Mutant } from "./plan.ts";
 
 export interface BaseResult {
   readonly findings: Finding[];
-  /** How many mutants had which verdict. */
+  /** The number of mutants with each verdict. */
   readonly verdicts: Record<string, number>;
-  /** A hash for each mutant, to count those that differ. */
+  /** A hash for each mutant, to count distinct ones. */
   readonly hashes: string[];
 }
 
-/** What came of one mutant. */
+/** The result of one mutant. */
 export interface Outcome {
   readonly body: Buffer<ArrayBuffer>;
   readonly verdict: Verdict;
@@ -30,7 +30,7 @@ export interface Outcome {
   readonly problem: Pick<Finding, "kind" | "text"> | undefined;
 }
 
-/** The stream itself is tried first: an acceptor and a decoder must agree on it. */
+/** Tries the stream itself first, since its acceptor and the decoder must agree on it. */
 export async function tryBase(base: Base, count: number, seed: string): Promise<BaseResult> {
   const findings: Finding[] = [];
   const verdicts: Record<string, number> = {};
@@ -51,7 +51,7 @@ export async function tryBase(base: Base, count: number, seed: string): Promise<
   return { findings: withSmallestBodies(findings), verdicts, hashes };
 }
 
-/** One mutant, by the part of its id that says how it is made. */
+/** Tries one mutant, given the part of its id that tells how it is made. */
 export async function tryMutant(base: Base, how: string): Promise<Outcome> {
   const mutations = how === "" ? [] : how.split(",").map(parseMutation);
   const events = mutations.reduce(

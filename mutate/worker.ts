@@ -1,4 +1,4 @@
-/** A thread that makes the streams of a wire, or tries the mutants of one. */
+/** A thread that creates the streams of a wire, or tries the mutants of one stream. */
 import { parentPort } from "node:worker_threads";
 import { mutatedAnswers } from "./bases.ts";
 import type { Answer, Task } from "./messages.ts";
@@ -6,7 +6,7 @@ import { tryBase } from "./try-base.ts";
 
 parentPort?.on("message", (task: Task) => void answer(task));
 
-/** A rejection is the thread's error event, and ends the run. */
+/** A rejection becomes the thread's error event, and ends the run. */
 async function answer(task: Task): Promise<void> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(await perform(task));

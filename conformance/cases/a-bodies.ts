@@ -158,13 +158,13 @@ export const bodies = [
     },
     {
       id: "Q022",
-      title: "a page behind blank lines, labelled as a stream",
+      title: "a page after blank lines, labelled as a stream",
       body: `\n\n ${page}`,
       expect: { ...noAnswer, errorMessage: /Sign in to the network/ },
     },
     {
       id: "Q022",
-      title: "a page whose title is that of a 502",
+      title: "a page with the title of a 502 error",
       body: page.replace("Sign in to the network", "502 Bad Gateway"),
       headers: { "content-type": "text/html" },
       expect: { ends: "error", errorMessage: /502 Bad Gateway/, retryable: true },

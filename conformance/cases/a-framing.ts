@@ -345,7 +345,7 @@ export const framing = [
       title: "one newline between events",
       body: message("end_turn", ...textBlock(0, "Hello.")).replaceAll("\n\n", "\n"),
       expect: hello,
-      note: "By the rules of event streams this is one event of several lines; the catalogue asks to read the lines one by one.",
+      note: "In the event stream standard this is one event of several lines; the catalogue asks to read each line as an event.",
     },
   ]),
   ...fixtures("openai-responses", [

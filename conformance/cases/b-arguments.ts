@@ -42,7 +42,7 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     title: "arguments as an array",
     body: chatCalls(one(["Oslo"])),
     expect: refused,
-    note: "An array is complete and still no object; the catalogue says only to stringify it.",
+    note: "An array is complete but not an object; the catalogue only says to stringify it.",
   },
   { id: "Q047", title: "whole arguments in one chunk", body: chatCalls(whole), expect: runsOslo },
   ...[null, "", undefined].map((args) => ({
@@ -81,7 +81,7 @@ export const argumentsAndEnds = fixtures("openai-chat", [
     title: "cumulative arguments, the last repeated",
     body: chatCalls(one('{"city":'), more(osloText), more(osloText)),
     expect: runsOslo,
-    note: "The catalogue asks for a longer snapshot; a repeated one is its natural end.",
+    note: "The catalogue expects each snapshot to be longer; a repeated one is the natural end.",
   },
   {
     id: "Q050",
@@ -109,7 +109,7 @@ export const argumentsAndEnds = fixtures("openai-chat", [
   },
   {
     id: "Q052",
-    title: "a raw tab and a bad escape",
+    title: "a raw tab and an invalid escape",
     body: chatCalls(one('{"city":"a\tb\\d+"}')),
     expect: runs({ city: "a\tb\\d+" }),
   },
@@ -151,7 +151,7 @@ export const argumentsAndEnds = fixtures("openai-chat", [
   },
   {
     id: "Q054",
-    title: "an end tag on a line of its own",
+    title: "an end tag on a separate line",
     body: chatCalls(one(osloText), more("\n</tool"), more("_call>\n")),
     expect: runsOslo,
   },

@@ -1,4 +1,4 @@
-/** Section B: what a call is called (Q037 to Q045, Q055, Q070). */
+/** Section B: ids and names of calls (Q037 to Q045, Q055, Q070). */
 import { fixtures, oslo, osloText, rome, romeText, runsBoth, runsOslo } from "../fixture.ts";
 import { calls, chat, chatCalls, chunk, finish, say } from "../wire.ts";
 
@@ -143,7 +143,7 @@ export const names = fixtures("openai-chat", [
   },
   {
     id: "Q045",
-    title: "name null for good",
+    title: "name always null",
     body: chatCalls(calls({ index: 0, id: "a", name: null, arguments: osloText })),
     expect: { ends: "done", refusedCalls: 1 },
   },
@@ -158,7 +158,7 @@ export const names = fixtures("openai-chat", [
   },
   {
     id: "Q045",
-    title: "an entry that is no object",
+    title: "an entry that is not an object",
     body: chat(
       chunk({ tool_calls: [null] }),
       calls({ index: 0, id: "a", name, arguments: osloText }),
@@ -201,10 +201,10 @@ export const names = fixtures("openai-chat", [
   })),
   {
     id: "Q070",
-    title: "a prefix that leads to no declared tool stays",
+    title: "a prefix stays if no declared tool matches",
     body: chatCalls(calls({ index: 0, id: "a", name: "functions.delete_all:0", arguments: "{}" })),
     expect: { ends: "done" },
-    note: "The call is handed over under a name that no tool has, and an agent answers it with an error.",
+    note: "No tool has the name of this call, so an agent answers it with an error.",
   },
   {
     id: "Q033",

@@ -64,10 +64,10 @@ export const errors = [
     },
     {
       id: "Q100",
-      title: "error null is no error",
+      title: "error null does not count as an error",
       body: sse(begin, { ...say("Hello."), error: null }, finish(), "[DONE]"),
       expect: { ends: "done", text: "Hello." },
-      note: "Not in the catalogue: the other side of its rule that an error field wins.",
+      note: "Not in the catalogue. It is the reverse of the rule that an error field takes precedence.",
     },
     {
       id: "Q101",
@@ -126,7 +126,7 @@ export const errors = [
       title: "the model rejects its own call",
       body: `event: error\n${sse({ error: { message: "Failed to call a function. See failed_generation.", type: "invalid_request_error", code: "tool_use_failed", failed_generation: "<function=get_weather>{}", status_code: 400 } })}`,
       expect: { ends: "error", errorMessage: /Failed to call a function/, retryable: true },
-      note: "The catalogue asks to try again once or twice, or to recover the text.",
+      note: "The catalogue asks to retry once or twice, or to recover the text.",
     },
   ]),
   ...fixtures("anthropic-messages", [

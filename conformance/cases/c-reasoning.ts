@@ -62,7 +62,7 @@ export const reasoning = fixtures("openai-chat", [
   })),
   {
     id: "Q085",
-    title: "an odd reasoning object costs not the text beside it",
+    title: "an odd reasoning object does not affect the text beside it",
     body: chat(delta({ reasoning: { effort: 3 }, content: "Hello." }), finish()),
     expect: hello,
   },
@@ -92,21 +92,21 @@ export const reasoning = fixtures("openai-chat", [
       finish(),
     ),
     expect: { ...thinks, keeps: ["reasoning.text", '"text":"hm"'] },
-    note: "The catalogue asks to keep them; that their text is also shown is our reading.",
+    note: "The catalogue asks to keep them; showing their text too is our interpretation.",
   },
   {
     id: "Q087",
     title: "think tags pass through by default",
     body: chat(say("<thi"), say("nk>hm</think>Hi"), finish()),
     expect: { ends: "any" },
-    note: "The catalogue makes the splitter an option; only that nothing is lost or run is checked.",
+    note: "In the catalogue the splitter is optional, so this checks only that nothing is lost or run.",
   },
   {
     id: "Q088",
     title: "a closing tag only",
     body: chat(say("hm</think>Hi"), finish()),
     expect: { ...done, text: "hm</think>Hi" },
-    note: "The catalogue: an option, and no guess without it.",
+    note: "In the catalogue this is optional; without the option a client must not guess.",
   },
   {
     id: "Q089",
@@ -140,7 +140,7 @@ export const reasoning = fixtures("openai-chat", [
     title: "a refusal in its own field",
     body: chat(delta({ refusal: "I can" }), delta({ refusal: "not." }), finish()),
     expect: { ends: "error", text: "I cannot.", errorCode: ["refusal"] },
-    note: "A refusal is an error of ours; a client that shows the refusal's text as the answer is arguably right too.",
+    note: "Bowline reports a refusal as an error; a client that shows the refusal as the answer is arguably right too.",
   },
   {
     id: "Q091",
@@ -169,10 +169,10 @@ export const reasoning = fixtures("openai-chat", [
   },
   {
     id: "Q092",
-    title: "stop and nothing else",
+    title: "stop without any content",
     body: chat(finish()),
     expect: { ends: "error", errorCode: ["empty_response"] },
-    note: "Some agents take an empty answer after tool results as the end of the turn.",
+    note: "Some agents treat an empty answer after tool results as the end of the turn.",
   },
   {
     id: "Q092",
@@ -325,6 +325,6 @@ export const reasoning = fixtures("openai-chat", [
       }),
     ),
     expect: { ...hello, usage: { cacheRead: 4, output: 7 } },
-    note: "Whether input is then 0 or the 3 that were given is left open: some servers do not count the cache into the prompt.",
+    note: "The catalogue does not say whether input is then 0 or the reported 3: some servers do not count the cache as part of the prompt.",
   },
 ]);

@@ -122,7 +122,7 @@ export const blocks = fixtures("anthropic-messages", [
   },
   {
     id: "Q152",
-    title: "text at an index behind a gap",
+    title: "text at an index after a gap",
     body: message("end_turn", ...textBlock(3, "Hello.")),
     expect: hello,
   },
@@ -192,7 +192,7 @@ export const blocks = fixtures("anthropic-messages", [
     title: "input of a call that never started",
     body: message("tool_use", ...textBlock(0, "Hel"), inputDelta(1, osloText), blockStop(1)),
     expect: { ends: "any" },
-    note: "The call has no name and cannot run; whether that is an error of the answer or a refused call is open.",
+    note: "The call has no name and cannot run. The catalogue does not say whether that fails the answer or only the call.",
   },
   {
     id: "Q154",
@@ -239,7 +239,7 @@ export const blocks = fixtures("anthropic-messages", [
   },
   {
     id: "Q155",
-    title: "thinking kept to the byte",
+    title: "thinking preserved byte for byte",
     body: message(
       "end_turn",
       thinking(0),
@@ -340,7 +340,7 @@ export const blocks = fixtures("anthropic-messages", [
       ...toolBlock(1, romeText, { id: "x" }),
     ),
     expect: runsBoth,
-    note: "The entry is about requests; that two calls of one answer need two ids is Q040's rule.",
+    note: "The entry is about requests; Q040 says that two calls of one answer need two ids.",
   },
   {
     id: "Q153",

@@ -1,4 +1,4 @@
-/** Section E: Anthropic Messages, what is new and how it ends (Q147, Q160 to Q166). */
+/** Section E: Anthropic Messages, new features and endings (Q147, Q160 to Q166). */
 import { done, fixtures, hello, osloText, runsOslo } from "../fixture.ts";
 import {
   blockDelta,
@@ -82,7 +82,7 @@ export const messageEndings = fixtures("anthropic-messages", [
   },
   {
     id: "Q161",
-    title: "a server's own tool is never run",
+    title: "a tool of the server is never run",
     body: message(
       "end_turn",
       serverTool,
@@ -146,7 +146,7 @@ export const messageEndings = fixtures("anthropic-messages", [
     title: "a refusal",
     body: message("refusal", ...textBlock(0, "Hel")),
     expect: { ends: "error", text: "Hel", errorCode: ["refusal"] },
-    note: "The catalogue asks for a distinct outcome; a client that ends well with the reason refusal shows it too.",
+    note: "The catalogue asks for a distinct outcome; a client that succeeds with the reason refusal provides one too.",
   },
   {
     id: "Q163",
@@ -203,9 +203,9 @@ export const messageEndings = fixtures("anthropic-messages", [
   },
   {
     id: "Q092",
-    title: "end_turn and nothing else",
+    title: "end_turn without any content",
     body: message("end_turn"),
     expect: { ends: "error", errorCode: ["empty_response"] },
-    note: "Claude ends so after tool results at times; the catalogue asks to tell it from success.",
+    note: "Claude sometimes ends like this after tool results; the catalogue asks to distinguish it from success.",
   },
 ]);

@@ -302,7 +302,7 @@ export const responseItems = fixtures("openai-responses", [
       completed([messageItem("", { content: [refusal] })]),
     ),
     expect: { ends: "error", text: "I cannot.", errorCode: ["refusal", "content_filtered"] },
-    note: "A refusal is an error of ours; a client that shows the refusal's text as the answer is arguably right too.",
+    note: "Bowline reports a refusal as an error; a client that shows the refusal as the answer is arguably right too.",
   },
   {
     id: "Q199",

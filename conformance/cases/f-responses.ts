@@ -85,7 +85,7 @@ export const responses = fixtures("openai-responses", [
     title: "[DONE] instead of completed",
     body: `${numbered(created, ...callEvents(0, osloText))}data: [DONE]\n\n`,
     expect: { ends: "error" },
-    note: "The catalogue calls [DONE] a no-op on this wire, and the end without completed a truncation.",
+    note: "The catalogue treats [DONE] as a no-op on this wire, and an end without completed as a truncation.",
   },
   {
     id: "Q179",

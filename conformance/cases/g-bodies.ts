@@ -44,7 +44,7 @@ export const googleBodies = fixtures("google-generate", [
   },
   {
     id: "Q210",
-    title: "STOP with nothing",
+    title: "STOP without any content",
     body: google({
       candidates: [{ content: { role: "model" }, finishReason: "STOP", index: 0 }],
       usageMetadata: googleUsage,
@@ -77,13 +77,13 @@ export const googleBodies = fixtures("google-generate", [
   },
   {
     id: "Q211",
-    title: "never a reason",
+    title: "no finish reason",
     body: google(parts([{ text: "Hel" }])),
     expect: { ...truncated, text: "Hel" },
   },
   {
     id: "Q211",
-    title: "never a reason, after a call",
+    title: "no finish reason, after a call",
     body: google(parts([call])),
     expect: truncated,
   },
@@ -241,13 +241,13 @@ export const googleBodies = fixtures("google-generate", [
     title: "MAX_TOKENS after a call",
     body: google(parts([call], "MAX_TOKENS")),
     expect: { ...done, stopReason: "length" },
-    note: "Whether the call was whole cannot be seen; the second rule of the catalogue says never to run what length cut.",
+    note: "Nothing shows whether the call was complete; the catalogue's second rule says never to run a call of an answer cut by length.",
   },
   {
     id: "Q202",
     title: "args as text",
     body: google(parts([{ functionCall: { name: "get_weather", args: osloText } }], "STOP")),
     expect: { ends: "any", calls: [oslo] },
-    note: "Not in the catalogue for this wire; Q046's rule the other way round.",
+    note: "Not in the catalogue for this wire; it is the reverse of Q046.",
   },
 ]);

@@ -94,7 +94,7 @@ export const googleGenerate = fixtures("google-generate", [
   },
   {
     id: "Q205",
-    title: "a signature on text is no thought",
+    title: "a signature on text does not make it a thought",
     body: google(parts([{ text: "Hello.", thoughtSignature: "c2ln" }], "STOP")),
     expect: { ...hello, thinking: "", keeps: ["c2ln"] },
   },
@@ -144,7 +144,7 @@ export const googleGenerate = fixtures("google-generate", [
     title: `the reason ${reason} with a call`,
     body: google(parts([call], reason)),
     expect: { ends: "error" } as const,
-    note: "The catalogue maps it to an invalid call, and says to run none only of MALFORMED_FUNCTION_CALL.",
+    note: "The catalogue maps it to an invalid call, but forbids running the call only for MALFORMED_FUNCTION_CALL.",
   })),
   {
     id: "Q208",
@@ -157,7 +157,7 @@ export const googleGenerate = fixtures("google-generate", [
     title: "the reason LANGUAGE",
     body: google(parts([{ text: "Hel" }], "LANGUAGE")),
     expect: { ends: "any", text: "Hel" },
-    note: "Filtered or other: the catalogue leaves it open.",
+    note: "The catalogue does not say whether such an answer was filtered.",
   },
   {
     id: "Q208",

@@ -109,12 +109,12 @@ const cut = (body: string): Omit<Fixture, "protocol"> => ({
   headers: asJson,
   expect: truncated,
 });
-/** An answer of nothing that a limit cut, with no token written. */
+/** An empty answer that a limit cut before the first token. */
 const noRoom = (body: string): Omit<Fixture, "protocol"> => ({
   id: "Q244",
   title: "length and not a token",
   body,
-  // A client that reports the limit as its stop reason shows that something is missing, though not
+  // A client that reports the limit as its stop reason shows that something is missing, but not
   // what.
   expect: { ends: "any", errorCode: ["context_overflow"], retryable: false },
 });
@@ -175,7 +175,7 @@ export const transportBodies = [
       body: chatHello,
       after: "reset",
       expect: hello,
-      note: "By Q016: what [DONE] ended needs no more bytes.",
+      note: "Q016 says that an answer needs no more bytes after [DONE].",
     },
     {
       id: "Q238",
@@ -203,7 +203,7 @@ export const transportBodies = [
       body: whole("\n\ndata: [DONE]\n\n"),
       headers: asJson,
       expect: hello,
-      note: "The catalogue names white space and [DONE]; this is the same as an event.",
+      note: "The catalogue lists white space and [DONE] after JSON; here [DONE] is an event.",
     },
     {
       id: "Q239",
@@ -284,7 +284,7 @@ export const transportBodies = [
       body: message("end_turn", ...textBlock(0, "Hello.")),
       after: "reset",
       expect: hello,
-      note: "By the rule of Q016, on this wire.",
+      note: "The rule of Q016, applied to this wire.",
     },
     {
       id: "Q229",

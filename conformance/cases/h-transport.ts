@@ -1,4 +1,4 @@
-/** Section H: what status and headers say (Q220 to Q229). */
+/** Section H: statuses and headers (Q220 to Q229). */
 import { fixtures, type Expectation, type Fixture } from "../fixture.ts";
 
 const asJson = { "content-type": "application/json" };

@@ -13,7 +13,7 @@ const entry = (id: string, args: string): object => ({
   type: "function",
   function: { name, arguments: args },
 });
-/** The calls must not run, and the user hears why. */
+/** The calls must not run, and the error tells the user why. */
 const distrusted = { ends: "error", errorCode: ["stream_corrupt"], retryable: true } as const;
 const unknownEnd = { ends: "error", errorCode: ["unexpected_response"] } as const;
 const said = /Provider broke/;
@@ -43,39 +43,39 @@ export const chatProof = fixtures("openai-chat", [
   },
   {
     id: "P01",
-    title: "a call begun again under its id at the next index",
+    title: "a call started again with the same id at the next index",
     body: chatCalls(
       calls({ index: 0, id: "a", name, arguments: "" }),
       calls({ index: 1, id: "a", name, arguments: osloText }),
     ),
     expect: distrusted,
-    note: "mudler/LocalAI#9722. A client that runs the second alone may be right, too.",
+    note: "mudler/LocalAI#9722. A client that runs only the second call may be right, too.",
   },
   {
     id: "P02",
-    title: "whole arguments behind their fragments, with the name",
+    title: "whole arguments after their fragments, with the name",
     body: chatCalls(
       calls({ index: 0, id: "a", name, arguments: p1 }),
       calls({ index: 0, arguments: p2 }),
       calls({ index: 0, name, arguments: osloText }),
     ),
     expect: distrusted,
-    note: "The shape of vllm-project/vllm#51697. A client that runs the call once may be right, too.",
+    note: "As in vllm-project/vllm#51697. A client that runs the call once may be right, too.",
   },
   {
     id: "P02",
-    title: "whole arguments behind their fragments, with the name and another id",
+    title: "whole arguments after their fragments, with the name and another id",
     body: chatCalls(
       calls({ index: 0, id: "a", name, arguments: p1 }),
       calls({ index: 0, arguments: p2 }),
       calls({ index: 0, id: "b", name, arguments: osloText }),
     ),
     expect: distrusted,
-    note: "The shape of vllm-project/vllm#51697. A client that runs the call once may be right, too.",
+    note: "As in vllm-project/vllm#51697. A client that runs the call once may be right, too.",
   },
   {
     id: "P03",
-    title: "equal calls under ids and indexes of their own",
+    title: "equal calls with different ids and indexes",
     body: chatCalls(
       calls({ index: 0, id: "a", name, arguments: osloText }),
       calls({ index: 1, id: "b", name, arguments: osloText }),
@@ -87,14 +87,14 @@ export const chatProof = fixtures("openai-chat", [
     title: `the end ${reason} after a call`,
     body: chat(whole, finish(reason)),
     expect: { ends: "error" } as const,
-    note: "watsonx.ai documents the first; langchain-ai/langchain-aws#937 has the second.",
+    note: "watsonx.ai documents cancelled; langchain-ai/langchain-aws#937 reports guardrail_intervened.",
   })),
   ...["time_limit", "token_limit"].map((reason) => ({
     id: "P04",
     title: `the end ${reason} after a call`,
     body: chat(whole, finish(reason)),
     expect: { ...done, stopReason: "length" } as const,
-    note: "Ends that watsonx.ai documents.",
+    note: "watsonx.ai documents this finish reason.",
   })),
   {
     id: "P05",
@@ -178,7 +178,7 @@ export const chatProof = fixtures("openai-chat", [
   },
   {
     id: "P08",
-    title: "text and a call in choices of their own indexes",
+    title: "text and a call in choices with different indexes",
     body: sse(
       chunk({}, null, { choices: [choice(0, { role: "assistant", content: "Hello." })] }),
       chunk({}, null, { choices: [choice(1, callDelta("a", p1))] }),
@@ -200,7 +200,7 @@ export const chatProof = fixtures("openai-chat", [
       "[DONE]",
     ),
     expect: { ...distrusted, text: "Hello." },
-    note: "A part of the answer, or another answer: nothing says which. To leave the call out is arguably right.",
+    note: "Nothing shows whether the call belongs to this answer or to another. Leaving it out is arguably right.",
   },
   {
     id: "P09",
@@ -224,7 +224,7 @@ export const chatProof = fixtures("openai-chat", [
   })),
   {
     id: "P10",
-    title: "a code of 0 beside usage is no error",
+    title: "a code of 0 beside usage does not count as an error",
     body: chat(whole, finish("tool_calls"), {
       code: 0,
       message: "",
@@ -246,7 +246,7 @@ export const chatProof = fixtures("openai-chat", [
   },
   {
     id: "P11",
-    title: "a bare line of text that says of a failure, then [DONE]",
+    title: "a bare line of text that reports a failure, then [DONE]",
     body: `${sse(begin, whole)}Internal Server Error: Provider broke\n\n${sse("[DONE]")}`,
     expect: broke,
   },
@@ -279,7 +279,7 @@ export const chatProof = fixtures("openai-chat", [
     title: "an id of 19 digits that the model did not quote",
     body: chatCalls(calls({ index: 0, id: "a", name, arguments: '{"city":1234567890123456789}' })),
     expect: { ...done, calls: [{ name, arguments: { city: "1234567890123456789" } }] },
-    note: "The tool wants a text. To hand over the number is right where its digits are kept.",
+    note: "The tool expects a string. Passing the number is right if its digits are kept.",
   },
   {
     id: "P12",
@@ -290,14 +290,14 @@ export const chatProof = fixtures("openai-chat", [
       "[DONE]",
     ),
     expect: { ...done, calls: [{ name, arguments: { city: "1234567890123456789" } }] },
-    note: "The tool wants a text. To hand over the number is right where its digits are kept.",
+    note: "The tool expects a string. Passing the number is right if its digits are kept.",
   },
   {
     id: "P13",
     title: "the arguments null",
     body: chatCalls(calls({ index: 0, id: "a", name, arguments: "null" })),
     expect: { ...done, calls: [{ name, arguments: {} }] },
-    note: "rivet-dev/agent-os#2042, of a tool without parameters.",
+    note: "rivet-dev/agent-os#2042, for a tool without parameters.",
   },
   {
     id: "P14",
@@ -312,7 +312,7 @@ export const chatProof = fixtures("openai-chat", [
   },
   {
     id: "P14",
-    title: "the rest of a name behind the arguments",
+    title: "the rest of a name after the arguments",
     body: chatCalls(
       calls({ index: 0, id: "a", name: "get_weather", arguments: p1 }),
       calls({ index: 0, name: "_map", arguments: p2 }),
@@ -322,7 +322,7 @@ export const chatProof = fixtures("openai-chat", [
   },
   {
     id: "P15",
-    title: "calls in a whole message behind streamed text",
+    title: "calls in a whole message after streamed text",
     body: chat(say("Hello."), {
       ...chunk({}),
       choices: [
@@ -337,7 +337,7 @@ export const chatProof = fixtures("openai-chat", [
   },
   {
     id: "P16",
-    title: "thoughts and no answer",
+    title: "thinking without an answer",
     body: chat(chunk({ reasoning_content: "hm" }), finish()),
     expect: { ends: "error", errorCode: ["empty_response"], retryable: true, thinking: "hm" },
   },

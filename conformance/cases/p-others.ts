@@ -34,7 +34,7 @@ import {
   toolStart,
 } from "../wire.ts";
 
-/** The calls must not run, and the user hears why. */
+/** The calls must not run, and the error tells the user why. */
 const distrusted = { ends: "error", errorCode: ["stream_corrupt"], retryable: true } as const;
 const unknownEnd = { ends: "error", errorCode: ["unexpected_response"] } as const;
 const broke = { ends: "error", errorMessage: /Provider broke/ } as const;
@@ -50,7 +50,7 @@ export const otherProof = [
       title: "a call started twice",
       body: message("tool_use", toolStart(0), toolStart(0), inputDelta(0, osloText), blockStop(0)),
       expect: distrusted,
-      note: "Of the class of BerriAI/litellm#33224. A client that runs the second alone may be right, too.",
+      note: "Similar to BerriAI/litellm#33224. A client that runs only the second call may be right, too.",
     },
     {
       id: "P20",
@@ -67,7 +67,7 @@ export const otherProof = [
     },
     {
       id: "P20",
-      title: "the input of a call behind its stop",
+      title: "the input of a call after its stop",
       body: message("tool_use", toolStart(0), blockStop(0), inputDelta(0, osloText)),
       expect: distrusted,
     },
@@ -98,7 +98,7 @@ export const otherProof = [
     },
     {
       id: "P21",
-      title: "a call behind the stop reason",
+      title: "a call after the stop reason",
       body: named(messageStart(), messageDelta("end_turn"), ...toolBlock(0, osloText), messageStop),
       expect: distrusted,
     },
@@ -161,11 +161,11 @@ export const otherProof = [
         ...done,
         calls: [{ name: "get_weather", arguments: { city: "1234567890123456789" } }],
       },
-      note: "The tool wants a text. To hand over the number is right where its digits are kept.",
+      note: "The tool expects a string. Passing the number is right if its digits are kept.",
     },
     {
       id: "P16",
-      title: "thoughts and no answer",
+      title: "thinking without an answer",
       body: message(
         "end_turn",
         blockStart(0, { type: "thinking", thinking: "", signature: "" }),
@@ -204,7 +204,7 @@ export const otherProof = [
     },
     {
       id: "P30",
-      title: "arguments behind the end of a call",
+      title: "arguments after the end of a call",
       body: numbered(
         created,
         itemAdded(0, openCall),
@@ -228,7 +228,7 @@ export const otherProof = [
     },
     {
       id: "P32",
-      title: "a second call in completed alone",
+      title: "a second call only in completed",
       body: numbered(
         created,
         ...callEvents(0, osloText),
@@ -238,7 +238,7 @@ export const otherProof = [
     },
     {
       id: "P32",
-      title: "a call in completed alone, behind text",
+      title: "a call only in completed, after text",
       body: numbered(
         created,
         ...textItem(0, "Hello."),
@@ -248,13 +248,13 @@ export const otherProof = [
     },
     {
       id: "P32",
-      title: "a call that completed gives other arguments",
+      title: "a call with other arguments in completed",
       body: numbered(created, ...callEvents(0, osloText), completed([callItem(romeText)])),
       expect: distrusted,
     },
     {
       id: "P32",
-      title: "a call that completed does not have among its calls",
+      title: "a call that is missing in completed",
       body: numbered(
         created,
         ...callEvents(0, osloText),
@@ -315,7 +315,7 @@ export const otherProof = [
     },
     {
       id: "P41",
-      title: "a call that is to go on, and does not",
+      title: "a call announced to continue that does not",
       body: google(
         parts([{ functionCall: { name: "get_weather", willContinue: true } }]),
         parts([], "STOP"),
@@ -366,7 +366,7 @@ export const otherProof = [
         ...done,
         calls: [{ name: "get_weather", arguments: { city: "1234567890123456789" } }],
       },
-      note: "The tool wants a text. To hand over the number is right where its digits are kept.",
+      note: "The tool expects a string. Passing the number is right if its digits are kept.",
     },
   ]),
 ];

@@ -1,4 +1,4 @@
-/** The acceptor of each wire. They share no code with the decoders that they judge. */
+/** The acceptor of each wire. Acceptors share no code with the decoders that they judge. */
 import { acceptAnthropicMessages } from "./anthropic-messages.ts";
 import { acceptGoogleGenerate } from "./google-generate.ts";
 import { acceptOpenaiChat } from "./openai-chat.ts";

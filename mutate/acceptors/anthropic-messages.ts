@@ -1,8 +1,8 @@
 /**
- * Anthropic's Messages, by its documentation of streaming: `message_start`; blocks one after the
- * other, each with a start, deltas of its kind and a stop, its index the place in the content;
- * `message_delta` with the stop reason; `message_stop`. `ping` may come anywhere, and events of
- * other names are to be passed over.
+ * Accepts Anthropic's Messages by its streaming documentation: `message_start`, then blocks one
+ * after the other, then `message_delta` with the stop reason, then `message_stop`. Each block has a
+ * start, deltas of its kind and a stop; its index is its position in the content. `ping` may come
+ * anywhere, and events of other names are ignored.
  */
 import { readEvents } from "../event-stream.ts";
 import {
@@ -29,7 +29,7 @@ const endings: ReadonlyMap<unknown, Held["ending"]> = new Map([
   ["refusal", "failed"],
 ]);
 
-/** The deltas that a kind of block may have; other kinds have none. */
+/** The deltas that a kind of block may have. Other kinds have none. */
 const deltasOf: { readonly [block: string]: readonly string[] } = {
   text: ["text_delta", "citations_delta"],
   thinking: ["thinking_delta", "signature_delta"],
@@ -39,7 +39,7 @@ const deltasOf: { readonly [block: string]: readonly string[] } = {
   compaction: ["compaction_delta"],
 };
 
-/** Blocks that are the model's own words and calls. */
+/** Blocks with the model's own text and calls. */
 const answerBlocks: ReadonlySet<string> = new Set(["text", "thinking", "tool_use"]);
 
 export function acceptAnthropicMessages(body: Uint8Array): Verdict {
@@ -58,7 +58,7 @@ class MessageStream {
   readonly #doubt: (reason: string) => void;
   #messageId: unknown;
   #hasBegun = false;
-  /** By index, in the order in which they began. */
+  /** By index, in the order in which they started. */
   readonly #blocks = new Map<number, Block>();
   #hasDelta = false;
   #reason: unknown;
@@ -87,13 +87,13 @@ class MessageStream {
       this.#take(type, data);
     }
     must(this.#reason !== undefined, "ends without message_stop");
-    this.#doubt("ends behind the stop reason, without message_stop");
+    this.#doubt("ends after the stop reason, without message_stop");
     return this.#finished();
   }
 
   #take(type: string, data: Json): void {
     if (type === "message_start") return this.#begin(asObject(data["message"]));
-    if (!/^(?:content_block_|message_delta)/.test(type)) return; // pings, and what is yet to come
+    if (!/^(?:content_block_|message_delta)/.test(type)) return; // pings, and events of later versions
     must(this.#hasBegun, "an event before message_start");
     if (type === "content_block_start") this.#start(data);
     else if (type === "content_block_delta") this.#delta(data);
@@ -101,21 +101,21 @@ class MessageStream {
     else if (type === "message_delta") this.#finish(asObject(data["delta"]));
   }
 
-  /** Kimi and MiniMax say again how the message begins. */
+  /** Kimi and MiniMax repeat the start of the message. */
   #begin({ id }: Json): void {
     must(!this.#hasBegun || id === this.#messageId, "two messages");
-    if (this.#hasBegun) this.#doubt("message_start once more");
+    if (this.#hasBegun) this.#doubt("a repeated message_start");
     this.#hasBegun = true;
     this.#messageId = id;
   }
 
   #start({ index, content_block: block }: Json): void {
-    must(this.#reason === undefined, "a block behind the stop reason");
+    must(this.#reason === undefined, "a block after the stop reason");
     must(Number.isInteger(index), "a block without an index");
     must(!this.#blocks.has(Number(index)), "a block that begins twice");
-    must(isObject(block), "a block that is no object");
-    // Relays in front of Bedrock leave numbers out, and open blocks side by side.
-    if (index !== this.#blocks.size) this.#doubt("indices of blocks that do not follow");
+    must(isObject(block), "a block that is not an object");
+    // Relays in front of Bedrock skip numbers and open blocks in parallel.
+    if (index !== this.#blocks.size) this.#doubt("indices of blocks that are not consecutive");
     if (this.#open().length > 0) this.#doubt("a block that begins within another");
     const type = asText(block["type"]);
     const text = type === "text" ? asText(block["text"]) : "";
@@ -125,7 +125,7 @@ class MessageStream {
   #delta({ index, delta }: Json): void {
     const { type, text, thinking, partial_json: piece } = asObject(delta);
     if ((text ?? thinking) === "" && !this.#blocks.has(Number(index)))
-      return this.#doubt("nothing, for a text that has not begun");
+      return this.#doubt("an empty piece of a text that has not begun");
     const block = this.#blocks.get(Number(index)) ?? this.#begun(index, type);
     must(block.isOpen, "a delta of a block that has ended");
     const isOfKind = deltasOf[block.type]?.includes(asText(type)) ?? false;
@@ -135,7 +135,7 @@ class MessageStream {
     if (type === "input_json_delta") block.input += asText(piece);
   }
 
-  /** Proxies leave out how a text begins. */
+  /** Proxies leave out the start of a text. */
   #begun(index: unknown, delta: unknown): Block {
     const isText = delta === "text_delta" || delta === "thinking_delta";
     must(isText, "a delta of a block that has not begun");
@@ -144,7 +144,7 @@ class MessageStream {
     return this.#blocks.get(Number(index)) as Block;
   }
 
-  /** Relays end blocks twice, and blocks that never were. */
+  /** Relays end blocks twice, and end blocks that never existed. */
   #stop({ index }: Json): void {
     const block = this.#blocks.get(Number(index));
     if (block?.isOpen !== true) return this.#doubt("the end of a block that is not open");
@@ -158,13 +158,13 @@ class MessageStream {
   #finish({ stop_reason: reason }: Json): void {
     this.#hasDelta = true;
     if (reason == null) return;
-    // Kimi's blocks have no end of their own.
+    // Kimi's blocks have no end event.
     for (const block of this.#open()) {
-      this.#doubt("a block that was not ended");
+      this.#doubt("a block without an end");
       block.isOpen = false;
     }
     const ending = endings.get(reason);
-    must(ending !== undefined, "a stop reason that is not known");
+    must(ending !== undefined, "an unknown stop reason");
     must(this.#reason === undefined || this.#reason === reason, "a second stop reason");
     [this.#reason, this.#ending] = [reason, ending];
   }
@@ -186,12 +186,12 @@ class MessageStream {
   }
 
   #finished(): Held {
-    // Proxies that know no reason say null, and end the message.
+    // Proxies that know no reason send null, and then end the message.
     if (this.#reason === undefined) this.#doubt("a stop reason that is null");
     must(this.#open().length === 0, "message_stop within a block");
     const calls = this.#calls();
-    // As Kimi's are.
-    if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls of one id");
+    // Kimi sends such calls.
+    if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls with one id");
     const hasCall = calls.length > 0;
     if (this.#reason === "tool_use" && !hasCall) this.#doubt("stop reason tool_use without a call");
     return { text: this.#text(), calls, ending: this.#ending };

@@ -1,6 +1,6 @@
 /**
- * The calls of a chat answer. The reference: `index` is the place in the message's list of calls;
- * the first fragment of a call has its id and name, the others have arguments only.
+ * Accepts the calls of a chat answer. By the reference, `index` is the position in the message's
+ * list of calls. The first fragment of a call has its id and name, the others only arguments.
  */
 import {
   areUnique,
@@ -18,12 +18,12 @@ interface OpenCall {
   id: string;
   name: string;
   arguments: string;
-  /** Fragments behind the first: all of them, and those that had the id and the name again. */
+  /** How many fragments followed the first, and how many of them repeated the id and the name. */
   fragments: number;
   restated: number;
   /** Whether whole arguments came twice. */
   isTwice: boolean;
-  /** The last fragment, while each began with the one before it. */
+  /** The last fragment, while each one begins with the previous one. */
   snapshot: string | undefined;
 }
 
@@ -40,35 +40,35 @@ export class ChatCalls {
     return this.#calls.length === 0;
   }
 
-  /** A fragment of `tool_calls`. */
+  /** Adds a fragment of `tool_calls`. */
   add({ index, id, function: fn }: Json): void {
     must(Number.isInteger(index) && Number(index) >= 0, "a fragment of a call without an index");
     const { name, arguments: args } = asObject(fn);
     this.#fragment(Number(index), asText(id), asText(name), asText(args));
   }
 
-  /** A fragment of `function_call`, as it was before there were several calls. */
+  /** Adds a fragment of `function_call`, the old form with a single call. */
   addLegacy({ name, arguments: args }: Json): void {
     this.#isLegacy = true;
     this.#fragment(0, "", asText(name), asText(args));
   }
 
-  /** The calls of an answer that ended; throws for calls that the wire does not allow. */
+  /** Returns the calls of an answer that ended. Throws for calls that the wire does not allow. */
   whole(ending: Held["ending"]): HeldCall[] {
     if (ending === "failed") return [];
     const indices = [...new Set(this.#calls.map(({ index }) => index))].toSorted((a, b) => a - b);
     const [first = 0] = indices;
-    // Bridges count what else they have, such as the text blocks of Claude.
+    // Bridges also count other things, such as the text blocks of Claude.
     if (!indices.every((index, n) => index === first + n)) this.#doubt("a gap between indices");
     if (first > 0) this.#doubt("calls counted from another number than 0");
     const ids = this.#calls.map(({ id }) => id);
     if (!this.#isLegacy && ids.includes("")) this.#doubt("a call without an id");
     if (!this.#isLegacy && !areUnique(ids.filter((id) => id !== "")))
-      this.#doubt("two calls of one id");
+      this.#doubt("two calls with one id");
     for (const call of this.#calls) {
       this.#checkRestated(call);
       must(call.name !== "" || call.id !== "", "a fragment of a call that has not begun");
-      // Gateways send all there is with each fragment.
+      // Gateways send everything so far with each fragment.
       if (!isJson(call.arguments) && isObjectText(call.snapshot ?? "")) {
         this.#doubt("arguments that are sent from the beginning each time");
         call.arguments = call.snapshot ?? "";
@@ -90,7 +90,7 @@ export class ChatCalls {
     if (call === undefined && id + name + args === "") return this.#doubt("an empty call");
     if (call === undefined || (isBegun && id !== "" && id !== call.id && name !== "")) {
       if (name === "") this.#doubt("a fragment of a call that has no name yet");
-      // Ollama gave every call the index 0. Each came whole, so they can be told apart.
+      // Ollama gave every call the index 0. Each came whole, so they can be distinguished.
       if (call !== undefined) {
         must(isClosed(call.arguments), "two calls at one index");
         this.#doubt("two whole calls at one index");
@@ -118,7 +118,7 @@ export class ChatCalls {
       call.arguments += args;
       return;
     }
-    // Poolside makes an id for each fragment.
+    // Poolside creates an id for each fragment.
     if (id !== "" && id !== call.id) this.#doubt("a fragment with another id than its call");
     must(name === "" || name === call.name, "a fragment with another name than its call");
     const isRestated = name !== "" || id === call.id;
@@ -128,7 +128,7 @@ export class ChatCalls {
     call.arguments += args;
   }
 
-  /** Servers that send id and name with every fragment are known; once more is not. */
+  /** Some servers send id and name with every fragment. No server repeats them in only some. */
   #checkRestated({ restated, fragments }: OpenCall): void {
     if (restated === 0) return;
     must(restated === fragments, "a call that begins twice");
@@ -140,7 +140,7 @@ function isObjectText(text: string): boolean {
   return isJson(text) && text.trim().startsWith("{");
 }
 
-/** Whether a text has the ends of an object or a list. */
+/** Returns whether a text starts and ends like an object or a list. */
 function isClosed(text: string): boolean {
   return /^\s*[{[][^]*[}\]]\s*$/.test(text);
 }

@@ -1,4 +1,4 @@
-/** One choice of a chat answer: its text, its calls, and why it ended. */
+/** One choice of a chat answer: its text, its calls, and its finish reason. */
 import { ChatCalls } from "./chat-calls.ts";
 import {
   asList,
@@ -55,10 +55,10 @@ export class ChatChoice {
     return this.#reason;
   }
 
-  /** Throws for a reason that is none. */
+  /** Throws for an unknown finish reason. */
   get ending(): Held["ending"] {
     const ending = this.#reason === undefined ? "complete" : endings.get(this.#reason);
-    must(ending !== undefined, "a finish reason that is not known");
+    must(ending !== undefined, "an unknown finish reason");
     must(!this.#hasSecondReason, "a second finish reason");
     return ending;
   }
@@ -69,8 +69,8 @@ export class ChatChoice {
 
   take({ delta, finish_reason: reason }: Json): void {
     const hasContent = this.#add(asObject(delta));
-    // SenseNova and NVIDIA send a last piece behind the reason.
-    if (hasContent && this.#reason !== undefined) this.#doubt("content behind the finish reason");
+    // SenseNova and NVIDIA send a last piece after the reason.
+    if (hasContent && this.#reason !== undefined) this.#doubt("content after the finish reason");
     if (reason == null || reason === "") return;
     this.#hasSecondReason ||= this.#reason !== undefined && this.#reason !== reason;
     this.#reason ??= reason;
@@ -80,7 +80,7 @@ export class ChatChoice {
     return this.#calls.whole(ending);
   }
 
-  /** Whether the delta has anything of the answer. */
+  /** Returns whether the delta has any content of the answer. */
   #add({ content, refusal, tool_calls: calls, function_call: legacy }: Json): boolean {
     const text = textOf(content);
     this.#text += text;
@@ -91,7 +91,7 @@ export class ChatChoice {
   }
 }
 
-/** Mistral's content is a list of parts when the model thinks. */
+/** Mistral's content is a list of parts if the model thinks. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return asList(content)

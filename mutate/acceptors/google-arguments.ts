@@ -1,16 +1,16 @@
-/** Arguments of one call that come in parts, each at a JSON path (Vertex). */
+/** Arguments of one call that arrive in parts, each at a JSON path (Vertex). */
 import type { JsonNode } from "../json-text.ts";
 import { asText, must, type HeldCall, type Json } from "./verdict.ts";
 
 type Tree = { kind: "object" | "array"; children: Map<string, Tree | Leaf> };
-/** A value as JSON text; a string that may grow has its pieces. */
+/** A value as JSON text. A string that may grow is kept in pieces. */
 type Leaf = { kind: "leaf"; pieces: string[]; json: string | undefined };
 
 export class StreamedArguments {
   readonly #id: string | undefined;
   readonly #name: string;
   readonly #root: Tree = { kind: "object", children: new Map() };
-  /** The string that says that more of it follows. */
+  /** The path of a string that is still open. */
   #openPath: string | undefined;
 
   constructor(id: string | undefined, name: string) {
@@ -18,7 +18,7 @@ export class StreamedArguments {
     this.#name = name;
   }
 
-  /** `data` is the text that the nodes are of. */
+  /** `data` is the text from which `node` was parsed. */
   add(parts: readonly Json[], node: JsonNode | undefined, data: string): void {
     parts.forEach((part, n) => {
       const path = asText(part["jsonPath"]);
@@ -67,7 +67,7 @@ function keyOf(match: RegExpMatchArray | undefined): string {
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? "";
 }
 
-/** A number, a boolean or null, with the digits it was written in. */
+/** Returns a number, a boolean or null, with its digits as written. */
 function literalOf(part: Json, node: JsonNode | undefined, data: string): string {
   const entries = node?.kind === "object" ? node.entries : new Map<string, JsonNode>();
   const value = entries.get("numberValue") ?? entries.get("boolValue");

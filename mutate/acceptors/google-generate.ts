@@ -1,7 +1,7 @@
 /**
- * Gemini's generateContent, streamed: chunks of one candidate, whose parts follow each other; a
- * finish reason when "the model stopped generating tokens"; then the body ends. Vertex streams the
- * arguments of a call in parts that say whether more follow.
+ * Accepts Gemini's streamed generateContent: chunks of one candidate with parts in order, a finish
+ * reason when "the model stopped generating tokens", then the end of the body. Vertex streams the
+ * arguments of a call in parts, each of which says whether more follow.
  */
 import { parseJsonText, type JsonNode } from "../json-text.ts";
 import { readEvents } from "../event-stream.ts";
@@ -21,7 +21,7 @@ import {
   type Verdict,
 } from "./verdict.ts";
 
-/** What the reference lists. */
+/** The failures that the reference lists. */
 const failures = [
   "SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MALFORMED_FUNCTION_CALL|MODEL_ARMOR",
   "IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_OTHER|NO_IMAGE|IMAGE_RECITATION|MALFORMED_RESPONSE",
@@ -42,10 +42,10 @@ export function acceptGoogleGenerate(body: Uint8Array): Verdict {
 
 class GenerateStream {
   readonly #doubt: Doubt;
-  /** Of the chunk that is read: numbers are taken from it, digit by digit. */
+  /** The data of the current chunk. Numbers are read from it digit by digit. */
   #data = "";
   #candidate: unknown;
-  /** Whether another candidate is without its end, by its index. */
+  /** For each other candidate, by index, whether it lacks a finish reason. */
   readonly #others = new Map<unknown, boolean>();
   #text = "";
   readonly #calls: HeldCall[] = [];
@@ -54,7 +54,7 @@ class GenerateStream {
   #ending: Held["ending"] = "complete";
   readonly #responseIds = new Set<unknown>();
   #isBlocked = false;
-  /** Gemini 1.0 gave its reason with every chunk. */
+  /** Whether the reason came with every chunk, as Gemini 1.0 sends it. */
   #hasReasonAlways = true;
 
   constructor(doubt: Doubt) {
@@ -86,7 +86,7 @@ class GenerateStream {
 
   #identify({ responseId }: Json): void {
     if (responseId != null) this.#responseIds.add(responseId);
-    if (this.#responseIds.size > 1) this.#doubt("chunks of several ids");
+    if (this.#responseIds.size > 1) this.#doubt("chunks with different ids");
   }
 
   #take(candidate: Json, node: JsonNode | undefined): void {
@@ -100,29 +100,32 @@ class GenerateStream {
         if (this.#part(part, at(node, "content", "parts", n, "functionCall"))) hasContent = true;
       });
     if (reason == null) this.#hasReasonAlways = false;
-    // Proxies in front of other models say STOP with every chunk that has no content.
+    // Proxies in front of other models send STOP with every chunk that has no content.
     if (hasContent && this.#reason !== undefined && !this.#hasReasonAlways)
-      this.#doubt("content behind the finish reason");
+      this.#doubt("content after the finish reason");
     if (reason == null) return;
-    // Proxies say so with every chunk but the last.
+    // Proxies send this with every chunk but the last.
     if (reason === "FINISH_REASON_UNSPECIFIED") {
-      must(this.#reason === undefined, "a finish reason that is taken back");
-      return this.#doubt("a finish reason that is none yet");
+      must(this.#reason === undefined, "a finish reason that is withdrawn");
+      return this.#doubt("a finish reason for an unfinished answer");
     }
     const ending = endings.get(reason);
-    must(ending !== undefined, "a finish reason that is not known");
+    must(ending !== undefined, "an unknown finish reason");
     must(this.#reason === undefined || this.#reason === reason, "a second finish reason");
-    if (reason === "OTHER") this.#doubt("a finish reason that says nothing");
+    if (reason === "OTHER") this.#doubt("a finish reason without a meaning");
     [this.#reason, this.#ending] = [reason, ending];
   }
 
-  /** Another answer, which servers that were asked for several send with its own end. */
+  /**
+   * Handles another candidate. Servers that ignore the requested number send several, each with its
+   * own finish reason.
+   */
   #takeOther({ index, content, finishReason: reason }: Json): void {
     const hasParts = asList(asObject(content)["parts"]).length > 0;
     this.#others.set(index, reason == null && (hasParts || this.#others.get(index) === true));
   }
 
-  /** Whether the part has anything of the answer. */
+  /** Returns whether the part has any content of the answer. */
   #part(part: Json, node: JsonNode | undefined): boolean {
     const { text, thought, functionCall } = part;
     if (functionCall !== undefined) return this.#call(asObject(functionCall), node);
@@ -167,16 +170,16 @@ class GenerateStream {
     if (this.#isBlocked) return { text: this.#text, calls: [], ending: "failed" };
     must(this.#reason !== undefined, "ends without a finish reason");
     const isOpen = [...this.#others.values()].includes(true);
-    must(!isOpen, "a candidate that was not asked for, without an end");
+    must(!isOpen, "a candidate that was not requested, without an end");
     if (this.#open !== undefined) this.#endOpen("a call that the end of the answer ends");
     const ids = this.#calls.flatMap(({ id }) => id ?? []);
-    if (!areUnique(ids)) this.#doubt("two calls of one id");
+    if (!areUnique(ids)) this.#doubt("two calls with one id");
     const ending = this.#ending;
     return { text: this.#text, calls: ending === "failed" ? [] : this.#calls, ending };
   }
 }
 
-/** The value at a path; undefined where there is none. */
+/** Returns the value at a path, or undefined. */
 function at(node: JsonNode | undefined, ...path: (string | number)[]): JsonNode | undefined {
   let found = node;
   for (const key of path) {

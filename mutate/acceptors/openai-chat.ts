@@ -1,6 +1,6 @@
 /**
- * OpenAI's Chat Completions, by its reference: chunks of one choice (n is 1), a finish reason once
- * and behind all content, `[DONE]`. Where compatible servers differ and say so themselves, the
+ * Accepts OpenAI's Chat Completions by its reference: chunks of one choice (n is 1), one finish
+ * reason after all content, then `[DONE]`. Where compatible servers are documented to differ, the
  * stream is doubtful.
  */
 import { readEvents, type WireEvent } from "../event-stream.ts";
@@ -49,7 +49,7 @@ class ChatStream {
     return this.#end(false);
   }
 
-  /** The choice that was asked for, or else the first that there is. */
+  /** The requested choice, or else the first one with content. */
   get #main(): ChatChoice {
     const all = [this.#choices.get(0), ...this.#choices.values()].filter(
       (one) => one !== undefined,
@@ -58,41 +58,41 @@ class ChatStream {
   }
 
   /**
-   * "Each chunk has the same ID." Foundry Local, LiteLLM and llama.cpp made one for each chunk;
+   * "Each chunk has the same ID." Foundry Local, LiteLLM and llama.cpp created one for each chunk;
    * Azure's first chunk has an empty one.
    */
   #identify({ id }: Json): void {
     if (typeof id !== "string" || id === "") return;
     this.#chunkIds.add(id);
-    if (this.#chunkIds.size > 1) this.#doubt("chunks of several ids");
+    if (this.#chunkIds.size > 1) this.#doubt("chunks with different ids");
   }
 
   #choose(wire: Json): void {
     const { index = 0 } = wire;
-    if (index !== 0) this.#doubt("a choice that was not asked for");
+    if (index !== 0) this.#doubt("a choice that was not requested");
     const choice = this.#choices.get(index) ?? new ChatChoice(this.#doubt);
     this.#choices.set(index, choice);
     choice.take(wire);
   }
 
-  /** Servers that ignore n send other answers, each with its end. */
+  /** Ends the answer. Servers that ignore n send other answers, each with its own finish reason. */
   #end(isDone: boolean): Held {
     if (!isDone) this.#doubt("ends without [DONE]");
     const main = this.#main;
     const others = [...this.#choices.values()].filter((one) => one !== main && !one.isEmpty);
-    // Proxies in front of Claude put its text and its calls into choices of their own.
+    // Proxies in front of Claude put its text and its calls into separate choices.
     const isSplit = main.promisesCall && !main.hasCalls;
     must(
       others.every(({ reason, hasCalls }) => reason !== undefined || (isSplit && hasCalls)),
-      "a choice that was not asked for, without an end",
+      "a choice that was not requested, without an end",
     );
     const callers = main.hasCalls ? [main] : others.filter((one) => one.hasCalls);
     const ended = [main, ...this.#choices.values()].find(({ reason }) => reason !== undefined);
     if (ended === undefined) {
-      // llama.cpp, NewAPI and Snowflake's servers know no reason, or say null to the end.
+      // llama.cpp, NewAPI and Snowflake's servers send no reason, or null to the end.
       must(isDone, "ends without a finish reason");
       this.#doubt("[DONE], without a finish reason");
-      must(!main.isEmpty, "[DONE], and nothing else");
+      must(!main.isEmpty, "[DONE] without any content");
     }
     const endings = [...callers.map((one) => one.ending), ended?.ending ?? "complete"];
     const worst = endings.includes("failed")
@@ -111,7 +111,7 @@ class ChatStream {
   }
 }
 
-/** Whether only the empty line behind it is missing. */
+/** Returns whether only the empty line after the event is missing. */
 function isWhole({ data }: WireEvent): boolean {
   try {
     JSON.parse(data);

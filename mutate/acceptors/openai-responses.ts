@@ -1,7 +1,7 @@
 /**
- * OpenAI's Responses, by its reference: events numbered one after the other, `response.created`,
- * output items by index, `response.completed` (or incomplete, or failed) with all of it again.
- * Streams without numbers are held against the copies only.
+ * Accepts OpenAI's Responses by its reference: numbered events, `response.created`, output items by
+ * index, and `response.completed` (or incomplete, or failed) with a copy of everything. Streams
+ * without numbers are compared with the copies only.
  */
 import { readEvents } from "../event-stream.ts";
 import { OutputItem, textOf, type Part } from "./responses-item.ts";
@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from "./verdict.ts";
 
-/** Statuses that say that nothing can be made of the answer. */
+/** Statuses of an answer that cannot be used. */
 const failureWords: readonly string[] = ["cancelled", "failed"];
 const lastEvents = ["response.completed", "response.incomplete", "response.failed"];
 
@@ -31,14 +31,14 @@ export function acceptOpenaiResponses(body: Uint8Array): Verdict {
 class ResponseStream {
   readonly #doubt: Doubt;
   readonly #items: OutputItem[] = [];
-  /** The item that has an index now: servers that do not count give each the same. */
+  /** The current item of each index. Servers that do not count give all items the same index. */
   readonly #byIndex = new Map<unknown, OutputItem>();
-  /** The parts of all items, in the order in which they had text. */
+  /** The parts of all items, in the order in which they first had text. */
   readonly #parts: Part[] = [];
   #events = 0;
   #number: unknown;
   #areNumbersInOrder = true;
-  /** Whether a number was left out: then an event is missing. */
+  /** Whether a number was skipped, so an event is missing. */
   #isNumberMissing = false;
   #responseId: unknown;
 
@@ -82,18 +82,18 @@ class ResponseStream {
   #take(type: string, data: Json): void {
     const isCreated = type === "response.created";
     if ((this.#events === 1) !== isCreated)
-      this.#doubt("response.created in another place than the first");
+      this.#doubt("response.created that is not the first event");
     const { response, output_index: index, item } = data;
     if (response !== undefined) {
       const { id } = asObject(response);
-      if ((this.#responseId ??= id) !== id) this.#doubt("responses of several ids");
+      if ((this.#responseId ??= id) !== id) this.#doubt("responses with different ids");
     }
     if (type === "response.output_item.added") return this.#begin(index, asObject(item));
     if (index === undefined) return;
     const own = this.#byIndex.get(index) ?? this.#missing(index, type, data);
     if (own === undefined) return;
     const id = data["item_id"] ?? asObject(item)["id"];
-    // What says how the server's own work goes on is no part of the answer.
+    // Progress events of the server's own tools are not part of the answer.
     const isProgress = item === undefined && kindOf(type, asObject(data["part"])) === undefined;
     if (isProgress && id !== own.id) this.#doubt("progress of another item");
     if (isProgress) return;
@@ -107,8 +107,9 @@ class ResponseStream {
     if (known?.isBegun === false && !known.isDone) return known.begin(item);
     if (known !== undefined) {
       must(known.isDone && known.id !== item["id"], "an item that begins twice");
-      this.#doubt("several items of one index");
-    } else if (index !== this.#items.length) this.#doubt("indices of items that do not follow");
+      this.#doubt("several items with one index");
+    } else if (index !== this.#items.length)
+      this.#doubt("indices of items that are not consecutive");
     this.#add(index, item).begin(item);
   }
 
@@ -119,26 +120,26 @@ class ResponseStream {
     return made;
   }
 
-  /** Proxies leave out how an item begins. */
+  /** Proxies leave out the start of an item. */
   #missing(index: unknown, type: string, data: Json): OutputItem | undefined {
     const [item, part] = [asObject(data["item"]), asObject(data["part"])];
     const isText = item["type"] === undefined && !type.includes("arguments");
     const isEmpty = isText && asText(data["delta"]) + textOf(data) + textOf(part) === "";
     const kind = item["type"] ?? kindOf(type, part);
     if (kind === undefined || isEmpty) {
-      this.#doubt("nothing, for an item that has not begun");
+      this.#doubt("an empty piece of an item that has not begun");
       return undefined;
     }
     this.#doubt("an item that has not begun");
     return this.#add(index, { id: data["item_id"], ...item, type: kind });
   }
 
-  /** Items are known by their index; GitHub Copilot encrypts every id anew. */
+  /** Items are identified by index. GitHub Copilot encrypts every id anew. */
   #compareIds(id: unknown, own: OutputItem): void {
     if (id === undefined || id === own.id) return;
     const isOfAnother = this.#items.some((item) => item !== own && item.id === id);
     must(!isOfAnother, "the id of another item");
-    this.#doubt("an id that is not that of its beginning");
+    this.#doubt("an id that differs from its start");
   }
 
   #end(type: string, { status, output, incomplete_details: details }: Json): Held {
@@ -146,7 +147,7 @@ class ResponseStream {
     if (status !== undefined && status !== said) {
       must(!lastEvents.includes(`response.${asText(status)}`), "a status that is not its event's");
       must(!failureWords.includes(asText(status)), "a status that is not its event's");
-      this.#doubt("a status that is not known", "text");
+      this.#doubt("an unknown status", "text");
     }
     if (type === "response.failed") return this.#failed();
     const isCompleted = type === "response.completed";
@@ -155,7 +156,7 @@ class ResponseStream {
     const calls = this.#items.flatMap((item) => item.call ?? []);
     const isNamed = calls.every(({ id, name }) => id !== "" && name !== "");
     must(isNamed, "a call without an id or a name");
-    if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls of one id");
+    if (!areUnique(calls.map(({ id }) => id))) this.#doubt("two calls with one id");
     const isFiltered = asObject(details)["reason"] === "content_filter";
     if (isFiltered || this.#items.some(({ hasRefusal }) => hasRefusal)) return this.#failed();
     const ending = isCompleted ? "complete" : "cut";
@@ -164,16 +165,16 @@ class ResponseStream {
 
   #compareOutput(output: readonly Json[], isCompleted: boolean): void {
     const isLeftEmpty = output.length === 0 && isCompleted;
-    // LiteLLM repeats a number, llama.cpp begins again; what was lost shows in the copies.
+    // LiteLLM repeats a number and llama.cpp starts again; the copies show what was lost.
     must(!this.#isNumberMissing || !isLeftEmpty, "a gap in the numbers, and no copies");
-    if (!this.#areNumbersInOrder) this.#doubt("sequence numbers that do not follow");
+    if (!this.#areNumbersInOrder) this.#doubt("sequence numbers that are not consecutive");
     // ChatGPT's own backend leaves it empty.
     if (isLeftEmpty) {
-      if (this.#items.length > 0) this.#doubt("an output that was left empty");
+      if (this.#items.length > 0) this.#doubt("an empty output");
       return;
     }
     const copies = output.filter((copy) => !new OutputItem(copy, this.#doubt).isEmpty);
-    // What only began may have all of its text in the output.
+    // An item that only started may have all of its text in the output.
     const isLate = ({ isDone, id }: OutputItem): boolean =>
       !isDone && copies.some((copy) => copy["id"] === id);
     const own = this.#items.filter((item) => !item.isEmpty || isLate(item));
@@ -181,7 +182,7 @@ class ResponseStream {
       const place = copies.findIndex((copy) => item.isOf(copy));
       must(place !== -1, "an output of other items than were sent");
       const [copy = {}] = copies.splice(place, 1);
-      if (copy["id"] !== item.id) this.#doubt("an id that is not that of its beginning");
+      if (copy["id"] !== item.id) this.#doubt("an id that differs from its start");
       if (item.isDone) item.compare(copy);
       else {
         this.#doubt("an item that only the output ends");
@@ -189,7 +190,7 @@ class ResponseStream {
       }
     }
     if (copies.length === 0) return;
-    // Backends that cannot stream send what they have at the end.
+    // Backends that cannot stream send their items at the end.
     this.#doubt("an item that was not streamed");
     const isCalling = copies.every(({ type }) => type === "function_call");
     const isSilent = own.every(({ type }) => type !== "message");
@@ -203,7 +204,7 @@ class ResponseStream {
   }
 }
 
-/** The type of the item that an event is of. */
+/** Returns the type of the item that an event belongs to. */
 function kindOf(type: string, part: Json): string | undefined {
   if (type.includes("annotation")) return undefined;
   if (part["type"] === "reasoning_text") return "reasoning";

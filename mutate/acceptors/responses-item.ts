@@ -7,7 +7,7 @@ export interface Part {
   isDone: boolean;
 }
 
-/** Of an event `response.<kind>.<step>` about text: the list it is of, and the type of its part. */
+/** For an event `response.<kind>.<step>` about text: the list and the type of its part. */
 const partsOf: { readonly [kind: string]: { list: "content" | "summary"; type: string } } = {
   output_text: { list: "content", type: "output_text" },
   refusal: { list: "content", type: "refusal" },
@@ -23,18 +23,18 @@ export class OutputItem {
   readonly #doubt: Doubt;
   #begun: Json;
   readonly #parts = { content: new Map<number, Part>(), summary: new Map<number, Part>() };
-  /** Of a call; undefined until a delta or a copy came. */
+  /** The arguments of a call; undefined until a delta or a copy arrived. */
   #arguments: string | undefined;
   readonly #allParts: Part[];
   #areArgumentsDone = false;
   #isBegun = false;
-  /** Parts that began, by their list and index; those without text are in no list yet. */
+  /** Parts that started, by list and index. Parts without text are in no list yet. */
   readonly #begunParts = new Set<string>();
   isDone = false;
 
   /**
-   * `begun` is what is known of the item: how it began, or else what else came of it; `parts` are
-   * those of all items in the order in which they had text.
+   * `begun` is the item's start event, or else what else is known of it. `parts` are the parts of
+   * all items, in the order in which they first had text.
    */
   constructor(begun: Json, doubt: Doubt, parts: Part[] = []) {
     this.#begun = begun;
@@ -66,7 +66,7 @@ export class OutputItem {
     return this.#texts("refusal") !== "";
   }
 
-  /** Whether nothing in it is a text or a call; it may have a text that is yet to come. */
+  /** Whether the item has neither text nor a call. Its text may still come. */
   get isEmpty(): boolean {
     if (this.type !== "message") return !this.#isCall;
     const copies = asList(this.#begun["content"]).map((part) => textOf(asObject(part)));
@@ -74,7 +74,7 @@ export class OutputItem {
     return [...copies, ...own].every((text) => text === "");
   }
 
-  /** Whether a copy is its own: by its ids, or, where none is the same, by what it says. */
+  /** Returns whether a copy belongs to this item: by its ids, or else by its text. */
   isOf(copy: Json): boolean {
     if (copy["type"] !== this.type) return false;
     const { call_id: callId } = this.#begun;
@@ -95,19 +95,19 @@ export class OutputItem {
     return { id: asText(id), name: asText(name), arguments: this.#arguments ?? "" };
   }
 
-  /** Its `response.output_item.added`. */
+  /** Handles `response.output_item.added`. */
   begin(item: Json): void {
     must(item["type"] === this.type, "an item of another type than it began");
     this.#begun = item;
     this.#isBegun = true;
   }
 
-  /** Whether it can stand in an answer that ended so. */
+  /** Returns whether the item may occur in an answer that ended this way. */
   isSound(isCompleted: boolean): boolean {
     return this.isDone || !isCompleted || this.isEmpty || this.#areArgumentsDone;
   }
 
-  /** An event between its beginning and its end. */
+  /** Handles an event between the item's start and its end. */
   take(type: string, data: Json): void {
     const [, kind = "", step] = /^response\.(\w+)\.(\w+)/.exec(type) ?? [];
     const list = listsOf[kind] ?? partsOf[kind]?.list;
@@ -133,7 +133,7 @@ export class OutputItem {
     }
   }
 
-  /** Its `response.output_item.done`, or, without one, its copy in the output. */
+  /** Handles `response.output_item.done`, or else the item's copy in the output. */
   finish(item: Json): void {
     if (this.isDone) {
       this.#doubt("an item that is done twice");
@@ -141,8 +141,8 @@ export class OutputItem {
     }
     this.isDone = true;
     if ([...this.#parts.content.values()].some((part) => !part.isDone))
-      this.#doubt("a part that was not ended");
-    // What is said last of the arguments counts.
+      this.#doubt("a part without an end");
+    // The last arguments count.
     if (this.#isCall) this.#replaceArguments(item["arguments"]);
     const { call_id: callId, name } = this.#begun;
     this.#begun = {
@@ -154,12 +154,12 @@ export class OutputItem {
     this.compare(item);
   }
 
-  /** Holds a copy of the item against what came. */
+  /** Compares a copy of the item with what arrived. */
   compare(item: Json): void {
     const { type, call_id: callId, name } = this.#begun;
     must(item["type"] === type, "an item of another type than it began");
     if (this.#isCall) {
-      must(item["call_id"] === callId && item["name"] === name, "a call of another id or name");
+      must(item["call_id"] === callId && item["name"] === name, "a call with another id or name");
       must(asText(callId) !== "" && asText(name) !== "", "a call without an id or a name");
       must(item["arguments"] === this.#arguments, "arguments that differ between two copies");
     }
@@ -183,7 +183,7 @@ export class OutputItem {
     return parts.map((part) => (part.type === type ? part.text : "")).join("");
   }
 
-  /** Deltas may lack their end, and nothing else. */
+  /** Completes a text. Deltas may lack the end of the text, but nothing else. */
   #complete(part: Part, copy: string): void {
     if (copy === part.text || copy === "") return;
     if (isThought(part.type)) return this.#doubt("a thought that is not its deltas");
@@ -195,9 +195,9 @@ export class OutputItem {
   }
 
   #takeArguments(step: string | undefined, data: Json): void {
-    must(this.#isCall, "arguments of an item that is no call");
+    must(this.#isCall, "arguments of an item that is not a call");
     if (step === "delta") {
-      must(!this.#areArgumentsDone, "arguments behind their end");
+      must(!this.#areArgumentsDone, "arguments after their end");
       this.#arguments = (this.#arguments ?? "") + asText(data["delta"]);
     }
     if (step === "done") {
@@ -207,8 +207,8 @@ export class OutputItem {
   }
 
   /**
-   * Servers that send no deltas send the arguments in the first copy; GitHub Copilot encrypts its
-   * deltas. What is given as a whole counts.
+   * Replaces the arguments by a complete copy, which takes precedence. Servers without deltas send
+   * the arguments in the first copy; GitHub Copilot encrypts its deltas.
    */
   #replaceArguments(copy: unknown): void {
     if (this.#arguments !== undefined && copy !== this.#arguments)
@@ -217,8 +217,8 @@ export class OutputItem {
   }
 
   /**
-   * The part that an event is of, once it has text. Proxies leave out where parts begin and end, and
-   * count them as they like.
+   * Returns the part that an event belongs to, once it has text. Proxies leave out the start and
+   * end of parts, and number them arbitrarily.
    */
   #partAt(
     list: "content" | "summary",
@@ -232,7 +232,8 @@ export class OutputItem {
     const place = `${list} ${index}`;
     const isBegun = this.#begunParts.has(place);
     const isAlone = [...parts.values()].every(({ isDone }) => isDone);
-    if (step === "added" ? isBegun || !isAlone : !isBegun) this.#doubt("parts that do not follow");
+    if (step === "added" ? isBegun || !isAlone : !isBegun)
+      this.#doubt("parts that are not consecutive");
     this.#begunParts.add(place);
     if (known?.isDone === true && text !== "" && !isThought(type))
       must(step !== "delta", "text of a part that is done");
@@ -252,7 +253,7 @@ function isThought(partType: string): boolean {
   return partType === "summary_text" || partType === "reasoning_text";
 }
 
-/** The words of a part, or of an event that says them. */
+/** Returns the text of a part or of an event. */
 export function textOf({ text, refusal }: Json = {}): string {
   return asText(text ?? refusal);
 }

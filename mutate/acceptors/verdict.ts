@@ -1,13 +1,13 @@
-/** What an acceptor says of a stream. */
+/** The verdict of an acceptor on a stream. */
 
-/** A call as the stream holds it. */
+/** A call in the stream. */
 export interface HeldCall {
-  /** Absent where the server gave none. */
+  /** Absent if the server sent none. */
   readonly id: string | undefined;
   readonly name: string;
-  /** The JSON text, whole; it may be none. */
+  /** The complete argument text, which may not be valid JSON. */
   readonly arguments: string;
-  /** Set where the documentation's reading gives other arguments, which are no JSON. */
+  /** Set if the documented reading gives other arguments, which are not JSON. */
   readonly mayBeRefused?: true;
 }
 
@@ -15,31 +15,32 @@ export interface Held {
   readonly text: string;
   readonly calls: readonly HeldCall[];
   /**
-   * Whether the model said that it was done, whether a limit cut it, or whether the server said
-   * that it failed (an error, a refusal, a filter).
+   * Whether the model completed the answer, a limit cut it, or the server reported a failure (an
+   * error, a refusal, a filter).
    */
   readonly ending: "complete" | "cut" | "failed";
 }
 
 /**
- * `legal` is what the wire's documentation allows. `doubtful` is what it does not allow and real
- * servers are known to send: a decoder may refuse it, or take exactly what it holds. `reason` is
- * one of few texts, so that streams can be grouped by it.
+ * `legal`: the wire's documentation allows the stream. `doubtful`: it does not, but real servers
+ * send it; a decoder may refuse it, or read exactly what is `held`. `reason` is one of a few texts,
+ * so that streams can be grouped by it.
  */
 export type Verdict =
   | { readonly is: "legal"; readonly held: Held }
   | { readonly is: "doubtful"; readonly held: Held; readonly reason: string }
   | { readonly is: "illegal"; readonly reason: string };
 
-/** Thrown where a stream breaks its wire's grammar. */
+/** Thrown if a stream breaks its wire's grammar. */
 export class Illegal extends Error {}
 
 /**
- * Says what is doubted, and still taken. `"text"`: it is taken for a text, and never for calls.
+ * Reports a doubt about something that is still accepted. With `"text"` it is accepted in answers
+ * without calls only.
  */
 export type Doubt = (reason: string, of?: "text") => void;
 
-/** Runs an acceptor. */
+/** Runs an acceptor and returns its verdict. */
 export function judge(accept: (doubt: Doubt) => Held): Verdict {
   let reason: string | undefined;
   let ofText: string | undefined;
@@ -63,15 +64,15 @@ export function must(condition: boolean, reason: string): asserts condition {
 
 export type Json = { readonly [key: string]: unknown };
 
-/** The JSON object in a text. */
+/** Parses a JSON object. Throws {@link Illegal} for anything else. */
 export function parseObject(text: string): Json {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Illegal("data that is no JSON");
+    throw new Illegal("data that is not JSON");
   }
-  must(isObject(value), "data that is no JSON object");
+  must(isObject(value), "data that is not a JSON object");
   return value;
 }
 
@@ -79,7 +80,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value as an object; an empty one for anything else. */
+/** Returns the value if it is an object, else an empty object. */
 export function asObject(value: unknown): Json {
   return isObject(value) ? value : {};
 }
@@ -92,7 +93,7 @@ export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Whether each value is there once. */
+/** Returns whether all values are different. */
 export function areUnique(values: readonly unknown[]): boolean {
   return new Set(values).size === values.length;
 }

@@ -48,19 +48,19 @@ const spoken = (delta: string, text: string, copy = text) => [
 const functionF = functionCall({ id: "1", name: "f", args: {} });
 
 const chat: Cases = {
-  "chunks of several ids": {
+  "chunks with different ids": {
     stream: body({ ...chunk({ content: "a" }), id: "chatcmpl-2" }, chunk({}, "stop"), done),
     holds: "a",
   },
-  "a choice that was not asked for": {
+  "a choice that was not requested": {
     stream: body(chunk({ content: "a" }), chunk(fragment(0, "{}", "f"), "tool_calls", 1), ...end),
     holds: "a f{}",
   },
-  "content behind the finish reason": {
+  "content after the finish reason": {
     stream: body(whole, chunk({}, "stop"), chunk({ content: "a" }), done),
     holds: "a f{}",
   },
-  "a line that is no field of an event stream": {
+  "a line that is not a field of an event stream": {
     stream: body(chunk({ content: "a" }), "processing\n\n", chunk({}, "stop"), done),
     holds: "a",
   },
@@ -94,7 +94,7 @@ const chat: Cases = {
     stream: body(whole, chunk(fragment(0, "{}", "g", "call_1")), ...end),
     holds: " f{} g{}",
   },
-  "two calls of one id": {
+  "two calls with one id": {
     stream: body(whole, chunk(fragment(1, "{}", "g", "call_0")), ...end),
     holds: " f{} g{}",
   },
@@ -132,11 +132,11 @@ const chat: Cases = {
 const toolCall = [toolStart(0), inputDelta(0, "{}"), blockStop(0)];
 const stopped = [messageDelta("tool_use"), messageStop];
 const messages: Cases = {
-  "message_start once more": {
+  "a repeated message_start": {
     stream: body(messageStart, ...toolCall, messageStart, ...stopped),
     holds: " f{}",
   },
-  "indices of blocks that do not follow": {
+  "indices of blocks that are not consecutive": {
     stream: body(messageStart, toolStart(4), blockStop(4), ...stopped),
     holds: " f{}",
   },
@@ -144,7 +144,7 @@ const messages: Cases = {
     stream: body(messageStart, toolStart(0), toolStart(1), blockStop(1), blockStop(0), ...stopped),
     holds: " f{} f{}",
   },
-  "a block that was not ended": {
+  "a block without an end": {
     stream: body(messageStart, toolStart(0), inputDelta(0, "{}"), ...stopped),
     holds: " f{}",
   },
@@ -162,7 +162,7 @@ const messages: Cases = {
     ),
     holds: "a",
   },
-  "nothing, for a text that has not begun": {
+  "an empty piece of a text that has not begun": {
     stream: body(messageStart, textDelta(1, ""), ...toolCall, ...stopped),
     holds: " f{}",
   },
@@ -186,7 +186,7 @@ const messages: Cases = {
     stream: body(messageStart, textStart(0), textDelta(0, "a"), blockStop(0), ...stopped),
     holds: "a",
   },
-  "two calls of one id": {
+  "two calls with one id": {
     stream: body(
       messageStart,
       toolStart(0, "a"),
@@ -197,7 +197,7 @@ const messages: Cases = {
     ),
     holds: " f{} f{}",
   },
-  "ends behind the stop reason, without message_stop": {
+  "ends after the stop reason, without message_stop": {
     stream: body(messageStart, toolStart(0), blockStop(0), messageDelta("tool_use")),
     holds: " f{}",
   },
@@ -205,15 +205,15 @@ const messages: Cases = {
 
 const argumentsDone = of("function_call_arguments.done", 0, { item_id: "fc_0", arguments: "{}" });
 const responses: Cases = {
-  "sequence numbers that do not follow": {
+  "sequence numbers that are not consecutive": {
     stream: body(created, { ...call[0], sequence_number: 1 }, call[1] ?? {}, completed(item)),
     holds: " f{}",
   },
-  "response.created in another place than the first": {
+  "response.created that is not the first event": {
     stream: body(...call, completed(item)),
     holds: " f{}",
   },
-  "responses of several ids": {
+  "responses with different ids": {
     stream: body({ ...created, response: { id: "resp_2" } }, ...call, completed(item)),
     holds: " f{}",
   },
@@ -221,7 +221,7 @@ const responses: Cases = {
     stream: body(created, itemDone(0, item), completed(item)),
     holds: " f{}",
   },
-  "nothing, for an item that has not begun": {
+  "an empty piece of an item that has not begun": {
     stream: body(
       created,
       ...call,
@@ -230,11 +230,11 @@ const responses: Cases = {
     ),
     holds: " f{}",
   },
-  "indices of items that do not follow": {
+  "indices of items that are not consecutive": {
     stream: body(created, itemAdded(2, callItem("")), itemDone(2, item), completed(item)),
     holds: " f{}",
   },
-  "several items of one index": {
+  "several items with one index": {
     stream: body(
       created,
       ...call,
@@ -244,7 +244,7 @@ const responses: Cases = {
     ),
     holds: " f{} f{}",
   },
-  "an id that is not that of its beginning": {
+  "an id that differs from its start": {
     stream: body(
       created,
       itemAdded(0, callItem("", "a")),
@@ -271,7 +271,7 @@ const responses: Cases = {
     stream: body(created, call[0] ?? {}, argumentsDone, completed(item)),
     holds: " f{}",
   },
-  "a status that is not known": {
+  "an unknown status": {
     stream: body(created, ...spoken("a", "a"), {
       type: "response.completed",
       response: { id: "resp_1", status: "paused", output: [messageItem("a")] },
@@ -288,7 +288,7 @@ const responses: Cases = {
     ),
     holds: " f{}",
   },
-  "two calls of one id": {
+  "two calls with one id": {
     stream: body(
       created,
       ...call,
@@ -298,8 +298,8 @@ const responses: Cases = {
     ),
     holds: " f{} f{}",
   },
-  "an output that was left empty": { stream: body(created, ...call, completed()), holds: " f{}" },
-  "parts that do not follow": {
+  "an empty output": { stream: body(created, ...call, completed()), holds: " f{}" },
+  "parts that are not consecutive": {
     stream: body(
       created,
       itemAdded(0, messageItem()),
@@ -326,7 +326,7 @@ const responses: Cases = {
     ),
     holds: "a",
   },
-  "a part that was not ended": {
+  "a part without an end": {
     stream: body(
       created,
       itemAdded(0, messageItem()),
@@ -349,15 +349,15 @@ const responses: Cases = {
 };
 
 const google: Cases = {
-  "chunks of several ids": {
+  "chunks with different ids": {
     stream: body({ ...generated([{ text: "a" }]), responseId: "2" }, generated([], "STOP")),
     holds: "a",
   },
-  "content behind the finish reason": {
+  "content after the finish reason": {
     stream: body(generated([], "STOP"), generated([{ text: "a" }])),
     holds: "a",
   },
-  "two calls of one id": {
+  "two calls with one id": {
     stream: body(generated([functionF, functionF], "STOP")),
     holds: " f{} f{}",
   },
@@ -373,7 +373,7 @@ const google: Cases = {
     ),
     holds: "a f{}",
   },
-  "a finish reason that says nothing": {
+  "a finish reason without a meaning": {
     stream: body(generated([{ text: "a" }], "OTHER")),
     holds: "a",
   },

@@ -57,18 +57,18 @@ const ended = [messageDelta("tool_use"), messageStop];
 const chat: Cases = {
   "ends within an event": body(hello, 'data: {"id":"chatcmpl-1","cho'),
   "ends without a finish reason": body(hello),
-  "[DONE], and nothing else": body(chunk({ role: "assistant" }), done),
-  "a line that is no field of an event stream": body(
+  "[DONE] without any content": body(chunk({ role: "assistant" }), done),
+  "a line that is not a field of an event stream": body(
     whole,
     "processing the request\n\n",
     chunk({}, "tool_calls"),
     done,
   ),
-  "data that is no JSON": body(hello, "data: upstream failed\n\n", chunk({}, "stop"), done),
-  "data that is no JSON object": body(whole, "data: 5\n\n", chunk({}, "stop"), done),
-  "a finish reason that is not known": body(hello, chunk({}, "cancelled"), done),
+  "data that is not JSON": body(hello, "data: upstream failed\n\n", chunk({}, "stop"), done),
+  "data that is not a JSON object": body(whole, "data: 5\n\n", chunk({}, "stop"), done),
+  "an unknown finish reason": body(hello, chunk({}, "cancelled"), done),
   "a second finish reason": body(hello, chunk({}, "stop"), chunk({}, "length"), done),
-  "a choice that was not asked for, without an end": body(
+  "a choice that was not requested, without an end": body(
     whole,
     chunk(fragment(1, "{}", "f"), null, 1),
     chunk({}, "tool_calls"),
@@ -118,7 +118,7 @@ const messages: Cases = {
     content_block: { type: "text", text: "" },
   }),
   "a block that begins twice": body(messageStart, ...tool, toolStart(0, "toolu_1"), ...ended),
-  "a block behind the stop reason": body(
+  "a block after the stop reason": body(
     messageStart,
     ...tool,
     messageDelta("tool_use"),
@@ -128,7 +128,7 @@ const messages: Cases = {
   ),
   "a delta of a block that has ended": body(messageStart, ...tool, inputDelta(0, "{}"), ...ended),
   "a delta of a block that has not begun": body(messageStart, ...tool, inputDelta(1, ""), ...ended),
-  "a block that is no object": body(messageStart, { type: "content_block_start", index: 0 }),
+  "a block that is not an object": body(messageStart, { type: "content_block_start", index: 0 }),
   "a delta of another kind of block": body(
     messageStart,
     textStart(0),
@@ -151,7 +151,7 @@ const messages: Cases = {
     blockStop(0),
     ...ended,
   ),
-  "a stop reason that is not known": body(messageStart, ...tool, messageDelta("cancelled")),
+  "an unknown stop reason": body(messageStart, ...tool, messageDelta("cancelled")),
   "a second stop reason": body(
     messageStart,
     ...tool,
@@ -204,18 +204,18 @@ const responses: Cases = {
     type: "response.completed",
     response: { id: "resp_1", status: "cancelled", output: [] },
   }),
-  "a status that is not known": body(created, begun, itemDone(0, given), {
+  "an unknown status": body(created, begun, itemDone(0, given), {
     type: "response.completed",
     response: { id: "resp_1", status: "paused", output: [given] },
   }),
-  "arguments behind their end": body(
+  "arguments after their end": body(
     created,
     begun,
     of("function_call_arguments.done", 0, { item_id: "fc_0", arguments: "{}" }),
     call("{}"),
     ...whole0,
   ),
-  "arguments of an item that is no call": body(
+  "arguments of an item that is not a call": body(
     created,
     itemAdded(0, messageItem()),
     of("function_call_arguments.delta", 0, { item_id: "msg_0", delta: "{}" }),
@@ -234,7 +234,7 @@ const responses: Cases = {
     itemDone(0, messageItem("Hello")),
     completed(messageItem("Hello")),
   ),
-  "a call of another id or name": body(
+  "a call with another id or name": body(
     created,
     begun,
     itemDone(0, callItem("{}", "fc_0", "call_9")),
@@ -289,19 +289,19 @@ const end = generated([functionCall({})], "STOP");
 const google: Cases = {
   "ends within an event": body(generated([{ text: "Hello" }]), 'data: {"candidates": [{"con'),
   "ends without a finish reason": body(generated([{ text: "Hello" }])),
-  "a finish reason that is taken back": body(
+  "a finish reason that is withdrawn": body(
     generated([{ text: "Hello" }], "STOP"),
     generated([], "FINISH_REASON_UNSPECIFIED"),
   ),
-  "a finish reason that is not known": body(generated([{ text: "Hello" }], "CANCELLED")),
+  "an unknown finish reason": body(generated([{ text: "Hello" }], "CANCELLED")),
   "a second finish reason": body(generated([{ text: "a" }], "STOP"), generated([], "SAFETY")),
-  "a candidate that was not asked for, without an end": body(
+  "a candidate that was not requested, without an end": body(
     generated([{ text: "Hello" }], "STOP"),
     {
       candidates: [{ index: 1, content: { parts: [{ text: "you" }] } }],
     },
   ),
-  "a line that is no field of an event stream": body(
+  "a line that is not a field of an event stream": body(
     "processing the request\n\n",
     generated([functionCall({ name: "f", args: {} })], "STOP"),
   ),

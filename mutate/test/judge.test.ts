@@ -60,7 +60,7 @@ describe("the judge", () => {
   });
 
   it("lets a doubtful stream be refused, but not read in part", () => {
-    const doubtful: Verdict = { is: "doubtful", reason: "two calls of one id", held: whole };
+    const doubtful: Verdict = { is: "doubtful", reason: "two calls with one id", held: whole };
     assert.equal(kindOf(doubtful, decoded([], "error")), undefined);
     assert.equal(kindOf(doubtful, decoded([], "stop")), "lostCall");
   });

@@ -171,7 +171,7 @@ describe("an acceptor", () => {
     );
     assert.deepEqual(accept("anthropic-messages", stream), {
       is: "doubtful",
-      reason: "ends behind the stop reason, without message_stop",
+      reason: "ends after the stop reason, without message_stop",
       held: held("f", "{}", "toolu_0"),
     });
   });
@@ -187,7 +187,7 @@ describe("an acceptor", () => {
     );
     assert.deepEqual(accept("openai-responses", body(first, second, ...others)), {
       is: "doubtful",
-      reason: "sequence numbers that do not follow",
+      reason: "sequence numbers that are not consecutive",
       held: held("f", "{}", "call_0"),
     });
   });

@@ -320,7 +320,7 @@ describe("an unusual recording", () => {
       );
       assert.match(
         await change('"exchanges":[{"request"', '"exchanges":[{"nothing"', 2),
-        /^bowline: .*run\.json: The recording's exchange 0 is none\.\n$/,
+        /^bowline: .*run\.json: Exchange 0 of the recording is not valid\.\n$/,
       );
     });
   });

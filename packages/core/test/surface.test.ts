@@ -258,7 +258,7 @@ describe("a model reference", () => {
     );
     assert.throws(
       () => main.getModel("azure", "m"),
-      /Azure OpenAI has no address of its own: give a base URL/,
+      /Azure OpenAI has no default address: give a base URL/,
     );
     const azure = main.getModel("azure", "m", { baseUrl: "https://me.openai.azure.com/openai/v1" });
     const { headers } = openaiChat.openaiChat.encode(

@@ -1,6 +1,6 @@
 /**
- * What a model call says while it runs, and the one reducer that makes a message of it. Streams,
- * loop and proxy all fold with {@link applyEvent}; none keeps a second copy of these rules.
+ * The events of a model call, and the reducer that folds them into a message. Streams, the loop and
+ * the proxy all use {@link applyEvent}, so the rules exist once.
  */
 import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
@@ -8,16 +8,16 @@ import type { GrowingText } from "./growing-text.ts";
 import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
 
 /**
- * `partial` is the live message as the stream has it so far: one shared object that goes on
- * changing, on events of a running stream only, not enumerable, never serialised. `attempt` counts
- * tries of the request from 1.
+ * `attempt` counts the tries of the request from 1. `partial` is the live message so far: one
+ * shared object that keeps changing. It exists on events of a running stream only, is not
+ * enumerable, and is never serialised.
  */
 interface EventBase {
   readonly attempt: number;
   readonly partial?: AssistantMessage;
 }
 
-/** Where a message comes from. */
+/** The model that wrote a message, and when (milliseconds since the epoch). */
 export interface MessageOrigin {
   readonly api: string;
   readonly provider: string;
@@ -25,13 +25,13 @@ export interface MessageOrigin {
   readonly timestamp: number;
 }
 
-/** The first output: what the message is before any content. */
+/** The first event of an answer, with the fields that a message has before any content. */
 interface StartEvent extends EventBase, MessageOrigin {
   readonly type: "start";
 }
 
 interface PartEvent extends EventBase {
-  /** The part's place in `message.content`. */
+  /** The index of the part in `message.content`. */
   readonly contentIndex: number;
 }
 
@@ -66,7 +66,7 @@ interface ToolCallStartEvent extends PartEvent {
   readonly id: string;
   readonly name: string;
 }
-/** A piece of the arguments' JSON text. */
+/** A fragment of the arguments' JSON text. */
 interface ToolCallDeltaEvent extends PartEvent {
   readonly type: "toolcall_delta";
   readonly delta: string;
@@ -75,40 +75,43 @@ interface ToolCallEndEvent extends PartEvent {
   readonly type: "toolcall_end";
   readonly toolCall: ToolCall;
 }
-/** A provider's own block, whole. */
+/** A complete provider-specific block. */
 interface OpaqueEndEvent extends PartEvent {
   readonly type: "opaque_end";
   readonly part: OpaqueContent;
 }
 /**
- * The request failed before any output and is asked again after `delayMs`. `attempt` is the try
- * that failed.
+ * The request failed before any output and is retried after `delayMs` milliseconds. `attempt` is
+ * the try that failed.
  */
 interface RequestRetryEvent extends EventBase {
   readonly type: "request_retry";
   readonly delayMs: number;
   readonly error: ErrorInfo;
 }
-/** A model failed for good before any output, and another is asked. */
+/** A model failed before any output and its retries are used up. The next model is called. */
 interface ModelFailoverEvent extends EventBase {
   readonly type: "model_failover";
   readonly from: { readonly provider: string; readonly model: string };
   readonly to: { readonly provider: string; readonly model: string };
   readonly error: ErrorInfo;
 }
-/** Everything from part `contentIndex` on is withdrawn; the answer starts again. */
+/** Parts from `contentIndex` on are withdrawn. The answer starts again. */
 interface MessageRetractEvent extends EventBase {
   readonly type: "message_retract";
   readonly contentIndex: number;
   readonly error: ErrorInfo;
 }
-/** The answer is complete. Nothing follows. */
+/** The answer is complete. This is the last event. */
 export interface DoneEvent extends EventBase {
   readonly type: "done";
   readonly reason: "stop" | "length" | "toolUse";
   readonly message: AssistantMessage;
 }
-/** The call failed or was aborted; the message keeps what came. Nothing follows. */
+/**
+ * The call failed or was aborted. The message keeps the content received so far. This is the last
+ * event.
+ */
 export interface ErrorEvent extends EventBase {
   readonly type: "error";
   readonly reason: "error" | "aborted";
@@ -133,35 +136,35 @@ export type AssistantMessageEvent =
   | DoneEvent
   | ErrorEvent;
 
-/** An event without what whoever emits it adds to each. */
+/** An event without the fields that the emitter adds to every event. */
 export type EventBody<T = AssistantMessageEvent> = T extends unknown
   ? Omit<T, "attempt" | "partial">
   : never;
 
-/** The first event of a part that is written in pieces. */
+/** The first event of a part that is streamed. */
 export type PartStart = Extract<
   AssistantMessageEvent,
   { type: "text_start" | "thinking_start" | "toolcall_start" }
 >;
 
-/** The kinds of events that come by the thousand. */
+/** The event types that a stream emits most, one for each token. */
 export type DeltaType = "text_delta" | "thinking_delta" | "toolcall_delta";
 
-/** Whether the event is the stream's last. */
+/** Returns whether this is the last event of a stream. */
 export function isTerminal(event: AssistantMessageEvent): event is DoneEvent | ErrorEvent {
   return event.type === "done" || event.type === "error";
 }
 
-/** The message that a stream ended with. */
+/** Returns the message that the last event carries. */
 export function messageOf(end: DoneEvent | ErrorEvent): AssistantMessage {
   return end.type === "done" ? end.message : end.error;
 }
 
 /**
- * Folds one event into the message and returns it. It owns `message` and changes it in place, so
- * that a delta costs the same however long the answer is; pass `undefined` first. Content comes
- * from the parts' own events; `done` and `error` add what only the end knows (usage, stop reason,
- * ids). An event that does not fit (a delta of a part never opened) is skipped.
+ * Applies one event to the message and returns the message. Pass `undefined` for the first event.
+ * `message` is changed in place, so a delta costs the same however long the answer is. Content
+ * comes from the events of the parts; `done` and `error` add usage, stop reason and ids. Ignores
+ * events that do not fit, such as a delta of a part that was not opened.
  */
 export function applyEvent(
   message: AssistantMessage | undefined,
@@ -229,8 +232,8 @@ export function applyEvent(
 }
 
 /**
- * Appends a delta to its part; a part of another kind is left as it is. Where `text` is given it holds
- * the part's text, which then costs less to append to.
+ * Appends a delta to its part, unless the part is of another kind. `text`, if given, holds the
+ * part's text and makes appending cheaper.
  */
 export function appendDelta(
   part: AssistantContent | undefined,
@@ -252,7 +255,7 @@ export function appendDelta(
   }
 }
 
-/** Where a message of this model comes from. */
+/** Returns the origin of a message that `model` writes at `timestamp`. */
 export function originOf(
   { api, provider, id }: Pick<MessageOrigin, "api" | "provider"> & { readonly id: string },
   timestamp: number,
@@ -260,7 +263,7 @@ export function originOf(
   return { api, provider, model: id, timestamp };
 }
 
-/** What a message is before any content. */
+/** Returns a message without content. */
 export function emptyMessage({ api, provider, model, timestamp }: MessageOrigin): AssistantMessage {
   return {
     role: "assistant",
@@ -274,7 +277,7 @@ export function emptyMessage({ api, provider, model, timestamp }: MessageOrigin)
   };
 }
 
-/** What a message says of the failure that ended it. */
+/** Returns the fields that describe a failure in a message. */
 export function failureOf(error: BowlineError): {
   stopReason: "error" | "aborted";
   errorMessage: string;
@@ -287,7 +290,7 @@ export function failureOf(error: BowlineError): {
   };
 }
 
-/** The message that recorded events add up to, or undefined when there was no output. */
+/** Returns the message that recorded events add up to, or undefined when there was no output. */
 export function reduceEvents(
   events: Iterable<AssistantMessageEvent>,
 ): AssistantMessage | undefined {

@@ -1,15 +1,15 @@
 /**
  * Events of a running stream expose the live message as `partial` without copying or serialising
- * it. A private field behind a getter keeps it out of `JSON.stringify`, spreads and clones at a
- * fifteenth of the price of `Object.defineProperty` (20 ns against 220 ns for an event).
+ * it. A private field behind a getter keeps it out of `JSON.stringify`, spreads and clones. It
+ * takes 20 ns per event; `Object.defineProperty` takes 220 ns.
  */
 import type { AssistantMessage } from "./message.ts";
 import type { AssistantMessageEvent, DeltaType } from "./event.ts";
 
-/** The three kinds that come by the thousand. */
+/** A delta event. Streams emit thousands of them. */
 export class LiveDelta {
-  // The constructor gives these their values: to define them before, as a field does, would be done
-  // for each delta.
+  // `declare` avoids field initialisers, which would run for each delta before the constructor sets
+  // the values.
   declare readonly type: DeltaType;
   declare readonly attempt: number;
   declare readonly contentIndex: number;
@@ -35,7 +35,7 @@ export class LiveDelta {
   }
 }
 
-/** Attaches the live message to an event that comes once per part, not enumerable either. */
+/** Attaches the live message, not enumerable, to an event that occurs once per part. */
 export function withPartial<T extends AssistantMessageEvent>(
   event: T,
   partial: AssistantMessage,

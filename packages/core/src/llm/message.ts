@@ -1,7 +1,7 @@
 /**
- * The transcript's vocabulary. Three roles, typed content parts, JSON-safe throughout: what is in a
- * message is what is written to a file, sent to a page and replayed to a model. The system prompt
- * is a field of the context, never a message.
+ * The types of a transcript: three roles, typed content parts, JSON-safe throughout. The same shape
+ * is stored in files, sent to pages and replayed to models. The system prompt is a field of the
+ * context, never a message.
  */
 import type { ErrorInfo } from "../errors.ts";
 import { asRecord, asText } from "../json-value.ts";
@@ -10,7 +10,7 @@ import { addUsage, type Usage } from "./usage.ts";
 export interface TextContent {
   type: "text";
   text: string;
-  /** Opaque provider data of this part; replayed only to the model it came from. */
+  /** Opaque provider data of this part, replayed only to the model that produced it. */
   textSignature?: string;
 }
 
@@ -18,15 +18,18 @@ export interface ThinkingContent {
   type: "thinking";
   thinking: string;
   /**
-   * Opaque provider data (a signature, or the encrypted form when `redacted`); replayed only to the
-   * model it came from.
+   * Opaque provider data: a signature, or the encrypted thinking when `redacted`. Replayed only to
+   * the model that produced it.
    */
   thinkingSignature?: string;
-  /** The provider gave no readable text; `thinkingSignature` holds the encrypted form. */
+  /**
+   * Whether the provider returned no readable text. `thinkingSignature` then holds the encrypted
+   * form.
+   */
   redacted?: boolean;
   /**
-   * The wire field it came in (`reasoning_content`, `reasoning`, …), so that it goes back under the
-   * same name.
+   * The wire field of the thinking (`reasoning_content`, `reasoning`, …), so that it is sent back
+   * under the same name.
    */
   // Q082
   field?: string;
@@ -48,21 +51,22 @@ export interface ToolCall {
   /** The arguments exactly as the model wrote them. */
   argumentsText?: string;
   /**
-   * Set when the text is no valid JSON object: such a call is answered with an error and never run.
+   * Set when the text is not a valid JSON object. Such a call is answered with an error and never
+   * run.
    */
   argumentsError?: string;
-  /** Opaque provider data of this part; replayed only to the model it came from. */
+  /** Opaque provider data of this part, replayed only to the model that produced it. */
   // Q089
   thoughtSignature?: string;
 }
 
 /**
- * A provider's own block (a server tool, a citation, a compaction): never executed, kept in order,
- * replayed to the same model only.
+ * A provider-specific block, such as a server tool, a citation or a compaction. It is never
+ * executed, keeps its position, and is replayed only to the same model.
  */
 export interface OpaqueContent {
   type: "opaque";
-  /** The wire protocol whose shape `raw` has. */
+  /** The wire protocol that defines the shape of `raw`. */
   protocol: string;
   raw: unknown;
 }
@@ -78,39 +82,39 @@ export interface UserMessage {
 }
 
 /**
- * `stop` finished; `toolUse` wants tools; `length` cut by a limit; `error` and `aborted` are
- * incomplete.
+ * `stop`: the answer is complete. `toolUse`: the model calls tools. `length`: a token limit cut the
+ * answer. `error` and `aborted`: the answer is incomplete.
  */
 export type StopReason = "stop" | "toolUse" | "length" | "error" | "aborted";
 
 export interface AssistantMessage {
   role: "assistant";
   content: AssistantContent[];
-  /** The wire protocol, the vendor and the model asked. */
+  /** The wire protocol, vendor and model of the request. */
   api: string;
   provider: string;
   model: string;
-  /** The model that answered, when the server names another. */
+  /** The model that answered, if the server names a different one. */
   responseModel?: string;
   /** The server's id for the answer. */
   responseId?: string;
-  /** Always there; a field that the server did not report is absent, never 0. */
+  /** Always present. A count that the server did not report is absent, never 0. */
   usage: Usage;
   /**
-   * What tries before this answer were billed that came to nothing: failed, empty or retracted ones.
-   * Absent when there was no such try, or none reported its usage. `billedUsage()` adds both.
+   * The billed usage of discarded tries before this answer (failed, empty or retracted). Absent
+   * when there was none, or none reported usage. `billedUsage()` adds both.
    */
   discardedUsage?: Usage;
   stopReason: StopReason;
   /**
-   * The provider's own tools are not done: the message is sent back as it is, and the next one goes
-   * on.
+   * The provider's own tools have not finished. Send the message back unchanged, and the next
+   * answer continues it.
    */
   // Q162
   paused?: boolean;
-  /** What the wire said, verbatim; absent only when it said nothing. */
+  /** The stop reason as the server sent it. Absent only when the server sent none. */
   rawStopReason?: string;
-  /** With `error` and `aborted`: what happened, for people and for programs. */
+  /** With `error` and `aborted`: the failure, as text for people and as data for programs. */
   errorMessage?: string;
   error?: ErrorInfo;
   timestamp: number;
@@ -121,21 +125,24 @@ export interface ToolResultMessage {
   toolCallId: string;
   toolName: string;
   content: UserContent[];
-  /** For the program, never sent to the model. */
+  /** Data for the program. Never sent to the model. */
   details?: unknown;
   isError: boolean;
   timestamp: number;
 }
 
-/** The three roles a model understands. */
+/** The three message roles that models understand. */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** Whether a model understands it; an application may keep messages of its own beside these. */
+/**
+ * Returns whether a model understands the message. Applications may store messages of other roles
+ * too.
+ */
 export function isLlmMessage(message: { readonly role: string }): message is Message {
   return message.role === "user" || message.role === "assistant" || message.role === "toolResult";
 }
 
-/** Why a part of what a user or a tool says cannot be sent, or undefined. */
+/** Returns why a content part of a user message or tool result cannot be sent, or undefined. */
 export function unsupported(part: unknown): string | undefined {
   const {
     text,
@@ -155,25 +162,27 @@ export function unsupported(part: unknown): string | undefined {
   return `An image part must have its data in base64 and its mimeType.${why}`;
 }
 
-/** Whether an answer is no whole one. */
+/** Returns whether an answer is incomplete. */
 export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === "error" || stopReason === "aborted";
 }
 
-/** Notes the names that a server has for an answer and its model: of each the first counts. */
+/**
+ * Records the server's id of the answer and the name of its model. The first value of each wins.
+ */
 // Q077, Q187
 export function noteSource(message: AssistantMessage, id: unknown, model: unknown): void {
   if (asText(id)) message.responseId ??= asText(id);
   if (asText(model) && model !== message.model) message.responseModel ??= asText(model);
 }
 
-/** The message, with what discarded tries before it were billed. */
+/** Returns the message with the billed usage of discarded tries added. */
 export function withDiscarded(message: AssistantMessage, lost: Usage): AssistantMessage {
   if (Object.keys(lost).length === 0) return message;
   return { ...message, discardedUsage: addUsage(message.discardedUsage ?? {}, lost) };
 }
 
-/** What a model is told about a tool. */
+/** A tool as it is declared to the model. */
 export interface Tool {
   name: string;
   description: string;
@@ -181,7 +190,7 @@ export interface Tool {
   parameters: unknown;
 }
 
-/** One model call's input. */
+/** The input of one model call. */
 export interface Context {
   systemPrompt?: string | undefined;
   messages: Message[];
@@ -193,9 +202,7 @@ interface AnyPart {
   readonly text?: string;
 }
 
-/**
- * The readable text of a message: its text parts, joined. Images, thinking and calls are left out.
- */
+/** Returns the text parts of a message, joined. Images, thinking and tool calls are left out. */
 export function messageText({
   content,
 }: {
@@ -204,7 +211,7 @@ export function messageText({
   return typeof content === "string" ? content : joinTexts(content, "");
 }
 
-/** The texts of the text parts. */
+/** Joins the text of the text parts. */
 export function joinTexts(parts: readonly AnyPart[], separator: string): string {
   let joined: string | undefined;
   for (const { type, text = "" } of parts)
@@ -212,7 +219,7 @@ export function joinTexts(parts: readonly AnyPart[], separator: string): string 
   return joined ?? "";
 }
 
-/** The tool calls of a message, in source order. */
+/** Returns the tool calls of a message, in order. */
 export function toolCallsOf(message: AssistantMessage): ToolCall[] {
   return message.content.filter((part) => part.type === "toolCall");
 }

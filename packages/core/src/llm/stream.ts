@@ -1,47 +1,51 @@
 /**
- * A stream of events with a result, produced in batches. One reader; reading is observational, so
- * the producer never waits for it, and what was not read yet is held (events hold increments, so
- * the whole costs what the answer costs). Breaking out of the iteration aborts the producer.
+ * A stream of events with a result, produced in batches, for one reader. The producer never waits
+ * for the reader: unread batches are buffered. Memory stays proportional to the answer, since
+ * events hold increments. Breaking out of the iteration aborts the producer.
  */
 import { onAbort } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 
 /**
- * Takes a batch, which becomes the stream's own. A reader that leaves after the last one aborts
- * nothing.
+ * Adds a batch, which the stream then owns. With `isLast`, a reader that leaves afterwards does not
+ * abort the producer.
  */
 export type Push<T> = (batch: readonly T[], isLast?: boolean) => void;
 
-/** Makes the events. `signal` fires when the reader leaves, and with the caller's. */
+/**
+ * Produces the events. `signal` aborts when the reader leaves or when the caller's signal aborts.
+ */
 export type Produce<T, R> = (push: Push<T>, signal: AbortSignal) => Promise<R>;
 
 export class EventStream<T, R> implements AsyncIterable<T> {
   readonly #controller = new AbortController();
   readonly #result: Promise<R>;
   #pending: (readonly T[])[] = [];
-  /** Whether nothing more comes: the producer has settled, or pushed its last batch. */
+  /** Whether all batches are in: the producer has settled, or pushed its last batch. */
   #isComplete = false;
   #hasSettled = false;
-  /** The reader that reads. */
+  /** The current reader. */
   #reader: object | undefined;
   #hasLeft = false;
   #wake = (): void => {};
 
   /**
-   * Starts `produce` at once. A `produce` that rejects makes reading and {@link result} reject with
-   * the same error.
+   * Starts `produce` at once. If it rejects, reading and {@link result} reject with the same error.
    */
   constructor(produce: Produce<T, R>, signal?: AbortSignal) {
     this.#result = this.#run(produce, signal);
-    this.#result.catch(() => {}); // a reader may never ask for the result; reading still rejects
+    this.#result.catch(() => {}); // the caller may never use the result; reading rejects anyway
   }
 
-  /** What the stream comes to. Settles when the producer is done, read or not. */
+  /**
+   * Returns the producer's result. Settles when the producer does, whether or not the events are
+   * read.
+   */
   result(): Promise<R> {
     return this.#result;
   }
 
-  /** Batches as they were produced: one await for each, however many events it holds. */
+  /** Returns the batches as they were produced, with one await for each. */
   batches(): AsyncGenerator<readonly T[], void, undefined> {
     const reader = {};
     return leaving(this.#read(reader), () => {
@@ -107,7 +111,7 @@ async function* oneByOne<T>(
 }
 
 /**
- * Calls `leave` as soon as the reader returns. A generator queues `return()` behind a pending
+ * Calls `leave` as soon as the reader returns. A generator queues `return()` after a pending
  * `next()`, so a reader that leaves while the producer is silent would not abort it.
  */
 function leaving<E>(
@@ -123,21 +127,21 @@ function leaving<E>(
   });
 }
 
-/** The bytes, or the events, ended before a terminal one. */
+/** Returns the error of a stream that ended before a terminal event. */
 export function truncated(): BowlineError {
   return new BowlineError("stream_truncated", "The stream ended before the answer was complete.", {
     retryable: true,
   });
 }
 
-/** The failure of a stream that contradicts itself, or that nobody can read. */
+/** Returns the error of a stream that contradicts itself or cannot be parsed. */
 export function corrupt(message: string): BowlineError {
   return new BowlineError("stream_corrupt", message, { retryable: true });
 }
 
 /**
- * Any stream in batches: those it offers, or one event at a time. Who leaves does not wait until a
- * stranger lets go.
+ * Reads any stream in batches: its own, or one event at a time. Leaving does not wait for the
+ * stream's `return()`, since foreign code may hang there.
  */
 export async function* batchesOf<T>(
   stream: AsyncIterable<T> & { batches?(): AsyncIterable<readonly T[]> },
@@ -152,6 +156,7 @@ export async function* batchesOf<T>(
       isOpen = false;
     }
   } finally {
-    if (isOpen) void (async () => iterator.return?.())().catch(() => {}); // how it lets go is of no interest
+    // Errors of this cleanup do not matter.
+    if (isOpen) void (async () => iterator.return?.())().catch(() => {});
   }
 }

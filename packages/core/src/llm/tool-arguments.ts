@@ -1,22 +1,22 @@
 /**
- * Tool arguments, from the text a model wrote. Truncated text is never completed: a call runs on
- * what was said, whole, or not at all.
+ * Parses tool arguments from the text that the model wrote. Truncated text is never completed: a
+ * call runs with exactly what the model wrote, or not at all.
  */
 import { describe, isRecord, keepDigits, parseJson } from "../json-value.ts";
 
-/** What is deeper cannot be written by every engine, and fits no schema. */
+/** Not every JavaScript engine can serialise deeper values, and no tool schema needs them. */
 const MAX_DEPTH = 1000;
 
 export interface ParsedArguments {
   readonly arguments: Record<string, unknown>;
-  /** Why the text is no JSON object; absent when it is one. */
+  /** Why the text is not a JSON object; absent when it is one. */
   readonly error?: string;
 }
 
 /**
- * Parses strictly, then once more with raw control characters and invalid escapes inside strings
- * repaired. Empty text and `null` are `{}`; an object encoded twice is
- * unwrapped once. A number that JavaScript would round is a text of its digits.
+ * Parses strictly first. If that fails, repairs raw control characters and invalid escapes inside
+ * strings and parses again. Empty text and `null` give `{}`; an object that was encoded twice is
+ * decoded twice. Numbers that JavaScript would round become strings of their digits.
  */
 // Q052, Q150, Q048, Q148, Q051
 export function parseToolArguments(text: string): ParsedArguments {
@@ -39,15 +39,15 @@ export function parseToolArguments(text: string): ParsedArguments {
   return { arguments: {}, error: `The arguments must be a JSON object, not ${describe(value)}.` };
 }
 
-/** Recursive itself, as far as is allowed. */
+/** Recurses at most `depth` levels, so it cannot overflow the stack. */
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
 }
 
 /**
- * Escapes raw control characters inside strings and doubles backslashes that start no valid escape.
- * Linear, whatever is cut.
+ * Escapes raw control characters inside strings, and doubles backslashes that start no valid
+ * escape. Takes linear time for any input, including truncated text.
  */
 export function repairStrings(text: string): string {
   let isInside = false;

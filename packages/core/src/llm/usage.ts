@@ -1,17 +1,17 @@
-/** Token counts and money. Unknown is `undefined`, never 0. */
+/** Token counts and cost. An unknown count is `undefined`, never 0. */
 // Q097
 export interface Usage {
   /** Prompt tokens that were neither read from nor written to a cache. */
   input?: number;
-  /** Generated tokens, reasoning included. */
+  /** Generated tokens, including reasoning. */
   output?: number;
   cacheRead?: number;
   cacheWrite?: number;
-  /** The part of `output` that was reasoning. */
+  /** The reasoning tokens, which `output` includes. */
   reasoning?: number;
-  /** input + output + cacheRead + cacheWrite, or what the server gave. */
+  /** input + output + cacheRead + cacheWrite, or the total that the server reported. */
   totalTokens?: number;
-  /** US dollars; absent without known prices. */
+  /** In US dollars. Absent when the model's prices are unknown. */
   cost?: Cost;
 }
 
@@ -23,7 +23,7 @@ export interface Cost {
   total: number;
 }
 
-/** US dollars for a million tokens. */
+/** In US dollars per million tokens. */
 export interface Prices {
   input: number;
   output: number;
@@ -32,20 +32,23 @@ export interface Prices {
 }
 
 /**
- * The sum of several calls' usage (what is billed, not what the context holds). A field nobody
- * reported stays absent.
+ * Adds up the billed usage of several calls. This is not the size of the context. A field that no
+ * call reported stays absent.
  */
 export function addUsage(sum: Usage, next: Usage): Usage {
   const result: Record<string, unknown> = { ...sum };
   for (const [key, value] of Object.entries(next as Record<string, unknown>)) {
     const before = result[key];
     if (typeof value === "number") result[key] = ((before as number | undefined) ?? 0) + value;
-    else if (value) result[key] = addUsage(before ?? {}, value); // the cost
+    else if (value) result[key] = addUsage(before ?? {}, value); // cost is an object of counts
   }
   return result;
 }
 
-/** What `usage` cost at `prices`, or undefined when no token count is known. */
+/**
+ * Returns the cost of `usage` at `prices`, or undefined when neither input nor output tokens are
+ * known.
+ */
 export function costOf(usage: Usage, prices: Prices): Cost | undefined {
   if (usage.input === undefined && usage.output === undefined) return undefined;
   const cost: Cost = { total: 0 };
@@ -56,12 +59,12 @@ export function costOf(usage: Usage, prices: Prices): Cost | undefined {
   return cost;
 }
 
-/** Fills in `totalTokens` when the server gave the parts only. */
+/** Adds `totalTokens` if the server reported only its parts. */
 export function withTotal(usage: Usage): Usage {
   return usage.input === undefined || usage.output === undefined ? usage : knownTotal(usage);
 }
 
-/** What is known counts, also where a call ended before all of it was reported. */
+/** Sums the known counts, even if the call ended before all of them were reported. */
 function knownTotal(usage: Usage): Usage {
   const { input, output, cacheRead, cacheWrite, totalTokens } = usage;
   if (totalTokens !== undefined || (input ?? output ?? cacheRead ?? cacheWrite) === undefined)
@@ -71,8 +74,8 @@ function knownTotal(usage: Usage): Usage {
 }
 
 /**
- * Returns the billed usage of a message: its own, and that of discarded tries before it. Has
- * `totalTokens` when any count is known.
+ * Returns the billed usage of a message, including the tries that were discarded before it.
+ * `totalTokens` is set when any count is known.
  */
 export function billedUsage({
   usage,

@@ -1,4 +1,4 @@
-/** How the stream of a stream function ends that is around another one. */
+/** Endings for stream functions that wrap another stream function. */
 import { toBowlineError } from "../errors.ts";
 import {
   emptyMessage,
@@ -11,7 +11,7 @@ import {
 import { withDiscarded } from "./message.ts";
 import type { Usage } from "./usage.ts";
 
-/** The end, with what discarded tries before it were billed. */
+/** Adds the usage of discarded tries to the last event's message. */
 export function withDiscardedEnd(end: DoneEvent | ErrorEvent, lost: Usage): DoneEvent | ErrorEvent {
   const message = withDiscarded(messageOf(end), lost);
   if (message === messageOf(end)) return end;
@@ -19,8 +19,8 @@ export function withDiscardedEnd(end: DoneEvent | ErrorEvent, lost: Usage): Done
 }
 
 /**
- * How a model call ends whose stream function threw, or whose stream broke its contract, before it
- * said anything.
+ * Returns the error event for a stream function that threw, or whose stream broke its contract,
+ * before any output.
  */
 export function brokenCall(
   thrown: unknown,

@@ -1,7 +1,7 @@
 /**
- * Writes a message as a sequence of events, and folds the same events into the live message: by
- * `applyEvent`, and deltas by the `appendDelta` that it is made of. Every decoder and the scripted
- * model write through it, so the events and the final message cannot disagree.
+ * Writes a message as a sequence of events and folds the same events into the live message, with
+ * `applyEvent` and, for deltas, `appendDelta`. All decoders and the scripted model use it, so the
+ * events and the final message cannot disagree.
  */
 import { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
@@ -24,20 +24,20 @@ import { withTotal, type Usage } from "./usage.ts";
 
 export type { MessageOrigin } from "./event.ts";
 
-/** One part that is still being written. */
+/** A part that is still being written. */
 interface OpenPart {
   readonly deltaType: DeltaType;
   /** The part in the live message. */
   readonly live: AssistantContent;
-  /** Half a surrogate pair, kept until its other half comes. */
+  /** The first half of a surrogate pair, held until the second half arrives. */
   // Q091
   held: string;
   readonly text: GrowingText;
 }
 
 /**
- * What the end of a part may add: of thinking `thinkingSignature` and `redacted`, of a call `text`
- * in place of what streamed.
+ * Fields that the end of a part may add. `thinkingSignature` and `redacted` are for thinking. For a
+ * tool call, `text` replaces the streamed arguments.
  */
 interface PartEnd {
   readonly textSignature?: string | undefined;
@@ -53,17 +53,17 @@ export class MessageWriter {
   readonly #attempt: number;
   readonly #maxLength: number;
   #length = 0;
-  /** By their place in the message. */
+  /** By index in `message.content`. */
   readonly #open: (OpenPart | undefined)[] = [];
-  /** The part that {@link say} goes on with. */
+  /** The part that {@link say} appends to. */
   #saying: { readonly kind: "text" | "thinking"; readonly index: number } | undefined;
   #batch: AssistantMessageEvent[] = [];
   #started = false;
   #ended = false;
 
   /**
-   * Of all texts, thoughts and arguments together, no more than `maxLength` characters are written:
-   * more is `stream_corrupt`.
+   * `maxLength` limits the characters of all texts, thoughts and arguments together. A longer
+   * answer throws `stream_corrupt`.
    */
   constructor(origin: MessageOrigin, attempt = 1, maxLength: number = Infinity) {
     this.#attempt = attempt;
@@ -72,17 +72,19 @@ export class MessageWriter {
     this.message = emptyMessage(origin);
   }
 
-  /** Whether anything was written; before that a request may be asked again unseen. */
+  /**
+   * Whether any event was written. Until then a request can be retried without the reader noticing.
+   */
   get started(): boolean {
     return this.#started;
   }
 
-  /** Whether `done` or `error` was written; later writes are dropped. */
+  /** Whether `done` or `error` was written. Later writes are ignored. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** The events written since the last call. */
+  /** Returns the events written since the last call. */
   take(): AssistantMessageEvent[] {
     const batch = this.#batch;
     this.#batch = [];
@@ -90,11 +92,11 @@ export class MessageWriter {
   }
 
   /**
-   * Appends text or thinking to what was said last; where that was of the other kind, or is closed,
-   * to a new part.
+   * Appends text or thinking to the current part. Opens a new part if the current one is of the
+   * other kind or closed.
    */
   say(kind: "text" | "thinking", text: string, field?: string): void {
-    if (text === "") return; // no reason to open a part (Q072)
+    if (text === "") return; // empty text opens no part (Q072)
     if (this.#saying?.kind !== kind) {
       this.endSaying();
       this.#saying = { kind, index: kind === "text" ? this.openText() : this.openThinking(field) };
@@ -102,7 +104,7 @@ export class MessageWriter {
     this.append(this.#saying.index, text);
   }
 
-  /** Closes what was said last. */
+  /** Closes the part that {@link say} wrote last. */
   endSaying(end?: PartEnd): void {
     if (this.#saying) this.close(this.#saying.index, end);
     this.#saying = undefined;
@@ -120,7 +122,7 @@ export class MessageWriter {
     return this.#openPart("toolcall_start", "toolcall_delta", { id, name });
   }
 
-  /** Appends to an open part. Empty text is no event. */
+  /** Appends to an open part. Empty text emits no event. */
   append(index: number, text: string): void {
     const part = this.#open[index];
     if (part === undefined || text === "") return;
@@ -139,8 +141,8 @@ export class MessageWriter {
   }
 
   /**
-   * Closes a part; one that is not open, or not any more, is left as it is. The text of a call is
-   * parsed strictly, and a defect becomes `argumentsError`.
+   * Closes a part; does nothing if the part is not open. Parses the arguments of a tool call
+   * strictly, and reports a defect as `argumentsError`.
    */
   close(contentIndex: number, end: PartEnd = {}): void {
     const part = this.#open[contentIndex];
@@ -165,7 +167,7 @@ export class MessageWriter {
     this.#write({ type: "opaque_end", contentIndex: this.message.content.length, part });
   }
 
-  /** Sets what only the message as a whole has. */
+  /** Sets fields of the message as a whole. */
   describe(facts: {
     responseModel?: string;
     responseId?: string;
@@ -176,12 +178,15 @@ export class MessageWriter {
     Object.assign(this.message, facts, facts.usage && { usage: withTotal(facts.usage) });
   }
 
-  /** Ends well. Parts still open are closed first. */
+  /** Ends the message successfully, after closing open parts. */
   done(reason: "stop" | "length" | "toolUse"): void {
     this.#end({ stopReason: reason }, { type: "done", reason, message: this.message });
   }
 
-  /** Ends badly, keeping what came; a message that ends so never has its calls run. */
+  /**
+   * Ends the message with an error and keeps its content so far. The tool calls of such a message
+   * never run.
+   */
   fail(error: BowlineError): void {
     const failure = failureOf(error);
     this.#end(failure, { type: "error", reason: failure.stopReason, error: this.message });
@@ -202,18 +207,19 @@ export class MessageWriter {
     this.#ended = true;
   }
 
-  /** Opens a part at the next place. */
+  /** Opens a part at the next index. */
   #openPart(type: PartStart["type"], deltaType: DeltaType, fields: object = {}): number {
     const { content } = this.message;
     const contentIndex = content.length;
     this.#write({ type, contentIndex, ...fields } as EventBody<PartStart>);
     const live = content[contentIndex];
     if (live !== undefined)
-      this.#open[contentIndex] = { deltaType, live, held: "", text: new GrowingText() }; // unless it is over
+      // `live` is undefined after the end.
+      this.#open[contentIndex] = { deltaType, live, held: "", text: new GrowingText() };
     return contentIndex;
   }
 
-  /** As `#write`, without asking which event it is: deltas come by the thousand. */
+  /** Like `#write`, without checking the event type: a stream has thousands of deltas. */
   #delta({ deltaType, live, text }: OpenPart, index: number, delta: string): void {
     this.#batch.push(new LiveDelta(deltaType, this.#attempt, index, delta, this.message));
     appendDelta(live, deltaType, delta, text);

@@ -1,6 +1,6 @@
 /**
- * A schema in the words that a server takes, and what an answer is held to on OpenAI's
- * wires.
+ * Adapts a schema to the keywords that a server accepts, and prepares structured output for
+ * OpenAI's wires.
  */
 // Q115
 import { asText, defined, isRecord, list, type JsonSchema } from "../json-value.ts";
@@ -14,10 +14,10 @@ import { toWireName } from "./tool-names.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /**
- * The schema as it is without `keywords`. With them, what any other word says is moved to the
- * description, where the model still reads it. What fits the schema fits what is left of it, so an
- * answer is to be checked against the schema itself. A part that contains itself becomes any value
- * of its type.
+ * Rewrites the schema so that it uses `keywords` only; returns it unchanged without them. Other
+ * keywords move to the description, where the model still reads them. The result accepts every
+ * value that the original accepts and possibly more, so validate answers against the original. A
+ * part that contains itself becomes any value of its type.
  */
 export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): JsonSchema {
   if (keywords === undefined) return schema;
@@ -35,7 +35,7 @@ export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): J
   }
 }
 
-/** The schema of a tool's arguments, as the model's server takes it. */
+/** Returns the schema of a tool's arguments in the form that the model's server accepts. */
 export function toolSchema(
   { name, parameters }: Tool,
   { compat }: Pick<Model, "compat">,
@@ -44,8 +44,8 @@ export function toolSchema(
 }
 
 /**
- * An answer held to a schema; undefined where none is. Strictness, by default where the schema
- * qualifies, is said in any case.
+ * Returns the fields of a structured output, or undefined if the call or the model has none.
+ * `strict` is always set; by default it is true if the schema qualifies.
  */
 export function encodeOutput(
   model: Model,
@@ -63,8 +63,8 @@ const words =
 const formats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
 
 /**
- * Whether OpenAI takes the schema as strict: no other words, each object closed and all its
- * properties required.
+ * Returns whether OpenAI accepts the schema in strict mode: known keywords only, each object
+ * closed, and all its properties required.
  */
 // Q117
 export function isStrictSchema(schema: JsonSchema): boolean {
@@ -78,7 +78,7 @@ export function isStrictSchema(schema: JsonSchema): boolean {
     return false;
   if (type === "array" && items === undefined) return false;
   if (format !== undefined && !formats.test(asText(format))) return false;
-  if (/\(\?<?[=!]/.test(asText(pattern))) return false; // it may not look around
+  if (/\(\?<?[=!]/.test(asText(pattern))) return false; // OpenAI rejects lookaround
   if ($ref !== undefined && Object.keys(schema).length > 1) return false;
   let strict = Object.keys(schema).every((word) => words.test(word));
   mapParts(schema, (part) => (strict &&= isStrictSchema(part)));
@@ -103,7 +103,7 @@ function leave(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema
   return left;
 }
 
-/** What says nearly the same as a word that is not taken. */
+/** Returns the nearest equivalents of keywords that the server does not accept. */
 function inOtherWords(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema {
   const { const: value, oneOf } = schema;
   const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
@@ -113,7 +113,9 @@ function inOtherWords(schema: JsonSchema, takes: (word: string) => boolean): Jso
   };
 }
 
-/** What would refuse too much without a word beside it that is not taken. */
+/**
+ * Relaxes keywords that would reject too much without a neighbour that the server does not accept.
+ */
 function widened(schema: JsonSchema, takes: (word: string) => boolean): JsonSchema {
   const { prefixItems, items } = schema;
   const parts = [...list(prefixItems), ...(items === false ? [] : [items])];

@@ -1,6 +1,6 @@
 /**
- * The stream function of the main entry: the wire is chosen by the model's protocol and loaded on
- * first use.
+ * The default stream function. It chooses the wire by the model's protocol and loads it on first
+ * use.
  */
 import { BowlineError } from "../errors.ts";
 import { unsupported, type Message } from "../llm/message.ts";
@@ -9,14 +9,15 @@ import { assertSchema } from "../schema.ts";
 import { vendors } from "./vendor-list.ts";
 
 /**
- * Without an `apiKey` it takes that of the vendor's environment variable, for the vendor's own
- * address only. Throws `invalid_argument` for a protocol it does not know and for a tool whose
- * schema is none; the loop makes a failed message of it.
+ * Calls the model over the wire of its protocol. Without an `apiKey` it uses the vendor's
+ * environment variable, but only if the model has the vendor's own address. Rejects with
+ * `invalid_argument` for an unknown protocol, an invalid tool schema or content of an unknown
+ * shape; the loop turns this into a failed message.
  */
 export const streamByProtocol: StreamFn = async (model, context, given) => {
   for (const { name, parameters } of context.tools ?? [])
     assertSchema(parameters, `tool "${name}"`);
-  // What was kept by other libraries often is of another shape.
+  // Transcripts stored by other libraries often have another shape.
   for (const [index, message] of context.messages.entries()) {
     const fault = faultOf(message);
     if (fault !== undefined)
@@ -26,7 +27,9 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
   }
   const apiKey = given.apiKey ?? environmentKey(model);
   if (/[^\x20-\x7e]/.test(apiKey?.trim() ?? ""))
-    throw refusal("The apiKey has a character that no header can carry: was it copied whole?");
+    throw refusal(
+      "The apiKey has a character that HTTP headers cannot carry. Check that it was copied correctly.",
+    );
   const options = { ...given, ...(apiKey && { apiKey }) };
   switch (model.api) {
     case "openai-chat":
@@ -59,7 +62,7 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
       );
     default:
       throw refusal(
-        `No wire protocol is called ${JSON.stringify(model.api)}: use openai-chat, anthropic-messages, openai-responses or google-generate, or pass a streamFn.`,
+        `Unknown wire protocol ${JSON.stringify(model.api)}: use openai-chat, anthropic-messages, openai-responses or google-generate, or pass a streamFn.`,
       );
   }
 };
@@ -69,9 +72,9 @@ function refusal(why: string): BowlineError {
 }
 
 /**
- * Why the content is not what its role has: a part that no wire knows would be left out of the
- * request in silence. Undefined for content that is sound, or of a role of the caller's own; empty
- * where there is nothing to add.
+ * Returns what is wrong with a message's content, or undefined if it is valid or the role is the
+ * caller's own. Returns "" if there is nothing to add. Without this check, a part that no wire
+ * knows would be dropped silently.
  */
 function faultOf({ role, content }: Message): string | undefined {
   const hasParts = role === "user" || role === "toolResult";
@@ -82,8 +85,8 @@ function faultOf({ role, content }: Message): string | undefined {
 }
 
 /**
- * A key is not sent to an address that is not its vendor's, such as a proxy under the vendor's
- * name.
+ * Returns the vendor's key from the environment. Returns undefined if the address is not the
+ * vendor's own, such as that of a proxy, so that the key is not sent there.
  */
 function environmentKey({ provider, baseUrl }: Model): string | undefined {
   const vendor = vendors.find((row) => row.id === provider && row.baseUrl === baseUrl);
@@ -92,6 +95,6 @@ function environmentKey({ provider, baseUrl }: Model): string | undefined {
     const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
     return process?.env?.[vendor.keyVariable];
   } catch {
-    return undefined; // Deno refuses without its permission
+    return undefined; // Deno throws without permission
   }
 }

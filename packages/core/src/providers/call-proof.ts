@@ -1,29 +1,29 @@
 /**
- * Whether the calls of an answer may run. A call runs on proof: it was opened once, it got
- * arguments of its own or was said to have none, it was closed, and nothing in the stream
- * contradicted it. Every wire reports here what it sees, and none decides for itself.
+ * Decides whether the tool calls of an answer may run. A call must be opened once, have arguments
+ * or be declared to have none, and be closed, and nothing in the stream may contradict it. Wires
+ * only report what they see.
  */
 import { BowlineError } from "../errors.ts";
 import { shorten, toText } from "../json-value.ts";
 import type { AssistantContent } from "../llm/message.ts";
 
-/** One call as its wire has it. The wire keeps it up to date until the answer ends. */
+/** One tool call as its wire reports it. The wire updates it until the answer ends. */
 export interface SeenCall {
-  /** The server's own id; empty where it gave none. */
+  /** The server's id, or "" if it sent none. */
   readonly wireId: string;
-  /** What else tells it apart on its wire, such as an index; undefined where nothing does. */
+  /** What else identifies the call on its wire, such as an index; undefined if nothing does. */
   readonly place: string | number | undefined;
-  /** Its place in the message, once it has one. */
+  /** Its index in the message, once it has one. */
   readonly contentIndex: number | undefined;
-  /** Whether arguments came for it, or the server said that there are none. */
+  /** Whether arguments arrived, or the server said that there are none. */
   readonly hasArguments: boolean;
-  /** Whether the server closed it, or gave it whole. */
+  /** Whether the server closed the call, or sent it whole. */
   readonly isClosed: boolean;
 }
 
-/** More than a model makes, and few enough for a program to answer each of them. */
+/** More calls than a model makes, and few enough that a program can answer each. */
 const MAX_CALLS = 32_768;
-/** How much is quoted of what a server sent. */
+/** How many characters of a server's text an error quotes. */
 const MAX_QUOTE_LENGTH = 200;
 
 export class CallProof {
@@ -42,34 +42,35 @@ export class CallProof {
     this.#calls.push(call);
   }
 
-  /** What in the stream contradicts the rest of it, so that nobody knows what the answer is. */
+  /** The first contradiction in the stream. Such an answer cannot be trusted at all. */
   get contradiction(): string | undefined {
     return this.#contradiction;
   }
 
-  /** Notes a contradiction, with what the server sent. */
+  /** Records a contradiction, with the text that the server sent. */
   contradict(what: string, quoted = ""): void {
     this.#contradiction ??= withQuote(what, quoted);
   }
 
-  /** Notes what leaves the text of an answer readable, and proves no call. */
+  /** Records an anomaly that leaves the text usable but not the calls. */
   suspect(what: string, quoted = ""): void {
     this.#suspicion ??= withQuote(what, quoted);
   }
 
-  /** Why no call of the answer may run, or undefined. */
+  /** Returns why no call of the answer may run, or undefined. */
   doubt(content: readonly AssistantContent[]): string | undefined {
     if (this.#suspicion !== undefined) return this.#suspicion;
-    if (this.#calls.some(({ isClosed }) => !isClosed)) return "the stream left one open";
+    if (this.#calls.some(({ isClosed }) => !isClosed))
+      return "the stream did not close one of them";
     if (this.#calls.some(({ hasArguments }) => !hasArguments))
-      return "the stream gave one no arguments";
-    return this.#hasRepetition(content) ? "the stream gave one twice" : undefined;
+      return "the stream sent no arguments for one of them";
+    return this.#hasRepetition(content) ? "the stream sent one of them twice" : undefined;
   }
 
   /**
-   * Whether a call came twice. Equal calls of one tool are told apart by different ids and places.
-   * Nor may a call share both with another, or one of them with one that has nothing: that is the
-   * same call, begun again.
+   * Returns whether a call occurs twice. Equal calls of one tool are distinct only if their ids or
+   * places differ. Two calls that share both id and place are the same call, sent again. So are two
+   * that share one of them if one of the calls is empty.
    */
   #hasRepetition(content: readonly AssistantContent[]): boolean {
     if (this.#calls.length < 2) return false;

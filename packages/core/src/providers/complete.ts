@@ -1,5 +1,6 @@
 /**
- * One answer, whole: for a classification, an extraction, a title, where nobody watches it come.
+ * Returns a whole answer, for tasks such as classification, extraction or titles that do not need
+ * streaming.
  */
 import { systemClock } from "../clock.ts";
 import { BowlineError, toBowlineError } from "../errors.ts";
@@ -16,9 +17,9 @@ import type { Model, StreamFn, StreamOptions } from "../llm/model.ts";
 import { batchesOf, truncated } from "../llm/stream.ts";
 import { streamByProtocol } from "./by-protocol.ts";
 
-/** Why {@link complete} has no answer: the error of the model call. */
+/** The error that {@link complete} rejects with. Its code is that of the failed model call. */
 export class CompletionError extends BowlineError {
-  /** The message of the failed call, with what came of its content, often nothing. */
+  /** The message of the failed call, with the content received before the failure, often none. */
   readonly answer: AssistantMessage;
 
   constructor(answer: AssistantMessage, cause?: unknown) {
@@ -30,10 +31,10 @@ export class CompletionError extends BowlineError {
 }
 
 /**
- * Asks the model once, retries included, and resolves to the final message. Rejects with
- * {@link CompletionError} when the call failed or was aborted; its `answer` has what came until
- * then. An answer that a token limit cut resolves, with the `stopReason` `length`. Tools are
- * declared and not run.
+ * Calls the model once, including retries, and resolves to the final message. Rejects with {@link
+ * CompletionError} if the call failed or was aborted; its `answer` holds the content received until
+ * then. An answer that a token limit cut resolves with the `stopReason` `length`. Tools are
+ * declared but not run.
  */
 export async function complete(
   model: Model,
@@ -47,7 +48,7 @@ export async function complete(
   return answer;
 }
 
-/** Resolves to the final message, and to what was thrown in place of one. */
+/** Resolves to the final message, and to the thrown error if there was one. */
 async function ask(
   model: Model,
   context: Context,

@@ -1,6 +1,6 @@
 /**
- * Bytes to events for any protocol: framing, JSON, the end of the body. Synchronous; the same bytes
- * in any chunking give the same events.
+ * Turns bytes into events for any protocol: framing, JSON, and the end of the body. Synchronous.
+ * The same bytes give the same events, however they are chunked.
  */
 import { BowlineError, isBowlineError } from "../errors.ts";
 import { asRecord, isRecord, keepDigits, parseJson, shorten } from "../json-value.ts";
@@ -18,38 +18,38 @@ import { createCallIds } from "./tool-names.ts";
 
 export interface DecoderOptions extends SseOptions {
   readonly timestamp: number;
-  /** Counts tries of the request from 1. Default 1. */
+  /** The number of this try, counted from 1. Default 1. */
   readonly attempt?: number;
-  /** Names of the tools that the request declared. */
+  /** The names of the tools that the request declared. */
   readonly toolNames?: readonly string[];
   /**
    * The most characters of an answer's texts, thoughts and arguments together. Default 16 Mi: more
-   * than any model writes, and no more than a small process can hold and store.
+   * than any model writes, and little enough for a small process to hold and store.
    */
   readonly maxAnswerLength?: number | undefined;
-  /** Whether the request ended with the results of tools. Default false. */
+  /** Whether the request ended with tool results. Default false. */
   readonly followsResults?: boolean;
-  /** For calls that come without an id. Default `call_1`, `call_2`, … of this answer. */
+  /** Creates ids for calls without one. Default `call_1`, `call_2`, … within the answer. */
   readonly createId?: () => string;
 }
 
 const DONE = "[DONE]";
 const DEFAULT_MAX_ANSWER_LENGTH = 16 * 1024 * 1024;
-/** Words of lines that report a failure, though they are no event. */
+/** Words that mark a stray line as a failure report. */
 const failureWords =
   /error|fail|exception|traceback|time[ -]?d? ?out|unavailable|refused|reset by|abort|overload|denied|exceeded|bad gateway|<html|<!doctype/i;
 /**
- * What servers and proxies send as an event while a model is silent. No other words: what is
- * unknown may be an error, and keeps calls from running.
+ * Texts that servers and proxies send as an event while the model is silent. The list is closed: an
+ * unknown text may be an error, and keeps calls from running.
  */
 // Q006
 const keepAlive = /^\s*(?:ping|keep-?alive|openrouter processing)\s*$/i;
-/** How much is quoted of what a server sent outside of its events. */
+/** How many characters an error quotes of text outside of events. */
 const MAX_QUOTE_LENGTH = 500;
 
 /**
- * Decodes one answer. After `push` or `end`, `failure` says whether it went wrong; then `fail`
- * writes the last event.
+ * Decodes one answer. After `push` or `end`, `failure` tells whether it failed; then call `fail` to
+ * write the last event.
  */
 export class StreamDecoder implements SseListener {
   readonly #model: Model;
@@ -59,12 +59,12 @@ export class StreamDecoder implements SseListener {
   readonly #proof = new CallProof();
   #isFirst = true;
   #failure: BowlineError | undefined;
-  /** The payload that is being read: its text, and what was made of it. */
+  /** The payload being read: its text and its parsed value. */
   #text = "";
   #value: unknown;
-  /** Its objects and arrays with exact numbers, once they are asked for. */
+  /** Maps the payload's objects and arrays to copies with exact numbers. Created on demand. */
   #exact: ReadonlyMap<unknown, unknown> | undefined;
-  /** What the server sent last that is no event. */
+  /** The last text from the server that was not an event. */
   #stray = "";
 
   constructor(protocol: Protocol, model: Model, options: DecoderOptions) {
@@ -85,12 +85,15 @@ export class StreamDecoder implements SseListener {
     this.#sse = new SseReader(this, options);
   }
 
-  /** The message so far; final once an event of kind `done` or `error` was returned. */
+  /** The message so far; final after a `done` or `error` event was returned. */
   get message(): AssistantMessage {
     return this.#writer.message;
   }
 
-  /** Whether any output was written: before that the request may be asked again unseen. */
+  /**
+   * Whether any output was written. Until then the request can be retried without the reader
+   * noticing.
+   */
   get started(): boolean {
     return this.#writer.started;
   }
@@ -100,28 +103,28 @@ export class StreamDecoder implements SseListener {
     return this.#writer.ended;
   }
 
-  /** What went wrong; nothing is read after it. */
+  /** The error of this answer. Nothing is read after it. */
   get failure(): BowlineError | undefined {
     return this.#failure;
   }
 
-  /** The events of these bytes. */
+  /** Decodes a chunk and returns its events. */
   push(chunk: Uint8Array): AssistantMessageEvent[] {
     return this.#read(chunk);
   }
 
-  /** The body ended: the rest, and `done` if the answer was complete. */
+  /** Ends the body and returns the remaining events, with `done` if the answer was complete. */
   end(): AssistantMessageEvent[] {
     return this.#read(undefined);
   }
 
-  /** Ends the message with this error, keeping what came. */
+  /** Ends the message with `error` and keeps its content so far. */
   fail(error: BowlineError): AssistantMessageEvent[] {
     this.#writer.fail(error);
     return this.#writer.take();
   }
 
-  /** A chunk, or the end. */
+  /** Reads a chunk, or the end if it is undefined. */
   #read(chunk: Uint8Array | undefined): AssistantMessageEvent[] {
     try {
       if (!this.#writer.ended && this.#failure === undefined) {
@@ -149,13 +152,13 @@ export class StreamDecoder implements SseListener {
     }
   }
 
-  /** An event of the body, as its framing gives it. */
+  /** Receives an event from the SSE reader. */
   event(data: string, name: string): void {
     if (this.#writer.ended) return;
     if (this.#isFirst) {
       this.#isFirst = false;
-      // Lines before the first event that were no field: an answer in one piece, of which only the
-      // end is an event (Q239).
+      // Lines before the first event that are not fields: an answer in one piece, with only its end
+      // sent as an event (Q239).
       const { stray } = this.#sse;
       if (stray.startsWith("{")) this.#payload(stray, "");
       else {
@@ -167,8 +170,8 @@ export class StreamDecoder implements SseListener {
   }
 
   /**
-   * Lines that are no field: an error, a payload without its field's name, or words. Words
-   * that report a failure end the answer; others only keep its calls from running.
+   * Handles lines that are not SSE fields: an error, a payload without its field name, or plain
+   * text. Text that reports a failure ends the answer; other text keeps its calls from running.
    */
   // Q024
   stray(text: string): void {
@@ -180,10 +183,10 @@ export class StreamDecoder implements SseListener {
     if (isPayload || isContainer(parseJson(said))) return this.#payload(said, "");
     this.#stray = shorten(said, MAX_QUOTE_LENGTH);
     if (failureWords.test(said)) throw corrupt(`The server said in the stream: ${this.#stray}`);
-    this.#proof.suspect("the stream held what is no event", said);
+    this.#proof.suspect("the stream contained text that is not an event", said);
   }
 
-  /** A part of the payload that is being read, with the digits of its numbers as they came. */
+  /** Returns a part of the current payload with the original digits of its numbers. */
   #exactly(part: unknown): unknown {
     if (!this.#exact) {
       const text = keepDigits(this.#text);
@@ -193,13 +196,13 @@ export class StreamDecoder implements SseListener {
   }
 
   /**
-   * One payload, as it is or as proxies mangle it. Throws `stream_corrupt` for what nobody can read.
+   * Reads one payload, including the ways in which proxies mangle it. Throws `stream_corrupt` if it
+   * cannot be parsed.
    */
   // Q025, Q026
   #payload(data: string, name: string): void {
     const reader = this.#reader;
-    // What is no JSON costs an exception: the one text that comes with every answer is known
-    // before.
+    // Parsing invalid JSON throws, which is slow. `[DONE]` comes with every answer and is known.
     const value = data === DONE ? undefined : parseJson(data);
     this.#text = data;
     this.#value = value;
@@ -209,7 +212,8 @@ export class StreamDecoder implements SseListener {
     if (typeof value === "string") return this.stray(value);
     const text = data.trim();
     if (value === null || text === "" || text.startsWith(":")) return; // Q007, Q008, Q080
-    if (value !== undefined) return this.#proof.suspect("the stream held what is no event", text);
+    if (value !== undefined)
+      return this.#proof.suspect("the stream contained text that is not an event", text);
     if (keepAlive.test(text)) return;
     if (text.toUpperCase() === DONE) return reader.done?.();
     if (text.startsWith("data:")) return this.#payload(text.slice(5).trim(), name); // Q021
@@ -221,17 +225,16 @@ export class StreamDecoder implements SseListener {
       this.#value = repaired;
       this.#exact = undefined;
       if (isRecord(repaired)) return reader.event(repaired, name);
-      throw corrupt(`The stream holds what is no JSON: ${text}`);
+      throw corrupt(`The stream contains invalid JSON: ${text}`);
     }
-    // Events without a blank line between them, or JSON lines (Q012, Q024); the last may be cut.
+    // Events without a blank line between them, or JSON lines (Q012, Q024). The last line may be
+    // truncated.
     const last = lines.pop() as string;
     for (const line of lines) this.#payload(line, name);
     if (last.trimEnd().endsWith("]") || parseJson(last) !== undefined) this.#payload(last, name);
   }
 
-  /**
-   * A 2xx body without a single event: a page, JSON instead of a stream, or nothing.
-   */
+  /** Handles a 2xx body without any event: a page, JSON instead of a stream, or nothing. */
   // Q018, Q019, Q022, Q023
   #explainStray(): void {
     const body = this.#sse.stray.trim();
@@ -242,11 +245,10 @@ export class StreamDecoder implements SseListener {
     const whole = parseJson(body) !== undefined;
     if (whole || parseJson(body.split("\n")[0]) !== undefined) {
       this.#payload(body, "");
-      // Whoever says why it ended is a model that said nothing, or was not let.
+      // The body was an answer if it has content, an end, a stop reason, or several JSON lines.
       if (this.started || this.ended || !whole || this.message.rawStopReason) return;
     }
-    // A cut field's name is the beginning of a stream, and what begins as JSON and is none was cut,
-    // too (Q233).
+    // The body was truncated, within the first field name or within its JSON (Q233).
     if ("data: ".startsWith(body) || (!whole && /^[[{]/.test(body))) return;
     const page = htmlTitle(body);
     const what = page ?? (body.startsWith("\u001f") ? "undeclared gzip" : body.slice(0, 200)); // Q027
@@ -262,7 +264,7 @@ function isContainer(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
 
-/** Each object and array of a value, with what stands in its place in another of the same form. */
+/** Maps each object and array of a value to its counterpart in a value of the same shape. */
 function counterparts(value: unknown, other: unknown): Map<unknown, unknown> {
   const found = new Map<unknown, unknown>();
   const waiting: [unknown, unknown][] = [[value, other]];
@@ -277,8 +279,8 @@ function counterparts(value: unknown, other: unknown): Map<unknown, unknown> {
 }
 
 /**
- * A raw tab, say, may stand in what the model wrote, which Messages sends as it is. In
- * a name or a type it is damage.
+ * Text that the model wrote may hold a raw tab, which Messages sends as it is. In a name or a type
+ * it means damage.
  */
 // Q052, Q150
 function undamaged(name: string, value: unknown): unknown {

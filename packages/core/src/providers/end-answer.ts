@@ -1,4 +1,4 @@
-/** How answers end, on every wire. */
+/** How answers end, on all wires. */
 import { BowlineError } from "../errors.ts";
 import { asRecord } from "../json-value.ts";
 import type { AssistantContent, AssistantMessage } from "../llm/message.ts";
@@ -7,13 +7,13 @@ import type { MessageWriter } from "../llm/writer.ts";
 import type { ReaderFacts } from "./protocol.ts";
 
 /**
- * What a word for the end of an answer says of it, from the best to the worst. `unknown` is any
- * word that no list has: the text of such an answer is whole, and its calls do not run.
+ * The meanings of a finish reason, from best to worst. `unknown` is a reason in none of the lists:
+ * the text of such an answer is whole, and its calls do not run.
  */
 const meanings = ["complete", "unknown", "cut", "filtered", "refused", "failed"] as const;
 type Meaning = (typeof meanings)[number];
 
-/** Words that servers write while an answer goes on. */
+/** Finish reasons that servers send while an answer is still in progress. */
 // Q060, Q211
 const unfinished = /^(?:null|not_finished|in_progress)$|unspecified$/i;
 const failures = /error|abort|cancel|insufficient|malformed|call_filter|fail|time_?out|rate_limit/i;
@@ -21,10 +21,10 @@ const refusals = /refus/i;
 const filters =
   /filter|safety|sensitive|block[le]|prohibited|recitation|spii|guardrail|moderation/i;
 const limits = /length|limit|max_\w*tokens|context_window|incomplete/i;
-/** Words for an answer that calls tools. */
+/** Finish reasons of an answer that calls tools. */
 const callWords = /^(?:tool_?(?:calls?|use)|function_call)$/i;
 
-/** The words with which a server ends an answer, of which the worst counts. */
+/** The finish reasons of an answer. If a server sends several, the worst counts. */
 // Q062, Q064
 export class AnswerEnd {
   readonly #complete: RegExp;
@@ -33,43 +33,48 @@ export class AnswerEnd {
   #more = ".";
   #meaning: Meaning = "complete";
 
-  /** `complete` matches the words that say on this wire that an answer is whole. */
+  /** `complete` matches the finish reasons that mean a complete answer on this wire. */
   constructor(complete: RegExp) {
     this.#complete = complete;
   }
 
-  /** The word that counts. Empty: there was none, and the stream ended by a terminal event. */
+  /**
+   * The finish reason that counts. Empty if there was none and the stream ended with a terminal
+   * event.
+   */
   get word(): string {
     return this.#word;
   }
 
-  /** Set where the server said, behind a word that ends the answer, that it goes on. */
+  /** Set when the server first ended the answer and then said that it continues. */
   get contradiction(): string | undefined {
-    return this.#isTakenBack ? `the stream took its end "${this.#word}" back` : undefined;
+    return this.#isTakenBack
+      ? `the stream continued after its finish reason "${this.#word}"`
+      : undefined;
   }
 
   get isComplete(): boolean {
     return this.#meaning === "complete";
   }
 
-  /** Whether a limit cut the answer. */
+  /** Whether a token limit cut the answer. */
   get isCut(): boolean {
     return this.#meaning === "cut";
   }
 
-  /** Whether the word says that the answer calls tools. */
+  /** Whether the finish reason says that the answer calls tools. */
   get saysCalls(): boolean {
     return callWords.test(this.#word);
   }
 
-  /** The word for a person, with what the server said beside it. */
+  /** The finish reason for an error message, with the server's explanation. */
   get reason(): string {
     return `(finish reason "${this.#word}")${this.#more}`;
   }
 
   /**
-   * Takes one more word; `common` is the same in words that the wires share, and `more` goes behind
-   * it for a person. Returns whether it is the one that counts now.
+   * Adds a finish reason and returns whether it counts now. `common` is its equivalent in the words
+   * that all wires share. `more` is appended to it in error messages.
    */
   add(word: string, common: string = word, more = "."): boolean {
     if (word === "" || unfinished.test(word)) {
@@ -86,14 +91,14 @@ export class AnswerEnd {
   }
 
   /**
-   * Takes a word beside the one that the protocol asks for, which counts only where it is worse
-   * than unknown.
+   * Adds a finish reason from another field than the protocol's. It counts only if it is worse than
+   * `unknown`.
    */
   addOther(word: string): boolean {
     return meanings.indexOf(this.#meaningOf(word)) > meanings.indexOf("unknown") && this.add(word);
   }
 
-  /** Throws `server_error`, `refusal` or `content_filtered` where the answer ended so. */
+  /** Throws `server_error`, `refusal` or `content_filtered` if the answer ended that way. */
   check(): void {
     const { reason } = this;
     if (this.#meaning === "failed")
@@ -114,9 +119,10 @@ export class AnswerEnd {
 }
 
 /**
- * Ends an answer whose end word was checked. Calls run whatever a good word says, and none without proof. Throws `stream_corrupt` for an answer that contradicts itself or
- * whose calls are not proved, `empty_response` for one without text or call, and `context_overflow` where the server names no error, but by its own numbers the conversation
- * did not fit.
+ * Ends an answer after `end.check()`. Calls run with any good finish reason, but only if they are
+ * proved. Throws `stream_corrupt` if the answer contradicts itself or its calls are not proved.
+ * Throws `empty_response` if there is neither text nor call. Throws `context_overflow` if the
+ * server reports no error, but its token counts show that the conversation did not fit.
  */
 // Q058, Q059, Q166, Q204, Q092, Q244
 export function endAnswer(
@@ -132,7 +138,8 @@ export function endAnswer(
   if (contradiction !== undefined) throw corrupt(`The answer cannot be trusted: ${contradiction}.`);
   if (isCut) return writer.done("length");
   if (!content.some(isAnswer) && !isDone(message, facts, end)) {
-    const what = content.length > 0 ? "thought and did not answer" : "answered with nothing";
+    const what =
+      content.length > 0 ? "returned thinking but no answer" : "returned an empty answer";
     const why = end.word === "" ? "." : ` ${end.reason}`;
     throw new BowlineError("empty_response", `The model ${what}${why}`, { retryable: true });
   }
@@ -156,14 +163,14 @@ function assertFits(
   );
 }
 
-/** Whether a part is an answer, and not thinking or what belongs to it. */
+/** Returns whether a part is an answer, not thinking or data that belongs to it. */
 function isAnswer(part: AssistantContent): boolean {
   if (part.type !== "opaque") return part.type !== "thinking";
   const { text, reasoning_details } = asRecord(part.raw);
   return text !== "" && reasoning_details === undefined;
 }
 
-/** Whether an answer without anything is a model's way to say that the work is done. */
+/** Returns whether an empty answer is the model's way of saying that the work is done. */
 function isDone(
   { content, usage }: AssistantMessage,
   { followsResults }: ReaderFacts,

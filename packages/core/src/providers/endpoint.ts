@@ -1,9 +1,10 @@
-/** Where a request goes, and what it says of itself. */
+/** The URL and the headers of a request. */
 import { BowlineError } from "../errors.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
 
 /**
- * The base URL and a path, with one slash between; a query such as Azure's `api-version` stays last. Throws `invalid_argument` without one.
+ * Joins the base URL and a path with one slash. A query such as Azure's `api-version` stays at the
+ * end. Throws `invalid_argument` if there is no base URL.
  */
 // Q135
 export function joinUrl(baseUrl: string, path: string): string {
@@ -12,7 +13,10 @@ export function joinUrl(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/*(?=\?|$)/, `/${path}`);
 }
 
-/** No key, no header for it; what the model and the caller set wins. */
+/**
+ * Returns the headers. Without a key, no key header is sent. Headers of the model and the caller
+ * override the rest.
+ */
 // Q136
 export function wireHeaders(
   { headers, compat }: Model,
@@ -25,7 +29,7 @@ export function wireHeaders(
   return {
     "content-type": "application/json",
     accept: compat?.noStreaming ? "application/json" : "text/event-stream",
-    "accept-encoding": "identity", // compression buffers a stream (Q027)
+    "accept-encoding": "identity", // compressed streams are buffered (Q027)
     ...(apiKey && { [bare ?? usualHeader]: bare ? apiKey : scheme + apiKey }),
     ...headers,
     ...options.headers,

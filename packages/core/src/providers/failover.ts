@@ -1,6 +1,6 @@
 /**
- * Another model when one fails for good: on the level of the stream function, so that the loop and
- * every wire stay as they are.
+ * Fails over to another model. It wraps the stream function, so the loop and the wires need no
+ * changes.
  */
 import { systemClock } from "../clock.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -23,8 +23,8 @@ import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
 import { brokenCall, withDiscardedEnd } from "../llm/wrapped-end.ts";
 
 /**
- * Failures that another model or vendor may not share. A refusal, a filter and a bad request would
- * meet them again.
+ * Failures that another model or vendor may not have. Refusals, content filters and bad requests
+ * would recur.
  */
 const defaultKinds: readonly ErrorCode[] = [
   "timeout",
@@ -43,15 +43,15 @@ const defaultKinds: readonly ErrorCode[] = [
 ];
 
 export interface FailoverOptions {
-  /** Makes the calls, retries included. */
+  /** Makes the calls, including retries. */
   readonly streamFn: StreamFn;
-  /** Asked in this order when the model of the call fails. */
+  /** The models to try, in this order, when the call's own model fails. */
   readonly models: readonly Model[];
-  /** Which failures move on. Default: those that another vendor may not share. */
+  /** The error codes that cause a failover. Default: those that another vendor may not have. */
   readonly kinds?: readonly ErrorCode[] | undefined;
   /**
-   * The key of a provider. Without it a key given for the first model goes to models of the same
-   * provider only.
+   * Returns the API key for a provider. Without this function, the key of the first model is used
+   * for other models of the same provider only.
    */
   readonly getApiKey?:
     | ((provider: string) => string | undefined | PromiseLike<string | undefined>)
@@ -59,11 +59,12 @@ export interface FailoverOptions {
 }
 
 /**
- * A stream function that asks the next model when one has failed for good before any output, and
- * says so with a `model_failover` event. The message names the model that answered, so replay rules
- * hold for what it signed. The last failure is the stream's. A stream function or `getApiKey` that
- * throws fails as a server does, with `stream_function_failed` unless it threw a `BowlineError`; a
- * stream that breaks behind some output rejects.
+ * Returns a stream function that calls the next model when one has failed before any output, after
+ * its retries. Each switch emits a `model_failover` event. The message names the model that
+ * answered, so signatures are replayed to the right model. If all fail, the stream ends with the
+ * last failure. A stream function or `getApiKey` that throws counts as a failure, with
+ * `stream_function_failed` unless it threw a `BowlineError`. A stream that breaks after some output
+ * rejects.
  */
 export function createFailover(
   options: FailoverOptions,
@@ -98,8 +99,8 @@ export function createFailover(
 }
 
 /**
- * Passes a stream on. Gives its message, or the failure that is not passed on because another model
- * is to be asked.
+ * Forwards a stream. Resolves to its message, or to the failure if another model should be called
+ * instead.
  */
 async function pass(
   ask: () => Promise<AssistantMessageStream>,
@@ -120,7 +121,7 @@ async function pass(
     for await (const batch of batchesOf(await ask())) {
       const last = batch.at(-1);
       if (last?.type === "error" && !isPassed(last)) return { event: last };
-      // A start alone shows nothing: it is held back with the rest of a batch that only fails.
+      // A start alone is not output, so it is held back with the rest of a batch that only fails.
       shown ||= batch.some(({ type }) => type !== "request_retry" && type !== "model_failover");
       const end = last && isTerminal(last) ? withDiscardedEnd(last, lost) : undefined;
       push(end ? [...batch.slice(0, -1), end] : batch);
@@ -128,7 +129,7 @@ async function pass(
     }
     throw truncated();
   } catch (error) {
-    if (shown) throw error; // its reader has what came of it
+    if (shown) throw error; // its output was already forwarded
     const event = broken(error);
     if (!isPassed(event)) return { event };
     const end = withDiscardedEnd(event, lost);

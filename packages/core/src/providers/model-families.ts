@@ -1,16 +1,17 @@
 /**
- * Models that are otherwise than their vendor's row says, by what their ids have in common, and
- * what they read of schemas.
+ * Model families that differ from their vendor's row, matched by model id, and the schema keywords
+ * that vendors support.
  */
 import type { Compat } from "../llm/model.ts";
 
-/** Of several, the first whose pattern is found in a model's id counts. */
+/** If several families match a model's id, the first counts. */
 export interface ModelFamily {
-  /** A regular expression, read without regard to case. */
+  /** A regular expression, matched case-insensitively. */
   readonly ids: string;
   readonly reasoning?: boolean;
   /**
-   * The most that it writes, or what is enough of that: Messages wants a number with every request.
+   * The longest answer in tokens, or a sufficient limit: Messages requires a number with every
+   * request.
    */
   // Q175
   readonly maxTokens?: number;
@@ -19,16 +20,15 @@ export interface ModelFamily {
 
 const adaptive: Compat = { adaptiveThinking: true, prefill: "none" };
 /**
- * From 4.5 on all write 64,000 tokens, some twice that; of those before, more would have to be free
- * in the window.
+ * Models from 4.5 on write at least 64,000 tokens. Earlier ones get less, because the limit must be
+ * free in the context window.
  */
 const maxTokens = 64_000;
 const formerMaxTokens = 32_000;
 
 /**
- * What Claude's take:
- * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and, of the newest,
- * https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide
+ * Claude's families: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and,
+ * for the newest, https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide
  */
 // Q112, Q113, Q173
 export const anthropicFamilies: readonly ModelFamily[] = [
@@ -53,10 +53,7 @@ export const anthropicFamilies: readonly ModelFamily[] = [
   },
 ];
 
-/**
- * What OpenAI's take. One that is not here is taken for the newest, with nothing held
- * back.
- */
+/** OpenAI's families. An unlisted model is treated like the newest ones, without restrictions. */
 // Q107, Q113
 export const openaiFamilies: readonly ModelFamily[] = [
   {
@@ -69,14 +66,17 @@ export const openaiFamilies: readonly ModelFamily[] = [
   { ids: "^(?:gpt-[5-9]|o\\d)", compat: { noTemperature: true } },
 ];
 
-/** What Gemini says it reads of JSON Schema: https://ai.google.dev/api/generate-content */
+/** The JSON Schema keywords that Gemini documents: https://ai.google.dev/api/generate-content */
 // Q115
 export const geminiKeywords: readonly string[] = (
   "$id $defs $ref $anchor type format title description enum anyOf oneOf items prefixItems minItems maxItems " +
   "minimum maximum properties required additionalProperties propertyOrdering"
 ).split(" ");
 
-/** What Cerebras reads: https://inference-docs.cerebras.ai/capabilities/structured-outputs */
+/**
+ * The JSON Schema keywords that Cerebras documents:
+ * https://inference-docs.cerebras.ai/capabilities/structured-outputs
+ */
 export const cerebrasKeywords: readonly string[] =
   "$defs $ref type title description enum const anyOf items properties required additionalProperties".split(
     " ",

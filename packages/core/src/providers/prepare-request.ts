@@ -1,4 +1,4 @@
-/** The request of a model call, with what hooks and settled messages make of it. */
+/** Builds the request of a model call, with hooks and cached messages applied. */
 import { callHook } from "../errors.ts";
 import type { Context } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
@@ -29,7 +29,7 @@ export async function prepareRequest(
   return { ...request, body: settled ? toJson(body, settled) : wire.stringify(replaced ?? body) };
 }
 
-/** The body as JSON; what is settled stands before what else its list holds. */
+/** Returns the body as JSON, with the cached items first in their list. */
 function toJson(body: Record<string, unknown>, { field, text }: Settled): string {
   let json = "";
   for (const key of Object.keys(body)) {

@@ -1,6 +1,6 @@
 /**
- * A wire protocol is sans-I/O: from (model, context, options) to a request, and from bytes to
- * events, synchronously. No socket, no promise, no clock. `stream.ts` joins it to the transport.
+ * A wire protocol without I/O: it turns (model, context, options) into a request and bytes into
+ * events, synchronously. No socket, no promise, no clock. `stream.ts` connects it to the transport.
  */
 import type { BowlineError } from "../errors.ts";
 import type { Context } from "../llm/message.ts";
@@ -9,66 +9,64 @@ import type { MessageWriter } from "../llm/writer.ts";
 import type { PostRequest } from "../transport/request.ts";
 import type { CallProof } from "./call-proof.ts";
 
-/** A request as its wire has it. */
+/** A request in the shape of its wire. */
 export interface WireRequest extends Omit<PostRequest, "body"> {
   /**
-   * Sent as the JSON that `toWireJson` makes of it: here it may still hold half characters and NUL.
+   * Sent as the JSON that `toWireJson` produces. Here it may still hold NUL and half surrogate
+   * pairs.
    */
   // Q130, Q131
   readonly body: Record<string, unknown>;
 }
 
 export interface Protocol {
-  /** The name models carry in `api`. */
+  /** The value of `Model.api` for this protocol. */
   readonly api: string;
-  /** The field of the body that lists the transcript. */
+  /** The body field that holds the transcript. */
   readonly transcript: string;
   /**
-   * The request. `continued` says that others stand before these messages, which begin with a turn
-   * that calls tools and follows results: then the list has nothing that only its beginning has.
-   * Throws `invalid_argument` for what cannot be said on this wire.
+   * Returns the request. `continued` means that other messages precede these, and that these begin
+   * with a turn that calls tools and follows tool results. The list then omits what belongs only at
+   * its start. Throws `invalid_argument` for what this wire cannot express.
    */
   encode(model: Model, context: Context, options: StreamOptions, continued?: boolean): WireRequest;
   /**
-   * The model as this wire knows it by now, from what its server refused. Absent: a wire that
+   * Returns the model with what the wire learned from its server's refusals. Absent if the wire
    * learns nothing.
    */
   asLearned?(model: Model): Model;
-  /** The model as it is to be asked instead, when `error` says what was wrong with `asked`. */
+  /** Returns a changed model to retry with, if `error` explains what was wrong with `asked`. */
   learn?(model: Model, asked: Model, error: BowlineError): Model | undefined;
-  /** What reads one answer's events and writes its message. */
+  /** Creates the reader that turns one answer's events into a message. */
   createReader(writer: MessageWriter, facts: ReaderFacts): ProtocolReader;
 }
 
 export interface ReaderFacts {
-  /** The tools that were declared, for quirks that need to know. */
+  /** The declared tools, for server quirks that depend on them. */
   // Q043, Q070
   readonly toolNames: readonly string[];
-  /** The model's, in tokens. */
+  /** The model's context window, in tokens. */
   readonly contextWindow?: number | undefined;
-  /** The model's switches. */
+  /** The model's compat switches. */
   readonly compat?: Compat | undefined;
-  /** Whether the request ends with the results of tools: then a model may have no more to say. */
+  /** Whether the request ends with tool results. The model may then legitimately answer nothing. */
   readonly followsResults?: boolean | undefined;
-  /** Hears of the answer's calls, and says whether they may run. */
+  /** Records the answer's calls and decides whether they may run. */
   readonly proof: CallProof;
-  /** The id of a call for which the server gave this one, or none: see `createCallIds`. */
+  /** Returns the id for a call, given the server's id if there is one: see `createCallIds`. */
   callId(given?: string): string;
-  /** A part of the event that is being read, with the digits of its numbers as they came. */
+  /** Returns a part of the current event with the original digits of its numbers. */
   exactly(part: unknown): unknown;
 }
 
 /**
- * Reads parsed events. Throws a `BowlineError` when the stream reports one or cannot be trusted.
+ * Reads parsed events. Throws a `BowlineError` if the stream reports an error or cannot be trusted.
  */
 export interface ProtocolReader {
   event(data: Record<string, unknown>, name: string): void;
-  /**
-   * `[DONE]` came, whatever its spacing and case: in protocols that do not know it, it says
-   * nothing.
-   */
+  /** Called for `[DONE]`, whatever its spacing and case. Absent in protocols that do not use it. */
   // Q015, Q017, Q179
   done?(): void;
-  /** The body ended. Writes `done`, or throws when no terminal signal was seen. */
+  /** Ends the body. Writes `done`, or throws if no terminal event was seen. */
   end(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * What of a transcript a model may be shown. Every encoder starts from this, so the rules of
- * pairing and provenance hold on each wire: each call has exactly one result right behind it,
- * failed answers are left out, and opaque data goes back only to the model it came from.
+ * Prepares a transcript for a model. All encoders use it, so pairing and provenance hold on every
+ * wire: each call is directly followed by exactly one result, failed answers are left out, and
+ * opaque data goes back only to the model that produced it.
  */
 import {
   isCut,
@@ -20,7 +20,7 @@ import { BowlineError } from "../errors.ts";
 import type { Model } from "../llm/model.ts";
 import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
 
-/** A user message whose content is always parts. */
+/** A user message whose content is always a list of parts. */
 interface ReplayUser {
   readonly role: "user";
   readonly content: readonly UserContent[];
@@ -39,8 +39,8 @@ export interface ReplayResult {
 export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
 
 /**
- * The transcript as `model` may see it, with ids and names as its wire takes them. Pure; the
- * transcript stays as it is. Throws `invalid_argument` when nothing of it can be sent.
+ * Returns the transcript for `model`, with ids and names valid on its wire. Does not modify the
+ * transcript. Throws `invalid_argument` if nothing can be sent.
  */
 export function toReplay(
   messages: readonly Message[],
@@ -49,9 +49,9 @@ export function toReplay(
 ): ReplayMessage[] {
   const results = pairResults(messages);
   const nextId = createWireIds(limits.idLength);
-  // A result is placed behind its call; one whose call is gone (a crash, a compaction) is left out
-  // (Q127). Nor is an answer that was cut off at the very end sent back: the model is to answer,
-  // not to complete it.
+  // A result is placed after its call. A result without a call (after a crash or a compaction) is
+  // left out (Q127). So is a cut-off answer at the very end: the model should answer, not complete
+  // it.
   const end = messages.findLastIndex(
     (message) => message.role === "user" || (message.role === "assistant" && !isCut(message)),
   );
@@ -71,9 +71,10 @@ export function toReplay(
     if (parts.length > 0) replay.push({ role: "user", content: parts });
   }
 
-  // Every request brings the whole transcript here: what goes out as it is, is not copied.
+  // Every request passes the whole transcript through here, so unchanged parts are not copied.
   function addAssistant(message: AssistantMessage): void {
-    if (message.stopReason === "error") return; // a failed answer is no part of the conversation (Q163)
+    // A failed answer is not part of the conversation (Q163).
+    if (message.stopReason === "error") return;
     const { api, provider, id } = model;
     const isWhole = !isCut(message);
     const own =
@@ -87,7 +88,7 @@ export function toReplay(
       } else if (part.type !== "toolCall") {
         if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
       } else if (isWhole) {
-        // Of an aborted answer only what the user saw of it goes out, its text.
+        // Of an aborted answer only its text is sent, since the user saw it.
         const call = replayCall(part, nextId(part.id), own, limits);
         content.push(call);
         answers.push(replayResult(call, model, results.get(part)));
@@ -117,8 +118,8 @@ function replayResult(
 }
 
 /**
- * Puts a user's turn behind an answer at the end, where `compat.prefill` says that it may not be
- * last. Gives the transcript back.
+ * Appends a user message if the transcript ends with an answer and `compat.prefill` forbids that.
+ * Returns the same list.
  */
 export function goOn(replay: ReplayMessage[], { compat }: Model): ReplayMessage[] {
   if (compat?.prefill === "none" && replay.at(-1)?.role === "assistant")
@@ -131,20 +132,20 @@ function withoutSignature(call: ToolCall): ToolCall {
   return bare;
 }
 
-/** Throws `invalid_argument` when nothing is left to send. */
+/** Throws `invalid_argument` if there is no message to send. */
 export function assertSendable(messages: readonly unknown[]): void {
   if (messages.length > 0) return;
   throw new BowlineError("invalid_argument", "There is no message to send.");
 }
 
 /**
- * The result of each call: it belongs to the latest call before it under its id that has none yet,
- * since servers repeat ids.
+ * Pairs each call with its result. A result belongs to the latest preceding call with its id that
+ * has none yet, since servers reuse ids.
  */
 // Q041
 function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolResultMessage> {
   const results = new Map<ToolCall, ToolResultMessage>();
-  /** The calls of one message that wait for a result. */
+  /** The calls of one message that have no result yet. */
   const open = new Map<string, ToolCall[]>();
   for (const message of messages) {
     if (message.role === "toolResult") {
@@ -159,7 +160,7 @@ function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolRe
   return results;
 }
 
-/** Empty text is refused by several servers, images by text-only models. */
+/** Removes empty text, which several servers refuse, and images for models that read only text. */
 // Q171
 function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
   return parts.flatMap((part) => {
@@ -171,7 +172,7 @@ function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] 
   });
 }
 
-/** Whether nothing of the text would be read: NUL is not sent. */
+/** Returns whether the text is blank. NUL counts as blank, since it is not sent. */
 // Q131
 export function isBlank(text: string): boolean {
   return !/[^\s\0]/.test(text);

@@ -1,11 +1,8 @@
-/** How often a model call is tried again, and after which pause. */
+/** Counts the retries of a model call and computes their delays. */
 import type { BowlineError } from "../errors.ts";
 import { backoffMs } from "../transport/retry.ts";
 
-/**
- * Answers that are no good, or were cut off, are asked for again on a budget of their own: each
- * costs the whole prompt.
- */
+/** Limits retries of answers that were poor or cut off, since each costs the whole prompt. */
 const MAX_POOR_ANSWERS = 2;
 
 export class RetryBudget {
@@ -20,18 +17,20 @@ export class RetryBudget {
     this.#random = random;
   }
 
-  /** Whether the next try needs a new connection, since one broke. */
+  /** Whether the next try needs a new connection, because one broke. */
   // Q230
   get isFresh(): boolean {
     return this.#isFresh;
   }
 
-  /** Counts a try whose failure taught what to ask instead: it uses up nothing. */
+  /** Counts a try whose failure taught the wire how to ask. It does not use up a retry. */
   countLesson(): void {
     this.#lessons++;
   }
 
-  /** Counts the failure of a try. `isSpent`: there may be no further one. */
+  /**
+   * Counts a failed try. Returns the delay before the next one, and whether the budget is spent.
+   */
   count(
     error: BowlineError,
     attempt: number,
@@ -40,7 +39,7 @@ export class RetryBudget {
     const isPoor = isCutOff || isPoorAnswer(error);
     const count = isPoor ? ++this.#poorAnswers : attempt - this.#poorAnswers - this.#lessons;
     const budget = isPoor ? Math.min(this.#maxRetries, MAX_POOR_ANSWERS) : this.#maxRetries;
-    // A pooled connection that broke says nothing of the server: at once again, on one that is new
+    // A broken pooled connection says nothing about the server: retry at once, on a new connection
     // (Q230).
     const isBroken = error.code === "connection_failed";
     const delayMs = isBroken && !this.#isFresh ? 0 : backoffMs(count, error, this.#random());
@@ -50,7 +49,7 @@ export class RetryBudget {
 }
 
 /**
- * Whether the server is well and the answer was no good: empty, or a call that the model botched.
+ * Returns whether the server works but the answer was poor: empty, or with an invalid tool call.
  */
 // Q092, Q104, Q207
 function isPoorAnswer({ code, status }: BowlineError): boolean {

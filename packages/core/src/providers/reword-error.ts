@@ -1,15 +1,16 @@
-/** Errors whose message may hold what a server quoted. */
+/** Redacts errors whose message may quote a server. */
 import { BowlineError, toErrorInfo } from "../errors.ts";
 import { shorten } from "../json-value.ts";
 import { MIN_SECRET_LENGTH, secretsInUrls } from "../transport/redact.ts";
 
-/** How much is told of what a server said, and how much of it is looked at. */
+/** How much of a server's text a message keeps, and how much of it is searched for keys. */
 const MAX_MESSAGE_LENGTH = 600;
 const MAX_QUOTE_LENGTH = 10_000;
 
 /**
- * The error without the keys that were sent, by the names of their headers: servers quote the key
- * that they refuse. The message is cut after that, since the beginning of a key looks like a word.
+ * Returns the error without the keys that were sent, since servers quote a key that they refuse.
+ * `sent` maps header names to values. The message is shortened afterwards, because the first half
+ * of a key would not be recognised.
  */
 export function withoutKeys(
   error: BowlineError,
@@ -24,7 +25,7 @@ export function withoutKeys(
   return reworded(error, shorten(text, MAX_MESSAGE_LENGTH));
 }
 
-/** The cause is left behind: it may say what the message no longer does. */
+/** Returns the error with another message. Drops the cause, which may hold what was redacted. */
 export function reworded(error: BowlineError, message: string): BowlineError {
   return new BowlineError(error.code, message, toErrorInfo(error));
 }

@@ -1,13 +1,10 @@
-/** A look inside a schema: which of its words hold schemas. */
+/** Visits the schemas inside a schema. */
 import { asRecord, isRecord, type JsonSchema } from "../json-value.ts";
 
 const maps = /^(?:properties|patternProperties|\$defs|definitions|dependentSchemas)$/;
 const plain = /^(?:const|enum|default|examples)$/;
 
-/**
- * The schema with another in the place of each one that stands directly in it. `true` and `false`
- * stay.
- */
+/** Returns the schema with each direct subschema replaced. `true` and `false` stay. */
 export function mapParts(schema: JsonSchema, change: (part: JsonSchema) => unknown): JsonSchema {
   const changed = (value: unknown): unknown => (isRecord(value) ? change(value) : value);
   return mapValues(schema, (value, word) => {

@@ -1,7 +1,7 @@
 /**
- * What of a transcript was encoded for an earlier request, so that a turn of a long run costs what
- * is new in it. It is sent again only after all that its encoding read was compared: a transcript
- * may be edited between two requests, in place, too.
+ * Caches the encoded beginning of a transcript, so that each turn of a long run encodes only what
+ * is new. The cached text is reused only after comparing every value that the encoding read,
+ * because a transcript may be edited in place between requests.
  */
 import { isCut, toolCallsOf, type Context, type Message, type ToolCall } from "../llm/message.ts";
 import type { Model, StreamOptions } from "../llm/model.ts";
@@ -11,8 +11,8 @@ import { walkMessage, walkValue } from "./walk-values.ts";
 import { toWireJson } from "./wire-json.ts";
 
 /**
- * The first `count` messages as items of a list of the body, under `field`: the JSON of each, with
- * a comma behind it.
+ * The first `count` messages as items of the body's list `field`: the JSON of each, followed by a
+ * comma.
  */
 export interface Settled {
   readonly field: string;
@@ -20,7 +20,7 @@ export interface Settled {
   readonly text: string;
 }
 
-/** Finds what is settled of a context, if anything is. */
+/** Returns the cached beginning of a context, if there is one. */
 export type FindSettled = (
   model: Model,
   context: Context,
@@ -30,20 +30,20 @@ export type FindSettled = (
 interface Memory extends Settled {
   count: number;
   text: string;
-  /** What the items were made of: the setting, then the messages. */
+  /** The values that the items were made of: the settings, then the messages. */
   readonly values: unknown[];
-  /** The ids of the calls: one that comes again is another on the wire. */
+  /** The ids of the cached calls. A repeated id would get another id on the wire. */
   readonly ids: Set<string>;
-  /** How often it was of use; below 0 the transcript changes too much to remember it. */
+  /** How often the cache was useful. Below 0 the transcript changes too often to cache it. */
   worth: number;
 }
 
-/** The longest id that every wire takes as it is. */
+/** The longest id that every wire accepts unchanged. */
 const ID_LENGTH = 40;
 
 /**
- * Remembers each transcript for as long as its first message is kept. What has no tools is too
- * short to remember.
+ * Creates the cache. An entry lives as long as the first message of its transcript. Transcripts
+ * without tools are too short to cache.
  */
 export function createSettled({
   encode,
@@ -55,7 +55,7 @@ export function createSettled({
     const { messages, systemPrompt } = rest;
     const [first] = messages;
     const { [transcript]: replaced, store } = options.extraBody ?? {};
-    // Ids that count the calls depend on what came before.
+    // Ids that number the calls depend on all earlier calls.
     const isOwn = replaced === undefined && model.compat?.callIdDigits === undefined;
     if (!first || tools.length === 0 || !isOwn) return undefined;
     const setting = [model, systemPrompt, store];
@@ -68,10 +68,11 @@ export function createSettled({
       return undefined;
     }
     if (memory.count > 0) {
-      if (!isTurn(messages, memory.count)) return undefined; // no longer: it is not compared
+      // The message at `count` was not compared, and may have changed.
+      if (!isTurn(messages, memory.count)) return undefined;
       memory.worth += 1;
     }
-    // Marks for a cache move on with each request.
+    // Cache marks move with each request, so they are not encoded here.
     const unmarked = { ...options, cacheRetention: "none" } as const;
     const encodeItems = (piece: Message[]): unknown =>
       encode(model, { ...rest, messages: piece }, unmarked, memory.count > 0).body[transcript];
@@ -94,8 +95,8 @@ function isSame(
 }
 
 /**
- * Whether a turn begins here that follows another's results, and calls tools itself: nothing joins
- * it to what was before.
+ * Returns whether a turn that calls tools starts here, after another turn's results. Nothing merges
+ * such a turn with what precedes it.
  */
 function isTurn(messages: readonly Message[], index: number): boolean {
   const message = messages[index];
@@ -103,7 +104,7 @@ function isTurn(messages: readonly Message[], index: number): boolean {
   return !isCut(message) && callsOf(message).length > 0;
 }
 
-/** Takes in what is before the last turn of calls. */
+/** Adds the messages before the last turn that calls tools. */
 function extend(
   memory: Memory,
   messages: readonly Message[],
@@ -115,7 +116,8 @@ function extend(
   const own = piece.flatMap(callsOf);
   if (!standsAlone(piece) || !areNew(own, ids)) return;
   let text = "";
-  for (const item of encode(piece) as unknown[]) text += `${toWireJson(item)},`; // may throw
+  // `toWireJson` may throw.
+  for (const item of encode(piece) as unknown[]) text += `${toWireJson(item)},`;
   for (const message of piece) walkMessage(message, values, values.length);
   for (const { id } of own) ids.add(id);
   memory.text += text;
@@ -123,8 +125,8 @@ function extend(
 }
 
 /**
- * Whether its encoding is that of the same messages among others: it is whole turns, and what
- * follows begins another.
+ * Returns whether these messages are encoded the same way alone as among others: they are whole
+ * turns, and another turn follows.
  */
 function standsAlone(piece: readonly Message[]): boolean {
   let at = 0;
@@ -134,7 +136,7 @@ function standsAlone(piece: readonly Message[]): boolean {
     if (message.role !== "assistant") continue;
     isWhole = !isCut(message);
     for (const part of message.content) {
-      if (part.type === "opaque") return false; // may belong to one elsewhere
+      if (part.type === "opaque") return false; // may be paired with an item in another message
       if (part.type !== "toolCall") continue;
       const result = piece[at++];
       if (result?.role !== "toolResult" || result.toolCallId !== part.id) return false;
@@ -147,7 +149,7 @@ function callsOf(message: Message): ToolCall[] {
   return message.role === "assistant" ? toolCallsOf(message) : [];
 }
 
-/** Whether the ids go out as they are. */
+/** Returns whether the ids are new and valid on every wire, so that they are sent unchanged. */
 function areNew(calls: readonly ToolCall[], taken: ReadonlySet<string>): boolean {
   const ids = new Set(calls.map(({ id }) => id));
   return (

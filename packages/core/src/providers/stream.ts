@@ -1,6 +1,6 @@
 /**
- * Joins a protocol to the transport: one model call with its retries, as a stream that always ends
- * with `done` or `error`.
+ * Connects a protocol to the transport: one model call with its retries, as a stream that always
+ * ends with `done` or `error`.
  */
 import type { Context } from "../llm/message.ts";
 import type { AssistantMessageEventStream, Model, StreamOptions } from "../llm/model.ts";
@@ -13,8 +13,8 @@ import { toWireJson } from "./wire-json.ts";
 import type { Wire } from "./wire.ts";
 
 /**
- * The protocol as a stream function. Never throws or rejects: every failure is the stream's last
- * event.
+ * Returns the stream function of a protocol. It never throws or rejects: every failure is the
+ * stream's last event.
  */
 export function createStreamFn(
   protocol: Protocol,
@@ -28,7 +28,7 @@ export function createStreamFn(
   return (model, context, options = {}) => streamWire(wire, model, context, options);
 }
 
-/** One model call. Never throws or rejects: every failure is the stream's last event. */
+/** Makes one model call. Never throws or rejects: every failure is the stream's last event. */
 export function streamWire(
   wire: Wire,
   model: Model,

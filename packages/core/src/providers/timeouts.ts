@@ -3,7 +3,7 @@ import type { StreamOptions, StreamTimeouts } from "../llm/model.ts";
 
 const DEFAULT_TIMEOUTS = { firstByteMs: 600_000, idleMs: 120_000, progressMs: 300_000, totalMs: 0 };
 
-/** The limits on time, all of them: one that is given as undefined is not given. */
+/** Returns all time limits. A limit given as undefined gets its default. */
 export function limitsOf({ timeouts }: StreamOptions): Filled<StreamTimeouts> {
   return { ...DEFAULT_TIMEOUTS, ...defined({ ...timeouts }) };
 }

@@ -1,27 +1,25 @@
-/**
- * Ids and names of tools as wires take them: letters, digits, `_` and `-`, and only so many.
- */
+/** Makes ids and names of tools valid on a wire: letters, digits, `_` and `-`, up to a length. */
 // Q118, Q119, Q177
 import { BowlineError, callHook } from "../errors.ts";
 import type { Tool } from "../llm/message.ts";
 import type { Model, StreamOptions, ToolChoice } from "../llm/model.ts";
 
-/** How long a wire lets them be. */
+/** The longest id and name of a wire, in characters. */
 export interface NameLimits {
   readonly idLength: number;
   readonly nameLength: number;
 }
 
 /**
- * Ids of one request's calls. Two calls never share one, though a transcript may repeat ids in
- * several turns. Given in the order of the transcript, so that a longer transcript keeps the
- * ids, and the cached prefix, of a shorter one.
+ * Returns a function that makes the call ids of one request unique, though a transcript may repeat
+ * ids in several turns. Call it in transcript order: a longer transcript then keeps the ids of a
+ * shorter one, and its cached prefix.
  */
 // Q041
 export function createWireIds(length: number): (id: string) => string {
   /**
-   * What is taken, each with the last number that was tried behind it, so that a repeated id costs
-   * the same each time.
+   * The ids in use, each with the last suffix tried for it, so that repeated ids cost constant
+   * time.
    */
   const taken = new Map<string, number>();
   return (id) => {
@@ -39,8 +37,8 @@ export function createWireIds(length: number): (id: string) => string {
 }
 
 /**
- * Ids of one answer's calls: the server's, or one of ours where it gave none, or that of another
- * call. Ours are `call_1`, `call_2`, … unless `createId` makes others.
+ * Returns a function that returns the id of each call in one answer: the server's, or a new one if
+ * it is missing or already used. New ids are `call_1`, `call_2`, … unless `createId` is given.
  */
 // Q038, Q040
 export function createCallIds(createId?: () => string): (given?: string) => string {
@@ -57,22 +55,22 @@ export function createCallIds(createId?: () => string): (given?: string) => stri
   };
 }
 
-/** Whether it goes out as it is. */
+/** Returns whether the id is sent unchanged. */
 export function isWireId(id: string, length: number): boolean {
   return id !== "" && clean(id, length) === id;
 }
 
 /**
- * A tool's name for the wire. A transcript holds names that a model made up; one bad name would
- * spoil every later request.
+ * Returns a tool's name in a form that the wire accepts. Transcripts hold names that a model
+ * invented, and a single invalid name would fail every later request.
  */
 export function toWireName(name: string, length: number): string {
   return clean(name, length) || "unnamed";
 }
 
 /**
- * The names of declared tools for the wire, in order. Throws `invalid_argument` when two would be
- * one.
+ * Returns the wire names of declared tools, in order. Throws `invalid_argument` if two tools get
+ * the same name.
  */
 export function toWireNames(tools: readonly Tool[], length: number): string[] {
   const taken = new Map<string, string>();
@@ -83,7 +81,7 @@ export function toWireNames(tools: readonly Tool[], length: number): string[] {
       const names = JSON.stringify([other, name]);
       throw new BowlineError(
         "invalid_argument",
-        `Two tools would be called ${wireName}: ${names}.`,
+        `Two tools have the same name on this wire, ${wireName}: ${names}. Rename one of them.`,
       );
     }
     taken.set(wireName, name);
@@ -91,12 +89,15 @@ export function toWireNames(tools: readonly Tool[], length: number): string[] {
   });
 }
 
-/** The declared tool whose wire name this is, or the name as it stands. */
+/** Returns the declared tool with this wire name, or the name itself if there is none. */
 export function fromWireName(name: string, declared: readonly string[], length: number): string {
   return declared.find((candidate) => toWireName(candidate, length) === name) ?? name;
 }
 
-/** The choice, or the most that this server takes, which the caller is told. */
+/**
+ * Returns the tool choice, or the strongest one that this server accepts. Reports a weakened choice
+ * to `onWarning`.
+ */
 // Q112
 export function allowedChoice(
   { toolChoice: choice, onWarning }: StreamOptions,
@@ -111,7 +112,7 @@ export function allowedChoice(
     choice === most
   )
     return choice;
-  const message = `The tool choice ${JSON.stringify(choice)} goes out as "${most}", the most that ${model.id} takes here.`;
+  const message = `The tool choice ${JSON.stringify(choice)} is sent as "${most}": ${model.id} accepts nothing stronger here.`;
   callHook("onWarning", () => onWarning?.({ code: "tool_choice_weakened", message }, model)).catch(
     () => {},
   );

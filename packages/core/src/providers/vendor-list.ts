@@ -1,6 +1,6 @@
 /**
- * Vendors as data: where they are, which wire they speak, what they want otherwise. An unknown host
- * needs no row.
+ * Vendors as data: their address, their wire, and their deviations from it. An unknown host needs
+ * no row.
  */
 import type { Compat } from "../llm/model.ts";
 import {
@@ -12,20 +12,20 @@ import {
 } from "./model-families.ts";
 
 export interface Vendor {
-  /** What stands before the slash of a model reference. */
+  /** The part of a model reference before the slash. */
   readonly id: string;
   readonly name: string;
   readonly api: "openai-chat" | "anthropic-messages" | "openai-responses" | "google-generate";
-  /** Absent where each customer has an own address: it must be given. */
+  /** Absent if each customer has its own address, which the caller must then pass. */
   readonly baseUrl?: string;
-  /** The environment variable that holds the key; none for servers that need no key. */
+  /** The environment variable that holds the API key; absent for servers without keys. */
   readonly keyVariable?: string;
-  /** Asked when no model is named; without it, the first that `/models` lists. */
+  /** The model to use if none is named. If absent, the first that `/models` lists. */
   readonly defaultModel?: string;
   /** Whether its models can think. Default true. */
   readonly reasoning?: boolean;
   readonly compat?: Compat;
-  /** Families that are otherwise than the row says. */
+  /** Model families that differ from this row. */
   readonly families?: readonly ModelFamily[];
 }
 
@@ -37,13 +37,13 @@ const openai: Compat = {
 };
 
 /**
- * Model servers hold every word of the answer to a schema, so that with one no tool would be
- * called; the templates of many a model want the user's messages as one.
+ * Local model servers force every word of an answer into the schema, so a request with a schema
+ * could not call tools. Many chat templates accept only one user message in a row.
  */
 // Q125
 const local: Compat = { structuredOutput: "no_tools", mergeUsers: true };
 
-/** In the order in which the command looks for keys, then servers on this machine. */
+/** In the order in which the command looks for keys, then the servers on this machine. */
 export const vendors: readonly Vendor[] = [
   {
     id: "anthropic",
@@ -98,8 +98,8 @@ export const vendors: readonly Vendor[] = [
     },
   },
   {
-    // https://console.groq.com/docs/reasoning: of its models some take these efforts, some none,
-    // which is learned
+    // https://console.groq.com/docs/reasoning: some of its models accept these efforts and some
+    // none, which the wire learns
     id: "groq",
     name: "Groq",
     api: "openai-chat",
@@ -110,8 +110,8 @@ export const vendors: readonly Vendor[] = [
     families: [{ ids: "llama|gemma|kimi|allam|compound", reasoning: false }],
   },
   {
-    // https://api-docs.deepseek.com/guides/thinking_mode: thinks unless told not to, and then may
-    // not be made to call
+    // https://api-docs.deepseek.com/guides/thinking_mode: thinks by default, and then refuses a
+    // forced tool choice
     id: "deepseek",
     name: "DeepSeek",
     api: "openai-chat",

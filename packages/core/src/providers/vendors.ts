@@ -1,4 +1,4 @@
-/** Models of vendors, by name. */
+/** Creates models of known vendors by name. */
 import { BowlineError } from "../errors.ts";
 import { defined, type Optional } from "../json-value.ts";
 import type { Model } from "../llm/model.ts";
@@ -9,7 +9,7 @@ export type { ModelFamily } from "./model-families.ts";
 export type { ModelIds, VendorId } from "./model-ids.ts";
 export { vendors, type Vendor } from "./vendor-list.ts";
 
-/** Any text, beside literals that an editor completes. */
+/** Any string, without losing the literals that an editor completes. */
 type AnyText = string & {};
 
 type ModelOverrides = Optional<Omit<Model, "id" | "provider">>;
@@ -20,8 +20,8 @@ export interface ModelRef {
 }
 
 /**
- * Splits `provider/model` at the first slash, so that ids with slashes survive. Throws
- * `invalid_argument` for anything else.
+ * Splits `provider/model` at the first slash, so ids may contain slashes. Throws `invalid_argument`
+ * for anything else.
  */
 export function parseModelRef(reference: string): ModelRef {
   const slash = reference.indexOf("/");
@@ -37,10 +37,10 @@ export function parseModelRef(reference: string): ModelRef {
 }
 
 /**
- * A model of a vendor, by id; any id is taken, since servers know their models better than a list
- * does. What its family is known to want otherwise comes from the vendor's row; `overrides` win. An
- * unknown vendor needs `overrides.baseUrl` and speaks openai-chat unless told otherwise; without it
- * throws `invalid_argument`.
+ * Returns a model of a vendor by id. Any id is accepted, since a server knows its models better
+ * than a list. Settings of the model's family come from the vendor's row; `overrides` win. An
+ * unknown vendor needs `overrides.baseUrl`, else this throws `invalid_argument`; its protocol is
+ * openai-chat by default.
  */
 export function getModel<TVendor extends keyof ModelIds>(
   provider: TVendor,
@@ -58,7 +58,7 @@ export function getModel(provider: string, id: string, overrides: ModelOverrides
   if (baseUrl === undefined) {
     const known = vendors.flatMap((row) => (row.baseUrl ? [row.id] : [])).join(", ");
     const what = vendor
-      ? `${vendor.name} has no address of its own`
+      ? `${vendor.name} has no default address`
       : `Unknown provider ${JSON.stringify(provider)}`;
     throw new BowlineError("invalid_argument", `${what}: give a base URL, or use one of ${known}.`);
   }

@@ -1,4 +1,4 @@
-/** Goes through values one by one, to note them or to see that they are those that were noted. */
+/** Walks through values, to record them or to compare them with recorded ones. */
 import type { Message } from "../llm/message.ts";
 
 const object = Symbol("object");
@@ -6,9 +6,9 @@ const list = Symbol("list");
 const end = Symbol("end");
 
 /**
- * Goes through what encoders read of a message. What stands at `at` of `values`, and behind it,
- * must be the same; behind the last of them it is added. Gives where the next message stands, or
- * -1. Messages that would be encoded otherwise are never the same here.
+ * Walks through what encoders read of a message. Compares it with `values` from index `at`, and
+ * appends to `values` beyond its end. Returns the index of the next message, or -1 if a value
+ * differs. Messages that would be encoded differently never compare equal.
  */
 export function walkMessage(message: Message | undefined, values: unknown[], at: number): number {
   if (!message || !meets(message.role, values, at)) return -1;
@@ -27,7 +27,7 @@ export function walkMessage(message: Message | undefined, values: unknown[], at:
   return walkValue(message.content, values, next);
 }
 
-/** Any value: all of it, and where it begins and ends. */
+/** Walks through any value, including where each list and object begins and ends. */
 export function walkValue(value: unknown, values: unknown[], at: number): number {
   if (typeof value !== "object" || value === null) return meets(value, values, at) ? at + 1 : -1;
   const isList = Array.isArray(value);

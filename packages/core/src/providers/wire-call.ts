@@ -21,15 +21,15 @@ export class WireCall {
   readonly #context: Context;
   readonly #options: StreamOptions;
   readonly #push: Push<AssistantMessageEvent>;
-  /** How each try is posted. */
+  /** The options of every try. */
   readonly #posting: Omit<PostOptions, "fresh" | "onChunk">;
   readonly #budget: RetryBudget;
   #firstFailureAt: number | undefined;
-  /** What the tries so far were billed, none of which is the answer. */
+  /** The billed usage of the discarded tries so far. */
   #discarded: Usage = {};
-  /** The model as the wire knows it by now. */
+  /** The model with what the wire learned so far. */
   #asked: Model;
-  /** Made once for all tries that nothing was learned between. */
+  /** Shared by all tries until the wire learns something. */
   #request: Promise<PostRequest> | undefined;
 
   constructor(
@@ -89,11 +89,12 @@ export class WireCall {
       followsResults: this.#context.messages.at(-1)?.role === "toolResult",
       maxEventLength,
       maxAnswerLength,
-      createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`, // OpenAI takes 40 characters (Q119)
+      // OpenAI accepts 40 characters (Q119).
+      createId: () => `call_${createId().replaceAll("-", "").slice(0, 24)}`,
     });
   }
 
-  /** Returns what went wrong, or undefined after `done`. */
+  /** Makes one try. Returns its error, or undefined after `done`. */
   async #try(decoder: Decoder): Promise<BowlineError | undefined> {
     try {
       this.#request ??= prepareRequest(this.#wire, this.#asked, this.#context, this.#options);
@@ -126,7 +127,9 @@ export class WireCall {
     if (cost) Object.assign(usage, defined({ cost: usage.cost ?? costOf(usage, cost) }));
   }
 
-  /** Asks otherwise, at once, where the wire knows how: returns 0, else undefined. */
+  /**
+   * Changes the request if the wire knows how. Returns a delay of 0, or undefined if it does not.
+   */
   #learn(error: BowlineError, { started }: Decoder): number | undefined {
     if (started || this.#options.maxRetries === 0) return undefined;
     const taught = this.#wire.learn?.(this.#model, this.#asked, error);
@@ -137,7 +140,10 @@ export class WireCall {
     return 0;
   }
 
-  /** The wait before the next try. Where there is none, tells the failure and returns undefined. */
+  /**
+   * Returns the delay before the next try. If there is none, emits the failure and returns
+   * undefined.
+   */
   #plan(error: BowlineError, decoder: Decoder, attempt: number): number | undefined {
     const { maxRetryDelayMs = 60_000, retryAfterOutput = false } = this.#options;
     const { signal } = this.#posting;
@@ -153,8 +159,8 @@ export class WireCall {
   }
 
   /**
-   * Whether a try after this wait would come too late. A wait that the limit of the whole call
-   * would end is not begun: the failure at hand says more.
+   * Returns whether a try after this delay would start too late. The call then fails now, since the
+   * current error says more than an expired limit.
    */
   // Q235
   #isLate(delayMs: number): boolean {

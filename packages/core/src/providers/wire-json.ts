@@ -1,16 +1,15 @@
 /**
- * A value as the JSON that model servers take: half a surrogate pair becomes U+FFFD, NUL is
- * left out, in names, too. `JSON.stringify` writes both as escapes and whole pairs as they
- * are, so one search of the text finds whether there is any. JSON that stands in a string is to be
- * made with this, too.
+ * Returns a value as JSON that model servers accept. Half surrogate pairs become U+FFFD and NUL is
+ * removed, in names too. `JSON.stringify` escapes both, so one search finds whether there are any.
+ * Use it for JSON inside a string as well.
  */
 // Q130, Q131
 export function toWireJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!/\\u(?:d|0000)/.test(json)) return json;
-  // Behind an even number of backslashes: an escaped backslash begins no escape.
+  // Only after an even number of backslashes, since an escaped backslash starts no escape.
   const mended = json
     .replace(/(?<!\\)((?:\\\\)*)\\ud.../g, "$1\ufffd")
     .replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1");
-  return JSON.stringify(JSON.parse(mended)); // names that became one are there once
+  return JSON.stringify(JSON.parse(mended)); // parsing merges names that became equal
 }

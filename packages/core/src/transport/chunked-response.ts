@@ -1,12 +1,15 @@
-/** A response made of chunks, as if it had come from a server. */
+/** Builds a response from chunks, as if a server had sent it. */
 
 export interface ChunkSource {
-  /** The next chunk, or undefined at the end. A rejection breaks the body. */
+  /** Returns the next chunk, or undefined at the end. A rejection breaks the body. */
   next(): Promise<Uint8Array | undefined>;
   leave(reason: unknown): Promise<void>;
 }
 
-/** Without a source it has no body. Chunks are asked for one by one, never ahead of the reader. */
+/**
+ * Returns a response without a body if `source` is undefined. Reads chunks one by one, never ahead
+ * of the reader.
+ */
 export function chunkedResponse(
   { status, headers, url }: Pick<Response, "status" | "headers" | "url">,
   source: ChunkSource | undefined,

@@ -1,4 +1,4 @@
-/** One request and its response, read chunk by chunk under limits on time. */
+/** One request and its response, read chunk by chunk under time limits. */
 import { monotonicNow, onAbort, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { PostOptions, PostRequest } from "./request.ts";
@@ -6,26 +6,26 @@ import { TimeLimits, type TimeLimit } from "./time-limits.ts";
 
 const MAX_REDIRECTS = 3;
 const DRAIN_MS = 500;
-/** How much of a refusal is read: more than any reason takes. */
+/** How much of an error response is read, in characters. No error message needs more. */
 const MAX_REFUSAL_LENGTH = 64 * 1024;
 
 export class Exchange {
   readonly #request: PostRequest;
   readonly #options: PostOptions;
   /**
-   * Aborted with an error of ours. Nothing of ours listens to its signal: Node's fetch keeps the
-   * signal for as long as anything that is reached from it is kept.
+   * Aborted with a `BowlineError`. Bowline adds no listener to its signal: Node's `fetch` keeps the
+   * signal alive as long as anything that a listener refers to.
    */
   readonly #controller = new AbortController();
   readonly #limits: TimeLimits;
-  /** Rejects when the exchange is stopped. */
+  /** Rejects when the exchange is aborted or a time limit expires. */
   readonly #stopped: Promise<never>;
   #reject!: (reason: BowlineError) => void;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #isComplete = false;
-  /** What the server answered, from its headers on. */
+  /** The response, once its headers have arrived. */
   response: Response | undefined;
-  /** The text of a response that is not 2xx, as far as it has come. */
+  /** The body of a response that is not 2xx, as far as it was read. */
   words = "";
 
   constructor(request: PostRequest, options: PostOptions) {
@@ -41,7 +41,10 @@ export class Exchange {
     this.#stopped = new Promise((_, reject) => (this.#reject = reject));
   }
 
-  /** Resolves when the body ended, or `onChunk` said that the answer is complete. */
+  /**
+   * Resolves when the body ends, or when `onChunk` returns `complete`. Rejects with `aborted` or
+   * `timeout`, or with what `fetch` threw.
+   */
   async run(): Promise<void> {
     const release = onAbort(this.#options.signal, () =>
       this.#stop(new BowlineError("aborted", "The request was aborted.")),
@@ -56,19 +59,23 @@ export class Exchange {
   }
 
   #stop(reason: BowlineError): void {
-    this.#reject(reason); // before whatever a fetch makes of its signal
+    this.#reject(reason); // first, so that this error wins over the one that `fetch` throws
     this.#controller.abort(reason);
     this.#leave();
   }
 
-  /** How what is left ends is of no interest. What comes after the end is left, too. */
+  /**
+   * Releases the body. Errors of this cleanup do not matter, nor does data after a complete answer.
+   */
   #leave(): void {
     const reader = this.#reader;
     if (!reader) return;
     (this.#isComplete ? drain(reader, this.#options.clock) : reader.cancel()).catch(() => {});
   }
 
-  /** Throws when stopped: what runs on for a moment may begin nothing that nobody ends. */
+  /**
+   * Throws after a stop, so that code that is still running starts nothing that would never end.
+   */
   #assertRunning(): void {
     this.#controller.signal.throwIfAborted();
   }
@@ -81,7 +88,7 @@ export class Exchange {
   async #exchange(): Promise<void> {
     const { totalMs, begunAt, firstByteMs } = this.#options;
     this.#limit(totalMs, "did not finish within", begunAt);
-    const silence = this.#limit(firstByteMs, "sent no answer for");
+    const silence = this.#limit(firstByteMs, "sent no response for");
     this.response = await this.#send();
     this.#limits.remove(silence);
     if (this.#reader) await this.#read(this.#reader, this.response.ok);
@@ -110,13 +117,14 @@ export class Exchange {
   }
 
   /**
-   * Asks, also where a redirect of the same origin points that keeps method and body: keys
-   * go nowhere else.
+   * Sends the request. Follows redirects that keep method and body, but only within the same
+   * origin, so that API keys go nowhere else.
    */
   // Q229
   async #send(): Promise<Response> {
     const { url, body } = this.#request;
-    const { fetch, fresh, onResponse } = this.#options; // called without a receiver: browsers refuse `fetch` as a method of another object
+    // A local variable, since browsers refuse `fetch` called as a method of another object.
+    const { fetch, fresh, onResponse } = this.#options;
     const headers = this.#headers();
     let target = url;
     for (let redirects = 0; ; redirects++) {
@@ -125,9 +133,10 @@ export class Exchange {
         method: "POST",
         headers,
         body,
-        redirect: "manual", // a followed 302 turns the POST into a GET whose page would pass for an answer
+        // Following a 302 would send a GET, and its page would pass for an answer.
+        redirect: "manual",
         signal: this.#controller.signal,
-        ...(fresh && { keepalive: false }), // the default, but Bun takes it for this
+        ...(fresh && { keepalive: false }), // this is the default, but Bun opens a new connection only if it is set
       });
       this.#reader = response.body?.getReader();
       this.#assertRunning();
@@ -142,7 +151,7 @@ export class Exchange {
     }
   }
 
-  /** By their names in lower case: a caller's own replaces ours, where fetch would send both. */
+  /** Lower-cases the names, so that a caller's header replaces ours. `fetch` would send both. */
   #headers(): Record<string, string> {
     const headers: Record<string, string> = {};
     const given = this.#request.headers;
@@ -153,8 +162,8 @@ export class Exchange {
 }
 
 /**
- * Reads what follows a complete answer, mostly nothing: only then does its connection serve the
- * next request. A body that is open still after `DRAIN_MS` is given up.
+ * Reads what follows a complete answer, usually nothing. Only then can the connection be reused.
+ * Cancels a body that is still open after `DRAIN_MS`.
  */
 async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): Promise<void> {
   const stop = clock.setTimer(DRAIN_MS, () => void reader.cancel().catch(() => {}));
@@ -165,9 +174,7 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clo
   }
 }
 
-/**
- * Where to ask again; undefined when the answer is another, or the target is not of this origin.
- */
+/** Returns the target of a 307 or 308 redirect within the same origin, else undefined. */
 function redirectOf({ status, headers }: Response, url: string): string | undefined {
   if (status !== 307 && status !== 308) return undefined;
   const location = headers.get("location");

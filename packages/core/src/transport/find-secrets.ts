@@ -1,28 +1,33 @@
 /**
- * Finds secrets in a text that comes in pieces, each character looked at once: given ones by a
- * trie with failure links (Aho and Corasick, 1975), and what looks like a vendor's key.
+ * Finds secrets in text that arrives in pieces, looking at each character once. Given secrets are
+ * matched by a trie with failure links (Aho and Corasick, 1975). Vendors' keys are recognised by
+ * their prefix.
  */
 
-/** From `start` to before `end`, counted from the beginning of all that was read. */
+/** From `start` up to, not including, `end`, counted from the start of the whole text. */
 export interface SecretSpan {
   start: number;
   end: number;
 }
 
-/** How vendors' keys begin. No beginning ends with another one. */
+/** The prefixes of vendors' keys. No prefix ends with another one. */
 const keyBeginnings = ["sk-", "gsk_", "xai-", "AIza"];
-/** So many characters of a word have to follow. */
+/** How many key characters must follow the prefix. */
 const MIN_KEY_BODY = 16;
 const ROOT = 0;
-/** Edges of all nodes are in one map: by node and character. */
+/** All edges are in one map, keyed by node and character. */
 const CODES = 0x10000;
-/** The longest beginning of a key, with the two characters before it that count. */
+/** The length of the longest prefix, plus the two preceding characters that matter. */
 const BEFORE_KEY = 6;
 
-/** The texts to look for. Node 0 is the root; a node stands for the text that leads to it. */
+/**
+ * The texts to search for. Node 0 is the root; each node represents the prefix that leads to it.
+ */
 export class SecretTrie {
   readonly #edges = new Map<number, number>();
-  /** Whether a text begins with this ASCII character. Most do not, and skip the map. */
+  /**
+   * Whether any text begins with this ASCII character. Most characters begin none and skip the map.
+   */
   readonly #begins = new Uint8Array(128);
   readonly #nodes: Node[] = [{ depth: 0, failure: ROOT, found: 0, foundKey: 0, open: 0 }];
 
@@ -32,7 +37,7 @@ export class SecretTrie {
     this.#link();
   }
 
-  /** The node for the longest beginning of a text that ends with this character. */
+  /** Returns the node for the longest prefix of a text that ends with this character. */
   next(from: number, code: number): number {
     if (from === ROOT && this.#begins[code] === 0) return ROOT;
     for (let node = from; ; node = this.at(node).failure) {
@@ -61,12 +66,12 @@ export class SecretTrie {
     return node;
   }
 
-  /** By depth, since what a node falls back to is less deep. */
+  /** Links nodes in order of depth, since a failure link always leads to a shallower node. */
   #link(): void {
     const byDepth: (readonly [edge: number, node: number])[][] = [];
     for (const [edge, node] of this.#edges) {
       (byDepth[this.at(node).depth] ??= []).push([edge, node]);
-      // Until it is known to lead on, nothing of it is open.
+      // A node with a child is a prefix of a longer text. Leaves keep 0.
       const above = this.#nodes[Math.floor(edge / CODES)] as Node;
       above.open = above.depth;
     }
@@ -82,31 +87,36 @@ export class SecretTrie {
   }
 }
 
-/** Lengths, each of an end of the text that leads to the node. */
+/** The lengths count characters back from the end of the node's prefix. */
 interface Node {
   depth: number;
-  /** The node of the longest end that another text begins with. */
+  /** The node of the longest suffix that is also a prefix of a text. */
   failure: number;
-  /** The longest end that is a text to look for, 0 for none. */
+  /** The length of the longest suffix that is a text to find; 0 for none. */
   found: number;
-  /** The longest that a key begins with. */
+  /** The length of the longest suffix that is a key prefix. */
   foundKey: number;
-  /** The longest that may be the beginning of more. */
+  /** The length of the longest suffix that may be the start of a longer match. */
   open: number;
 }
 
-/** One text, as far as it was read. */
+/** The scan of one text, as far as it was read. */
 export class SecretScan {
-  /** Where secrets are, in order; those that overlap are one. The reader may take some out. */
+  /**
+   * The secrets found, in order; overlapping ones are merged. The caller may remove spans from the
+   * list.
+   */
   readonly spans: SecretSpan[] = [];
   readonly #trie: SecretTrie;
   #node = ROOT;
   #length = 0;
-  /** Where a key may stand that goes on, and where its body begins. */
+  /** A possible key that is still being read: where it starts, and where its body starts. */
   #key: { readonly start: number; readonly body: number } | undefined;
-  /** Where a part of the text begins: before it stands nothing. */
+  /**
+   * Where the current part of the text starts. Text of earlier parts does not count as preceding.
+   */
   #partFrom = 0;
-  /** What was read last. */
+  /** The last characters read. */
   #tail = "";
 
   constructor(trie: SecretTrie) {
@@ -117,13 +127,16 @@ export class SecretScan {
     return this.#length;
   }
 
-  /** What comes after this may complete a secret that begins here; before, all is known. */
+  /**
+   * Text from this position on may belong to a secret that is not complete yet. Text before it is
+   * final.
+   */
   get openFrom(): number {
     const open = this.#length - this.#trie.at(this.#node).open;
     return this.#key === undefined || this.#isKey ? open : Math.min(open, this.#key.start);
   }
 
-  /** A key may begin with what comes next, whatever stood before, and one that stood there ends. */
+  /** Starts a new part: a key may start here whatever text preceded, and a key in progress ends. */
   beginPart(): void {
     this.#partFrom = this.#length;
     if (this.#isKey) this.#key = undefined;
@@ -135,7 +148,7 @@ export class SecretScan {
     this.#tail = known.slice(-BEFORE_KEY);
   }
 
-  /** One character, which stands at `at` in what is known. */
+  /** Reads the character at index `at` of `known`. */
   #read(known: string, at: number): void {
     const code = known.charCodeAt(at);
     const end = ++this.#length;
@@ -144,7 +157,7 @@ export class SecretScan {
     if (this.#node === ROOT) return;
     const { found, foundKey } = this.#trie.at(this.#node);
     if (found > 0) this.#add(end - found, end);
-    // Of several in one word the first is the longest.
+    // If several prefixes occur in one word, the first gives the longest match.
     if (foundKey === 0 || this.#key !== undefined) return;
     const start = end - foundKey;
     if (start <= this.#partFrom || mayStandBefore(known, at - foundKey))
@@ -156,12 +169,14 @@ export class SecretScan {
     else if (this.#key !== undefined && this.#isKey) this.#add(this.#key.start, this.#length);
   }
 
-  /** Whether what may be a key is one. */
+  /** Whether enough characters have followed the key prefix. */
   get #isKey(): boolean {
     return this.#key !== undefined && this.#length - this.#key.body >= MIN_KEY_BODY;
   }
 
-  /** It ends where all does that was read: what it overlaps is before it. */
+  /**
+   * Adds a span that ends at the last character read. Merges it with the spans that it overlaps.
+   */
   #add(from: number, end: number): void {
     let start = from;
     for (let last = this.spans.at(-1); last && last.end > start; last = this.spans.at(-1)) {
@@ -172,7 +187,7 @@ export class SecretScan {
   }
 }
 
-/** Before a key stands no letter, but for the letter of a JSON escape such as `\n`. */
+/** A key must not follow a letter or digit, except the letter of a JSON escape such as `\n`. */
 function mayStandBefore(text: string, at: number): boolean {
   if (!isAlphanumeric(text.charCodeAt(at))) return true;
   return text[at - 1] === "\\" && "bfnrt".includes(text[at] as string);

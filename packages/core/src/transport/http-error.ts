@@ -1,22 +1,22 @@
 /**
- * A failed response as a typed error: what the server said, in words, with what a program needs to
- * act on it.
+ * Turns a failed response into a typed error: the server's message, and the facts that a program
+ * needs to react.
  */
 import { BowlineError, type ErrorCode } from "../errors.ts";
 import { asRecord, asText, defined, list, parseJson } from "../json-value.ts";
 import { retryAfterMs } from "./retry.ts";
 
-/** Words that make a 429 final: waiting will not help. */
+/** Phrases that make a 429 final, because waiting does not help. */
 // Q225
 const quotaWords =
   /insufficient_quota|billing|payment|credit|current quota|(?:daily|monthly|usage|plan) limit|for (?:the )?(?:day|month)|"1308"|PerDay/i;
-/** How servers say that a conversation is too long; throttling of tokens is not that. */
+/** Phrases for a conversation that is too long. Messages about token rate limits are excluded. */
 // Q243
 const overflowWords =
   /context[ _]?(?:length|window|size)|(?:prompt|input) (?:(?:is )?too long|token count)|(?:prompt|input|prompt exceeds max) length|length of the messages|model token limit/i;
 const throttleWords = /rate limit|too many requests|please wait/i;
 
-/** Where servers say what is wrong, the best first. */
+/** Fields in which servers put the error message, the most specific first. */
 const messageFields = [
   "error",
   "message",
@@ -27,7 +27,7 @@ const messageFields = [
   "error_message",
 ] as const;
 
-/** How deep a reason is looked for. */
+/** How deep nested errors are searched for a message. */
 const MAX_DEPTH = 20;
 
 export interface ResponseFacts {
@@ -43,7 +43,7 @@ export interface ResponseFacts {
   readonly now: number;
 }
 
-/** The error of a response that is not 2xx. */
+/** Returns the error for a response that is not 2xx. */
 export function errorOfResponse(facts: ResponseFacts): BowlineError {
   const { status, sent, body, url, model } = facts;
   const said =
@@ -52,7 +52,7 @@ export function errorOfResponse(facts: ResponseFacts): BowlineError {
     status === 401
       ? /auth|key/i.test(sent.join())
         ? " and refused the API key"
-        : " for want of an apiKey"
+        : " (no apiKey was sent)"
       : status === 404
         ? " (check the base URL and the model's name)"
         : "";
@@ -60,7 +60,8 @@ export function errorOfResponse(facts: ResponseFacts): BowlineError {
 }
 
 /**
- * The error of an envelope inside a stream, with the envelope's own status when it has one.
+ * Returns the error for an error object inside a stream. Uses the status that the object names, if
+ * any.
  */
 // Q100, Q139
 export function errorOfEnvelope(
@@ -71,7 +72,7 @@ export function errorOfEnvelope(
   const said = messageIn(envelope) ?? messageIn(body);
   const isLost = /unexpected endpoint/i.test(body); // LM Studio answers any path with 200 (Q019)
   const facts = { status: isLost ? 404 : status, headers: {}, body, url: "", now: 0 };
-  const hint = isLost ? " (does the base URL lack its /v1?)" : "";
+  const hint = isLost ? " (is the /v1 of the base URL missing?)" : "";
   return toError(facts, `The server reported an error in the stream: ${said}${hint}`);
 }
 
@@ -79,19 +80,23 @@ function textOf(envelope: unknown): string {
   try {
     return JSON.stringify(envelope) ?? "";
   } catch {
-    return "an error that is nested too deep"; // for this engine's stack
+    return "an error that is nested too deep"; // JSON.stringify overflowed this engine's stack
   }
 }
 
-/** Whether the `error` of an event is one: an empty one beside an answer is none. */
+/**
+ * Returns whether an event's `error` field reports a failure. Some servers send an empty one with
+ * every answer.
+ */
 // Q100
 export function isError(error: unknown): boolean {
   if (typeof error === "number" || typeof error === "boolean") return Boolean(error);
-  return error !== undefined && Object.keys(Object(error)).length > 0; // a text's letters are keys, too
+  // A string's characters count as keys, too.
+  return error !== undefined && Object.keys(Object(error)).length > 0;
 }
 
 /**
- * Whether an object that a wire does not know reports a failure, in any of the shapes that servers
+ * Returns whether an object of unknown type reports a failure, in any of the shapes that servers
  * use.
  */
 // Q102
@@ -109,7 +114,7 @@ export function isErrorObject(data: Readonly<Record<string, unknown>>): boolean 
   );
 }
 
-/** Whether a code is one, and not 0 or 200, by which servers say that all is well. */
+/** Returns whether a code reports a failure. Some servers send 0 or 200 for success. */
 function isFailureCode(code: unknown): boolean {
   return isError(code) && !/^(?:0|2\d\d|ok|success)$/i.test(String(code));
 }
@@ -122,9 +127,10 @@ function toError(facts: Facts, message: string): BowlineError {
   const { status, headers, body } = facts;
   const delay = retryAfterMs(facts);
   const code = codeOf(facts, delay);
-  // A model that botched its own call may do better next time (Q104).
+  // A model that wrote an invalid tool call may succeed next time (Q104).
   const isBotched = body.includes('"tool_use_failed"');
-  // An in-stream error without a status comes from behind a gateway that had accepted the request.
+  // An error inside a stream without a status comes from behind a gateway that accepted the
+  // request.
   const mayPass =
     status === undefined || status >= 500 || [408, 409, 424, 425, 429].includes(status); // Q226
   const isFinal = code === "quota_exceeded" || code === "context_overflow";
@@ -139,7 +145,8 @@ function toError(facts: Facts, message: string): BowlineError {
 }
 
 /**
- * The title of an HTML page, which is what a proxy, a captive portal or a wrong URL answers with.
+ * Describes an HTML page by its title. Proxies, captive portals and wrong URLs answer with such
+ * pages.
  */
 // Q022
 export function htmlTitle(body: string): string | undefined {
@@ -148,26 +155,27 @@ export function htmlTitle(body: string): string | undefined {
   return title ? `an HTML page titled "${quote(title)}"` : "an HTML page";
 }
 
-/**
- * The readable part of an error, whatever shape the server gave it: text is its own message.
- */
+/** Returns the readable message of an error, whatever its shape. A string is its own message. */
 // Q102
 function messageIn(given: unknown, depth = 0): string | undefined {
   const value = depth > MAX_DEPTH ? undefined : first(given);
   if (typeof value === "string") return (htmlTitle(value) ?? quote(value)) || undefined;
   if (!value) return undefined;
   const fields = asRecord(value);
-  const { raw } = asRecord(fields.metadata); // what the server behind OpenRouter said
+  const { raw } = asRecord(fields.metadata); // the error of the server behind OpenRouter
   const said = [parseJson(raw) ?? raw, ...messageFields.map((name) => fields[name])]
     .map((part) => messageIn(part, depth + 1))
     .find((text) => text);
   const where = list(fields.loc).filter(
     (part) => typeof part === "string" || typeof part === "number",
-  ); // in the request (Q106)
+  ); // the place in the request (Q106)
   return said && where.length > 0 ? `${where.join(".")}: ${said}` : said;
 }
 
-/** The status an envelope names, by number, type or code, at any depth of `error`. */
+/**
+ * Returns the HTTP status that an error object names, by number, type or code, at any depth of
+ * `error`.
+ */
 function statusIn(value: unknown, depth = 0): number | undefined {
   const { error, type, code, status, statusCode } = asRecord(first(value));
   return (
@@ -182,7 +190,7 @@ function first(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Names that stand for a status: Anthropic's types, OpenAI's codes. */
+/** Error names that stand for a status: Anthropic's types, OpenAI's codes. */
 const statusOfName = new Map<unknown, number>(
   Object.entries({
     invalid_request_error: 400,
@@ -211,12 +219,12 @@ const codeOfStatus: Record<number, ErrorCode> = {
 };
 
 /**
- * `body` as it came: codes say more than messages. A 429 with a delay will pass, whatever else it
- * says of quotas.
+ * Searches the raw `body`, because codes are more precise than messages. A 429 with a delay is
+ * temporary, even if it mentions a quota.
  */
 // Q216
 function codeOf({ status = 500, body, url }: Facts, delay: number | undefined): ErrorCode {
-  // Cerebras says nothing at all of a conversation that is too long (Q242).
+  // Cerebras sends an empty body if the conversation is too long (Q242).
   const isMute = body === "" && (status === 400 || status === 413) && url.includes("cerebras");
   if (isMute || (overflowWords.test(body) && !throttleWords.test(body))) return "context_overflow";
   if (status === 429) {

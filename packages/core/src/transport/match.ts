@@ -1,31 +1,31 @@
 /**
- * Which recorded exchange answers a request: the same method, URL and body, names in any order;
- * each one once, in order. Where a secret was redacted, anything fits, so that a recording can be
- * played back by who does not have it.
+ * Finds the recorded exchange for a request: same method, URL and body, with object keys in any
+ * order. Each exchange is used once, in order. A redacted secret matches any text, so a recording
+ * can be played back without the secret.
  */
 import { BowlineError } from "../errors.ts";
 import { describe, isRecord, joinPath, toText } from "../json-value.ts";
 import { MARK } from "./redact.ts";
 import type { RecordedBytes, RecordedExchange, RecordedRequest } from "./recording.ts";
 
-/** What of a request is compared. */
+/** The parts of a request that are compared. */
 export interface RequestFacts {
   readonly method: string;
   readonly url: string;
-  /** The parsed JSON; other text as it is. */
+  /** The parsed JSON, or the text if it is not JSON. */
   readonly body?: unknown;
 }
 
 /**
- * Takes out what differs from run to run. Applied to what was recorded and to what is asked, for
- * the comparison only.
+ * Removes what differs from run to run. Applied to recorded and new requests alike, for the
+ * comparison only.
  */
 export type Normalize = (request: RequestFacts) => RequestFacts;
 
 export interface Matcher {
-  /** The next exchange recorded for such a request; undefined when there is none, or none left. */
+  /** Returns the next unused exchange that matches the request, or undefined. */
   take(request: RecordedRequest): RecordedExchange | undefined;
-  /** Why there was none: the nearest recorded request and where it differs first. */
+  /** Returns an error that names the nearest recorded request and the first difference. */
   miss(request: RecordedRequest): BowlineError;
 }
 
@@ -84,12 +84,12 @@ function nearest(recorded: readonly RequestFacts[], received: RequestFacts): str
   if (!best) return "nothing is recorded";
   const [first] = best.differences;
   if (first === undefined)
-    return `all that were recorded for this request are used (such as number ${best.index + 1})`;
+    return `all recordings of this request were already used (such as number ${best.index + 1})`;
   const [expected, got] = shown(first);
   return `the nearest, number ${best.index + 1}, differs first at ${first.path}: expected ${expected}, received ${got}`;
 }
 
-/** Every leaf that differs, names in order. */
+/** Returns every value that differs, with object keys in order. */
 function differencesOf(expected: unknown, received: unknown, path: string): Difference[] {
   if (Array.isArray(expected) && Array.isArray(received)) {
     const length = Math.max(expected.length, received.length);
@@ -106,7 +106,7 @@ function differencesOf(expected: unknown, received: unknown, path: string): Diff
   return fits(toText(expected) ?? "", toText(received) ?? "") ? [] : [{ path, expected, received }];
 }
 
-/** Whether a text is the recorded one, where each mark stands for any text. */
+/** Returns whether `asked` equals `recorded`, where each redaction mark matches any text. */
 function fits(recorded: string, asked: string): boolean {
   const [first = "", ...others] = recorded.split(MARK);
   const last = others.pop();
@@ -127,7 +127,7 @@ function namesOf(...records: readonly object[]): string[] {
 
 const BEFORE = 12;
 
-/** Long texts are shown from shortly before the place where they part. */
+/** Shortens long texts to start shortly before the first difference. */
 function shown({ expected, received }: Difference): [string, string] {
   if (typeof expected !== "string" || typeof received !== "string")
     return [describe(expected), describe(received)];

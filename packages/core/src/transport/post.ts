@@ -1,6 +1,6 @@
 /**
- * One POST and its streamed body. Everything that can go wrong is thrown as a typed error; every
- * wait can be aborted.
+ * Sends one POST and streams its response body. Every failure is a typed error, and every wait can
+ * be aborted.
  */
 import { BowlineError, errorText, isBowlineError } from "../errors.ts";
 import { asRecord } from "../json-value.ts";
@@ -9,8 +9,8 @@ import { errorOfResponse } from "./http-error.ts";
 import type { PostOptions, PostRequest } from "./request.ts";
 
 /**
- * Posts, then hands over the body chunk by chunk. Resolves when the body ended or `onChunk` said
- * that the answer is complete.
+ * Sends the request and passes the body to `onChunk`, chunk by chunk. Resolves when the body ends
+ * or `onChunk` returns `complete`. Rejects with a `BowlineError`.
  */
 export async function postForStream(request: PostRequest, options: PostOptions): Promise<void> {
   const exchange = new Exchange(request, options);
@@ -21,7 +21,7 @@ export async function postForStream(request: PostRequest, options: PostOptions):
     failure = isBowlineError(error) ? error : connectionError(error, exchange, request.url);
   }
   const { response } = exchange;
-  // A refusal is one, whatever became of its words.
+  // An error status is reported even if reading its body failed.
   if (response && !response.ok && failure?.code !== "aborted")
     throw refusalError(response, exchange.words, request, options);
   if (failure) throw failure;
@@ -38,19 +38,20 @@ function refusalError(
     const now = clock.now();
     return errorOfResponse({ status, headers, sent: Object.keys(sent), body, url, model, now });
   }
-  const target = headers.location ?? "another address"; // which browsers do not tell, nor the status
+  // Browsers hide both the target and the status.
+  const target = headers.location ?? "another address";
   const message = `The server at ${url} redirects to ${target}: use that base URL.`;
   return new BowlineError("unexpected_response", message, { status });
 }
 
-/** Node hides the reason in `cause`; without it "fetch failed" says nothing. */
+/** Reports the `cause` that Node attaches to "fetch failed", which alone explains nothing. */
 function connectionError(error: unknown, { response }: Exchange, url: string): BowlineError {
   const failing = response ? "Lost the connection to" : "Could not reach";
   const { cause, name } = asRecord(error);
   const { code: reason, message } = asRecord(cause);
   const why = errorText(reason ?? message ?? error);
-  // A fetch has limits of its own (Q236): Node's are undici's, Bun's and an `AbortSignal.timeout`
-  // have the standard's name.
+  // `fetch` has time limits of its own (Q236). Node reports undici's codes; Bun and
+  // `AbortSignal.timeout` use the standard error name.
   const isTimeout = name === "TimeoutError" || why.includes("_TIMEOUT");
   const code = isTimeout ? "timeout" : "connection_failed";
   return new BowlineError(code, `${failing} ${url}: ${why}`, { retryable: true, cause: error });

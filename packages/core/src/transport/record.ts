@@ -1,6 +1,7 @@
 /**
- * Records what passes through `fetch`, and plays it back without a network: the same chunks, the
- * same failures at the same places. No time is kept: a recording is played as fast as it is read.
+ * Records what passes through `fetch`, and plays it back without a network: the same chunks, and
+ * the same failures at the same places. Timing is not recorded; playback runs as fast as it is
+ * read.
  */
 import { BowlineError } from "../errors.ts";
 import { chunkedResponse } from "./chunked-response.ts";
@@ -17,34 +18,43 @@ import {
 } from "./recording.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 
-/** `record` asks the server, `playback` never does, `update` only for what is not recorded yet. */
+/**
+ * `record` calls the server, `playback` never does, and `update` only for requests without a
+ * recording.
+ */
 export type RecorderMode = "record" | "playback" | "update";
 
 export interface RecorderOptions {
   readonly mode: RecorderMode;
-  /** What is played back; `record` and `update` add to it. Default: nothing. */
+  /** The recording to play back. `record` and `update` append to it. Default: empty. */
   readonly recording?: Recording | undefined;
-  /** Asked by `record` and `update`. Default: the global `fetch`. */
+  /** The `fetch` that `record` and `update` call. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * Secrets that are replaced wherever they stand. Headers and query parameters that carry keys are
-   * redacted in any case.
+   * Secrets to replace wherever they occur. Headers and query parameters that carry keys are always
+   * redacted.
    */
   readonly redact?: readonly string[] | undefined;
   /**
-   * Makes requests comparable that differ from run to run. Default: they are compared as they are.
+   * Makes requests comparable that differ from run to run. Default: requests are compared as they
+   * are.
    */
   readonly normalize?: Normalize | undefined;
 }
 
 export interface Recorder {
-  /** Give this to a model call. Rejects with `invalid_state` for what playback does not find. */
+  /**
+   * Pass this to a model call. Rejects with `invalid_state` if playback finds no matching exchange.
+   */
   readonly fetch: typeof globalThis.fetch;
-  /** All exchanges up to now, which are held in memory; those that go on are marked incomplete. */
+  /** All exchanges so far, held in memory. Exchanges in progress are marked incomplete. */
   readonly recording: Recording;
 }
 
-/** Throws `invalid_argument` for what is no recording of this version. */
+/**
+ * Creates a recorder. Throws `invalid_argument` if the recording is not a valid one of this
+ * version.
+ */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { mode, recording = { version: 1, exchanges: [] }, redact = [], normalize } = options;
   assertRecording(recording);
@@ -73,7 +83,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 interface Asked {
   readonly request: RecordedRequest;
   readonly signal: AbortSignal | undefined;
-  /** What is handed on to `fetch`: as it came, unless its body could be read only once. */
+  /** The arguments for `fetch`: unchanged, unless the body can be read only once. */
   readonly input: RequestInfo | URL;
   readonly init: RequestInit | undefined;
 }
@@ -83,7 +93,7 @@ async function readRequest(
   init: RequestInit | undefined,
   redactor: Redactor,
 ): Promise<Asked> {
-  // Without the signal: it is the caller's, and a request that follows it would not let go of it.
+  // The signal is left out: a request that follows the caller's signal would be kept alive by it.
   const request = new Request(input, { ...init, signal: null });
   const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
   const isPlain = !(input instanceof Request) && typeof (init?.body ?? "") === "string";
@@ -103,9 +113,7 @@ async function readRequest(
   };
 }
 
-/**
- * One exchange as it goes on: its bytes as they came, secrets and all, which no recording shows.
- */
+/** An exchange in progress. Its bytes are unredacted; `toExchange` redacts them. */
 interface Live {
   readonly request: RecordedRequest;
   readonly chunks: Uint8Array[];
@@ -158,7 +166,8 @@ async function record(
     async next() {
       try {
         const { value } = await reader.read();
-        if (value !== undefined) live.chunks.push(value.slice()); // whoever reads it may take its buffer away
+        // A copy, since the reader may transfer the buffer.
+        if (value !== undefined) live.chunks.push(value.slice());
         else if (!left) live.end ??= {};
         return value;
       } catch (error) {
@@ -187,7 +196,7 @@ function play(
   let played = 0;
   return chunkedResponse(
     { status, headers: new Headers(headers), url },
-    chunks.length === 0 && !isBroken // such as 204, which may have none
+    chunks.length === 0 && !isBroken // such as a 204, which must not have a body
       ? undefined
       : {
           async next() {
@@ -202,6 +211,6 @@ function play(
 }
 
 function cutShort({ method, url }: RecordedRequest): BowlineError {
-  const message = `The recording of ${method} ${url} ends here: it was taken, or its reader left, before the end.`;
+  const message = `The recording of ${method} ${url} ends here: it was saved, or its reader left, before the response ended.`;
   return new BowlineError("invalid_state", message);
 }

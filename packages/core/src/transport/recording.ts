@@ -1,44 +1,44 @@
-/** What was said to a server and what it answered, as data. JSON-safe, and without secrets. */
+/** Requests to a server and its responses, as JSON-safe data without secrets. */
 import { BowlineError, isBowlineError, toErrorInfo, type ErrorInfo } from "../errors.ts";
 import { isRecord, list } from "../json-value.ts";
 import { fromLatin1, latin1 } from "./redact.ts";
 
-/** Bytes: as text where they are UTF-8, otherwise in base64. */
+/** Bytes, as text if they are valid UTF-8, otherwise as base64. */
 export type RecordedBytes = string | { readonly base64: string };
 
 export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
-  /** For a reader; they are not compared. */
+  /** For human readers. Headers are not compared. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent when there was none. */
+  /** Absent when there was no body. */
   readonly body?: RecordedBytes;
 }
 
 export interface RecordedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, cut as it came. */
+  /** The body, in the chunks in which it arrived. */
   readonly chunks: readonly RecordedBytes[];
 }
 
-/** What `fetch` rejected with, or what broke the body. */
+/** The error that `fetch` rejected with, or that broke the body. */
 export interface RecordedFailure {
   readonly name: string;
   readonly message: string;
-  /** Node's reason, such as ECONNREFUSED. */
+  /** The cause that Node reports, such as ECONNREFUSED. */
   readonly cause?: { readonly message: string; readonly code?: string };
-  /** When it was one of our own errors, such as a time limit. */
+  /** Set for a `BowlineError`, such as an expired time limit. */
   readonly error?: ErrorInfo;
 }
 
 export interface RecordedExchange {
   readonly request: RecordedRequest;
-  /** Absent when none came. */
+  /** Absent when no response arrived. */
   readonly response?: RecordedResponse;
-  /** What went wrong, after the response's chunks if there are any. */
+  /** The failure, after the chunks of the response if there are any. */
   readonly failure?: RecordedFailure;
-  /** The reader left before the end, or the recording was taken before it. */
+  /** Set when the reader left, or the recording was taken, before the end. */
   readonly incomplete?: true;
 }
 
@@ -48,19 +48,22 @@ export interface Recording {
   readonly exchanges: readonly RecordedExchange[];
 }
 
-/** Throws `invalid_argument` for what is no recording of this version. */
+/** Throws `invalid_argument` if `value` is not a valid recording of this version. */
 export function assertRecording(value: unknown): asserts value is Recording {
   const { version, exchanges } = isRecord(value) ? value : {};
   if (version !== 1) {
     const found =
       version === undefined ? "has no version" : `has version ${JSON.stringify(version)}`;
-    throw new BowlineError("invalid_argument", `The recording ${found}; this one reads version 1.`);
+    throw new BowlineError(
+      "invalid_argument",
+      `The recording ${found}. Only version 1 can be played back.`,
+    );
   }
   const wrong = Array.isArray(exchanges)
     ? exchanges.findIndex((exchange) => !isExchange(exchange))
     : 0;
   if (wrong >= 0)
-    throw new BowlineError("invalid_argument", `The recording's exchange ${wrong} is none.`);
+    throw new BowlineError("invalid_argument", `Exchange ${wrong} of the recording is not valid.`);
 }
 
 function isExchange(value: unknown): boolean {
@@ -82,7 +85,7 @@ export function toRecordedBytes(bytes: Uint8Array): RecordedBytes {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return { base64: btoa(latin1(bytes)) }; // a chunk may end inside a character
+    return { base64: btoa(latin1(bytes)) }; // a chunk may end within a character
   }
 }
 
@@ -111,7 +114,7 @@ export function toRecordedFailure(
   };
 }
 
-/** An error that reads like the recorded one. */
+/** Returns an error with the recorded name, message and cause. */
 export function fromRecordedFailure({ name, message, cause, error }: RecordedFailure): Error {
   if (error) return new BowlineError(error.code, error.message, error);
   if (name === "AbortError" || name === "TimeoutError") return new DOMException(message, name);

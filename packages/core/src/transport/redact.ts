@@ -1,59 +1,64 @@
 /**
- * Secrets out of what is kept: by the name of their header or query parameter, by the look of a
- * key, and as given.
+ * Redacts secrets from stored text: given secrets, text that looks like a vendor's key, and headers
+ * and query parameters with secret names.
  */
 import { SecretScan, SecretTrie, type SecretSpan } from "./find-secrets.ts";
 
 /**
- * What is shorter is taken for no secret. Vendors' keys have 32 characters and more, and what
- * people make up for servers of their own has the 8 that passwords must have at the least. What
- * stands in for a key where none is asked for (`ollama`, `EMPTY`, `key`) is a word, and harmless
- * texts have it too.
+ * Shorter texts are not treated as secrets. Vendors' keys have 32 characters and more, and
+ * passwords for self-hosted servers usually at least 8. Placeholders for servers without keys
+ * (`ollama`, `EMPTY`, `key`) are words that harmless text contains too.
  */
 export const MIN_SECRET_LENGTH = 8;
 
 export interface Redactor {
-  /** Given secrets and what looks like a key, replaced; those that overlap by one mark. */
+  /** Replaces given secrets and text that looks like a key. Overlapping secrets become one mark. */
   readonly text: (text: string) => string;
-  /** The same for a text that comes in pieces. */
+  /** Does the same for text that arrives in pieces. */
   readonly stream: () => RedactedStream;
   /**
-   * The same in the bytes of one body, also where a secret lies across chunks. As many chunks as
-   * before.
+   * Does the same for the bytes of one body, even for secrets that span chunks. Returns as many
+   * chunks as were given.
    */
   readonly chunks: (chunks: readonly Uint8Array[]) => Uint8Array[];
-  /** Key-like query parameters and credentials too. */
+  /** Also replaces credentials and the values of query parameters with secret names. */
   readonly url: (url: string) => string;
-  /** Headers that carry secrets keep their names. */
+  /** Replaces the values of headers that carry secrets, and keeps the names. */
   readonly headers: (headers: Headers) => Record<string, string>;
 }
 
-/** However the pieces are cut, all that is given together is as {@link Redactor.text} gives it. */
+/**
+ * However the text is split into pieces, the joined output equals that of {@link Redactor.text}.
+ */
 export interface RedactedStream {
-  /** What can be given of all that came so far: what may become a secret waits for what follows. */
+  /**
+   * Returns the text that is final so far. Text that may become a secret is held until more
+   * arrives.
+   */
   push(piece: string): string;
   /**
-   * The rest, where a part of the text ends. Of a secret that goes on in the next part the rest is
-   * replaced.
+   * Returns the rest at the end of a part of the text. If a secret continues in the next part, its
+   * remainder is removed there.
    */
   end(): string;
 }
 
-/** Stands where a secret was. */
+/** Replaces each secret. */
 export const MARK = "[redacted]";
 
 const headerNames =
   /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|.*api-?key|(?:.*-)?(?:token|secret|password|access-key|subscription-key))$/i;
 
 /**
- * Credentials before a host, and the values of parameters in whose name a word for a secret stands.
+ * Matches credentials before a host, and the values of parameters whose name contains a word for a
+ * secret.
  */
 export const secretsInUrls: RegExp =
   /(?<=:\/\/)[^/@\s]+(?=@)|(?<=[?&][^=\s]*(?:auth|key|pass|secret|sig|token)[^=\s]*=)[^&\s]+/gi;
 
 /**
- * `secrets` are replaced wherever they stand, as they are or escaped for JSON or a URL, or in
- * base64; not those under 8 characters.
+ * Creates a redactor for `secrets`. Finds each secret as it is, escaped for JSON or a URL, or in
+ * base64. Ignores secrets under 8 characters.
  */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const forms = formsOf(secrets);
@@ -82,13 +87,13 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
 
 class Stream implements RedactedStream {
   readonly #scan: SecretScan;
-  /** Not given yet. */
+  /** Text that was not returned yet. */
   #held = "";
-  /** Where that begins. */
+  /** The position where the held text starts. */
   #from = 0;
-  /** Up to here a mark stands for what was found. */
+  /** The end of the span that the last mark stands for. */
   #markedTo = 0;
-  /** Nothing was given behind that mark. */
+  /** Whether nothing was returned after the last mark. */
   #endsMarked = false;
 
   constructor(trie: SecretTrie) {
@@ -107,7 +112,10 @@ class Stream implements RedactedStream {
     return rest;
   }
 
-  /** Up to there. What was found and goes on behind it is marked now, and its rest is left out. */
+  /**
+   * Returns the text up to `to`. Marks a secret that extends beyond it now, and drops the rest
+   * later.
+   */
   #take(to: number): string {
     const { spans } = this.#scan;
     let given = "";
@@ -118,7 +126,7 @@ class Stream implements RedactedStream {
       this.#skipTo(Math.min(end, to));
       if (end <= to) done++;
     }
-    spans.splice(0, Math.min(done, spans.length - 1)); // the last may yet grow
+    spans.splice(0, Math.min(done, spans.length - 1)); // the last span may still grow
     return given + this.#giveTo(to);
   }
 
@@ -129,9 +137,9 @@ class Stream implements RedactedStream {
     return given;
   }
 
-  /** One for all that overlaps, and one where something was given in between. */
+  /** Returns one mark for overlapping spans, and a new mark if text was returned in between. */
   #mark(start: number, end: number): string {
-    if (end <= this.#from) return ""; // the last of before
+    if (end <= this.#from) return ""; // already handled
     const isMarked = start < this.#markedTo && this.#endsMarked;
     this.#markedTo = end;
     this.#endsMarked = true;
@@ -156,7 +164,8 @@ function formsOf(secrets: readonly string[]): string[] {
       /[\u0080-\uffff]/g,
       (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
-    const encoded = encodeURIComponent(new TextDecoder().decode(bytes)); // it throws on half a character
+    // It throws on half a surrogate pair.
+    const encoded = encodeURIComponent(new TextDecoder().decode(bytes));
     return [
       secret,
       json,
@@ -170,7 +179,8 @@ function formsOf(secrets: readonly string[]): string[] {
 }
 
 /**
- * A match is replaced in the chunk where it begins; the chunks it goes on in lose their part of it.
+ * Replaces each match in the chunk where it starts, and removes its remainder from the following
+ * chunks.
  */
 function redactChunks(chunks: readonly Uint8Array[], trie: SecretTrie): Uint8Array[] {
   const joined = chunks.map(latin1).join("");
@@ -191,13 +201,13 @@ function redactChunks(chunks: readonly Uint8Array[], trie: SecretTrie): Uint8Arr
       kept += joined.slice(at, Math.max(at, match.start));
       if (match.start >= start) kept += MARK;
       at = Math.min(match.end, end);
-      if (match.end > end) break; // it goes on in the next chunk
+      if (match.end > end) break; // the match continues in the next chunk
     }
     return fromLatin1(kept + joined.slice(at, end));
   });
 }
 
-/** One character a byte, so that a pattern can look at bytes. */
+/** Maps each byte to one character, so that text functions work on bytes. */
 export function latin1(bytes: Uint8Array): string {
   let text = "";
   for (let start = 0; start < bytes.length; start += 8192) {

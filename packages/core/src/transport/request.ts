@@ -1,47 +1,53 @@
-/** A request to post, and how. */
+/** A POST request and its options. */
 import type { Clock } from "../clock.ts";
 
 export interface PostRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
-  /** JSON. */
+  /** A JSON text. */
   readonly body: string;
 }
 
 /**
- * What a chunk brought: content, only signs of life, or the end of the answer (the rest of the body
- * is not wanted).
+ * What a chunk contained: content (`progress`), only a sign of life (`alive`), or the end of the
+ * answer (`complete`, so the rest of the body is not needed).
  */
 export type ChunkVerdict = "progress" | "alive" | "complete";
 
 export interface PostOptions {
   /**
-   * Connecting is its own affair: it says nothing of it that could be timed apart. Node's
-   * gives up connecting after 10 s and waiting for headers after 300 s, which is a `timeout`, too;
-   * node/undici.ts waits longer.
+   * `fetch` does not report the connection, so it cannot be timed separately. Node's gives up
+   * connecting after 10 s and waiting for headers after 300 s; both are reported as `timeout`. The
+   * one of node/undici.ts waits longer.
    */
   // Q235, Q236
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
-   * Asks for a connection that no earlier request has used, for after one broke. Node's
-   * fetch opens a new one by then in any case, Bun's because of this; Deno's may still take others
-   * of its pool, and browsers do as they see fit.
+   * Asks for a new connection, for use after a connection broke. Node's `fetch` opens a new one by
+   * then anyway, and Bun's does because of this option. Deno's may reuse another pooled one, and
+   * browsers decide themselves.
    */
   // Q230
   readonly fresh: boolean;
-  /** Named in errors. */
+  /** The model's id, for error messages. */
   readonly model: string;
-  /** Until the response's headers, redirects and connecting included; 0 is no limit. */
+  /**
+   * In milliseconds, up to the response headers, including connecting and redirects; 0 means no
+   * limit.
+   */
   readonly firstByteMs: number;
-  /** Between two chunks; 0 is no limit. */
+  /** In milliseconds, between two chunks; 0 means no limit. */
   readonly idleMs: number;
-  /** Between two chunks with content; 0 is no limit. What refuses has none. */
+  /**
+   * In milliseconds, between two chunks with content; 0 means no limit. Error responses have no
+   * content.
+   */
   readonly progressMs: number;
-  /** From `begunAt` to the end of the answer; 0 is no limit. */
+  /** In milliseconds, from `begunAt` to the end of the answer; 0 means no limit. */
   readonly totalMs: number;
-  /** When the call began, of which this may be a further try. */
+  /** When the call began, on the monotonic clock. The same for all its tries. */
   readonly begunAt: number;
   readonly onResponse?:
     | ((response: { status: number; headers: Record<string, string> }) => unknown)

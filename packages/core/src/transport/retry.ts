@@ -1,15 +1,17 @@
-/** When to ask again. Hints of the server come first; otherwise full jitter on a doubling delay. */
+/**
+ * Retry delays: the server's hint if there is one, otherwise exponential backoff with full jitter.
+ */
 import type { BowlineError } from "../errors.ts";
 
 const BASE_MS = 500;
-/** A server that is overloaded gets more time. */
+/** An overloaded server gets more time. */
 // Q227
 const OVERLOADED_BASE_MS = 2000;
 const CAP_MS = 8_000;
 
 /**
- * The pause after the `count`-th failure of a kind: the server's hint, else 0 to 0.5 s ×
- * 2^(count-1), at most 8 s.
+ * Returns the delay in milliseconds after the `count`-th failure of a kind: the server's hint, else
+ * a random delay of up to 0.5 s × 2^(count-1), at most 8 s. An overloaded server starts at 2 s.
  */
 export function backoffMs(
   count: number,
@@ -28,13 +30,14 @@ interface Hints {
 }
 
 /**
- * The delay a server asks for, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or
- * as a date, then, of a 429, `x-ratelimit-reset-*`, then `retryDelay` in
- * the body, then the message. Past and unreadable hints are none.
+ * Returns the delay that a server asks for, in milliseconds, or undefined. Reads, in this order:
+ * `retry-after-ms`, `retry-after` (seconds or a date), `x-ratelimit-reset-*` of a 429, `retryDelay`
+ * in the body, and the message. Ignores hints that are past or unreadable.
  */
 // Q220, Q221, Q245, Q222, Q216, Q223
 export function retryAfterMs({ status, headers, body, now }: Hints): number | undefined {
-  const serverNow = Date.parse(headers.date ?? "") || now; // the clock that the hints were made by
+  // Hints with a date refer to the server's clock.
+  const serverNow = Date.parse(headers.date ?? "") || now;
   const inBody =
     /"retryDelay"\s*:\s*"([^"]+)"/.exec(body) ??
     /(?:try again|retry) in ([\d.hms]+[hms])/i.exec(body);
@@ -47,7 +50,8 @@ export function retryAfterMs({ status, headers, body, now }: Hints): number | un
 }
 
 /**
- * The latest reset of the limits that are used up; where no limit says what is left of it, of all.
+ * Returns the latest reset among the exhausted limits, or among all limits if none reports what
+ * remains.
  */
 function resetMs(headers: Hints["headers"], serverNow: number): number | undefined {
   const resets = Object.keys(headers).filter((name) => /ratelimit-.*reset/.test(name));
@@ -61,8 +65,8 @@ function resetMs(headers: Hints["headers"], serverNow: number): number | undefin
 }
 
 /**
- * As a duration in seconds, an epoch in seconds or milliseconds, or a date, which counts whole
- * seconds.
+ * Reads a duration in seconds, an epoch in seconds or milliseconds, or a date. Dates are whole
+ * seconds, so one second is added.
  */
 // Q245
 function delayOf(text: string | undefined, serverNow: number): number | undefined {
@@ -76,7 +80,7 @@ function delayOf(text: string | undefined, serverNow: number): number | undefine
 
 const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, ms: 1 };
 
-/** `13` and `13s`, `120ms`, `1m26.4s` in milliseconds. */
+/** Parses `13`, `13s`, `120ms` or `1m26.4s` into milliseconds. */
 function duration(text: string | undefined): number | undefined {
   let ms = 0;
   const rest = text?.replace(/([\d.]+)(h|ms|m|s)?/g, (_, number: string, name: string) => {

@@ -1,24 +1,25 @@
 /**
- * Server-sent events from bytes, synchronously: no socket, no promise, no clock. Follows the WHATWG
- * rules except at the end of the body, where a pending event is delivered without its blank line; whether the answer is complete is for the decoder to say. Cost is linear in the bytes,
- * however they are cut.
+ * Parses server-sent events from bytes, synchronously: no socket, no promise, no clock. Follows the
+ * WHATWG rules, except that a pending event at the end of the body is delivered without its blank
+ * line. The decoder decides whether the answer is complete. Takes time linear in the bytes, however
+ * they are chunked.
  */
 // Q013
 import { BowlineError } from "../errors.ts";
 
 /** Receives each event that has data. */
 export interface SseListener {
-  /** `name` is the `event:` field or "". */
+  /** `name` is the `event:` field, or "" if there is none. */
   event(data: string, name: string): void;
-  /** Lines after the first event that are neither fields nor comments. */
+  /** Receives lines after the first event that are neither fields nor comments. */
   stray?(text: string): void;
 }
 
 export interface SseOptions {
   /**
-   * The longest event, and the longest answer that is no stream, in UTF-16 units; a stream may have
-   * four times as much in all its events. What is longer is `stream_corrupt`. Default 32 Mi: an
-   * answer with a large image in it, and no more than a small process can hold.
+   * The longest event, and the longest answer that is not a stream, in UTF-16 units. All events of
+   * a stream together may have four times as much. A longer one fails with `stream_corrupt`.
+   * Default 32 Mi: enough for an answer with a large image, and little enough for a small process.
    */
   // Q029
   readonly maxEventLength?: number | undefined;
@@ -26,26 +27,27 @@ export interface SseOptions {
 
 const DEFAULT_MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 /**
- * The data of all events, in lengths of the longest: some 400,000 deltas of a token have as much.
+ * Limits the data of all events, as a multiple of the longest event. About 400,000 token deltas
+ * fit.
  */
 const MAX_LENGTHS = 4;
 
-/** How much is kept of what stands between events: more than an error takes. */
+/** How much text between events is buffered. No error message needs more. */
 const MAX_STRAY_LENGTH = 64 * 1024;
 
 const knownField = /^(?:data|event|id|retry)?(?::|$)/;
-/** A field of any name, as a stream may have, unless the name says that it reports a failure. */
+/** A field with any name is legal in a stream, unless the name reports a failure. */
 const unknownField = /^(?!\w*(?:error|exception|fail|fatal|panic|traceback))[\w.-]*(?::|$)/i;
 
-/** Calls the listener for each event, as soon as its last byte was pushed. */
+/** Calls the listener for each event as soon as its last byte is pushed. */
 export class SseReader {
   readonly #listener: SseListener;
   readonly #maxEventLength: number;
-  // Node's own removal of the BOM takes two when the first is cut by a chunk boundary.
+  // Node's own BOM handling removes two BOMs if the first is split across chunks.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /**
-   * What is left out at the start of the next text: a BOM at the start of the body, the rest
-   * of a CRLF.
+   * A character to skip at the start of the next text: a BOM at the start of the body, or the
+   * second half of a CRLF.
    */
   // Q004, Q002
   #skipped: string | undefined = "\ufeff";
@@ -64,19 +66,22 @@ export class SseReader {
     this.#maxEventLength = maxEventLength;
   }
 
-  /** Lines before the first event that were no field of one, joined: what the body was instead. */
+  /**
+   * The lines before the first event that are not SSE fields, joined. Shows what the body was if it
+   * was not a stream.
+   */
   get stray(): string {
     return this.#stray;
   }
 
   push(chunk: Uint8Array): void {
-    // Node decodes faster when nothing is kept back for the next chunk: only one that ends within a
-    // character needs that.
+    // Node decodes faster without streaming, which is needed only if a chunk ends within a
+    // character.
     const isWhole = chunk.length > 0 && (chunk.at(-1) as number) < 128;
     this.#feed(this.#decoder.decode(chunk, { stream: !isWhole }));
   }
 
-  /** The end of the body: the last line and the last event need no terminator. */
+  /** Ends the body. The last line and the last event need no terminator. */
   end(): void {
     this.#feed(`${this.#decoder.decode()}\n\n`);
   }
@@ -101,8 +106,8 @@ export class SseReader {
         if (lineFeed === start) start++;
         else if (start === text.length) this.#skipped = "\n";
       }
-      // Each end is looked for once: a body may have but one kind of them. The next line is often
-      // empty.
+      // Each line ending is searched once, since a body may use only one kind. The next line is
+      // often empty.
       if (lineFeed !== -1 && lineFeed < start)
         lineFeed = text.startsWith("\n", start) ? start : text.indexOf("\n", start);
       if (carriageReturn !== -1 && carriageReturn < start)
@@ -114,20 +119,20 @@ export class SseReader {
     }
   }
 
-  /** One line of the text. What is no field and no comment is kept as stray. */
+  /** Handles one line. Lines that are neither fields nor comments are collected as stray. */
   // Q006
   #readLine(text: string, start: number, end: number): void {
     if (start === end) this.#dispatch();
-    // In pieces of three letters, which V8 compares without a call: a fiftieth of the whole time of
-    // decoding.
+    // Compared in pieces of three letters, which V8 does without a call. This saves a fiftieth of
+    // the decoding time.
     else if (text.startsWith("dat", start) && text.startsWith("a:", start + 3)) {
       const more = valueAt(text, start + 5, end);
       this.#data = this.#data === undefined ? more : `${this.#data}\n${more}`;
       this.#bound(this.#data.length);
     } else if (text.startsWith("eve", start) && text.startsWith("nt:", start + 3))
       this.#name = valueAt(text, start + 6, end);
-    // llama.cpp up to late 2025 had a field for errors: of a conversation that is too long, for
-    // one.
+    // llama.cpp up to late 2025 reported errors in an `error` field, such as a conversation that is
+    // too long.
     else if (text.startsWith("error: {", start)) this.#data = text.slice(start + 7, end);
     else {
       const line = text.slice(start, end);
@@ -163,12 +168,12 @@ export class SseReader {
   }
 }
 
-/** The value of a field, without the one space that may stand before it. */
+/** Returns the value of a field without the single space that may precede it. */
 function valueAt(text: string, start: number, end: number): string {
   return text.slice(text.startsWith(" ", start) ? start + 1 : start, end);
 }
 
-/** Whether a line is a field that nobody reads, which event streams may have. */
+/** Returns whether a line is an unknown field, which event streams may contain. */
 // Q006
 export function isUnknownField(line: string): boolean {
   return unknownField.test(line);

@@ -1,11 +1,13 @@
-/** Several limits on time, watched with one timer. */
+/** Watches several time limits with one timer. */
 import { monotonicNow, type Clock } from "../clock.ts";
 
-/** How long something may take, and what is said of a server that takes longer. */
+/** A limit in milliseconds, and the phrase that describes a server that exceeds it. */
 export interface TimeLimit {
   readonly ms: number;
   readonly fault: string;
-  /** Moved on where the limit begins again. That leaves the timer alone, so it costs nothing. */
+  /**
+   * When the limit started. Assigning a later time restarts the limit without touching the timer.
+   */
   since: number;
 }
 
@@ -21,7 +23,7 @@ export class TimeLimits {
     this.#onExceeded = onExceeded;
   }
 
-  /** Limits the time since now, or since `since`; 0 ms is no limit. */
+  /** Adds a limit from now on, or from `since`; 0 ms means no limit. */
   add(ms: number, fault: string, since: number = monotonicNow(this.#clock)): TimeLimit {
     const limit = { ms, fault, since };
     if (ms > 0) this.#limits.add(limit);

@@ -61,19 +61,19 @@ describe("CallProof", () => {
   });
 
   it("doubts a call that stayed open or got no arguments", () => {
-    assert.match(doubt({}, { isClosed: false }) ?? "", /left one open/);
+    assert.match(doubt({}, { isClosed: false }) ?? "", /did not close one of them/);
     assert.match(doubt({}, { hasArguments: false }) ?? "", /no arguments/);
   });
 
   it("doubts equal calls that share an id or a place, or have neither", () => {
-    const twice = /one twice/;
+    const twice = /one of them twice/;
     assert.match(doubt({ wireId: "a" }, { wireId: "a", text: '{ "x": 1 }' }) ?? "", twice);
     assert.match(doubt({ place: 0, wireId: "a" }, { place: 0, wireId: "b" }) ?? "", twice);
     assert.match(doubt({ place: undefined }, { place: undefined }) ?? "", twice);
   });
 
   it("doubts a call that shares its id or place with an empty one", () => {
-    const twice = /one twice/;
+    const twice = /one of them twice/;
     assert.match(doubt({ wireId: "a", text: "" }, { wireId: "a" }) ?? "", twice);
     assert.match(doubt({ wireId: "a" }, { wireId: "a", text: "{}" }) ?? "", twice);
     assert.match(
@@ -89,17 +89,20 @@ describe("CallProof", () => {
   it("doubts every call after a suspicious event, which it quotes in short", () => {
     const proof = new CallProof();
     proof.add(sound);
-    proof.suspect("the stream held what is no event", "x".repeat(1000));
+    proof.suspect("the stream contained text that is not an event", "x".repeat(1000));
     proof.suspect("second");
-    assert.match(proof.doubt([]) ?? "", /^the stream held what is no event: x{200}…$/);
+    assert.match(
+      proof.doubt([]) ?? "",
+      /^the stream contained text that is not an event: x{200}…$/,
+    );
     assert.equal(proof.contradiction, undefined);
   });
 
   it("keeps the first contradiction, which it quotes in short", () => {
     const proof = new CallProof();
-    proof.contradict("the stream gave one another name", "x".repeat(1000));
+    proof.contradict("the stream changed the name of a call", "x".repeat(1000));
     proof.contradict("second");
-    assert.match(proof.contradiction ?? "", /^the stream gave one another name: x{200}…$/);
+    assert.match(proof.contradiction ?? "", /^the stream changed the name of a call: x{200}…$/);
   });
 
   it("limits the number of calls", () => {

@@ -135,7 +135,7 @@ describe("an empty answer", () => {
       for (const followsResults of [false, true]) {
         const message = read(wire, answer(complete, "hm", 9), followsResults);
         assert.deepEqual(outcome(message), ["error", "empty_response", true, 1]);
-        assert.match(message.errorMessage ?? "", /thought and did not answer/);
+        assert.match(message.errorMessage ?? "", /returned thinking but no answer/);
       }
     });
   }

@@ -268,7 +268,8 @@ describe("a request with a key", () => {
     assert.match(quoted, /^Could not reach <url> .*\[key\]/s);
     assert.doesNotMatch(quoted, /first|second/);
     for (const apiKey of ["sk-first-line\nsecond-line", "sk-abcdefgh…wxyz"]) {
-      const message = "The apiKey has a character that no header can carry: was it copied whole?";
+      const message =
+        "The apiKey has a character that HTTP headers cannot carry. Check that it was copied correctly.";
       await assert.rejects(said(hello, { apiKey }), { code: "invalid_argument", message });
     }
   });
@@ -322,7 +323,7 @@ describe("a request with a key", () => {
     it(`distinguishes a wrong key from a missing one, over ${api}`, async () => {
       const answer = refused(401, {}, "No entry.");
       const wrong = "The server at <url> answered HTTP 401 and refused the API key: No entry.";
-      const none = "The server at <url> answered HTTP 401 for want of an apiKey: No entry.";
+      const none = "The server at <url> answered HTTP 401 (no apiKey was sent): No entry.";
       assert.equal(await said(answer, { apiKey: "wrong-key" }, api), wrong);
       assert.equal(
         await said(answer, { headers: { Authorization: "Bearer wrong-key" } }, api),

@@ -20,7 +20,7 @@ describe("an error envelope", () => {
   it("of LM Studio, which answers any path, suggests checking the base URL", () => {
     const error = errorOfEnvelope({ error: "Unexpected endpoint or method. (POST /x)" });
     assert.equal(error.code, "not_found");
-    assert.match(error.message, /lack its \/v1/);
+    assert.match(error.message, /is the \/v1 of the base URL missing/);
   });
 
   it("of another server gives no such advice", () => {

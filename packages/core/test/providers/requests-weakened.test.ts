@@ -56,7 +56,7 @@ describe("a tool choice that the server does not accept", () => {
     it(`is weakened over ${api}, with a warning to the caller`, async () => {
       const [heard, sent] = await told({ toolChoice: "auto" }, { toolChoice: { name: "read" } });
       const message =
-        'The tool choice {"name":"read"} goes out as "auto", the most that m takes here.';
+        'The tool choice {"name":"read"} is sent as "auto": m accepts nothing stronger here.';
       assert.deepEqual(heard, [["tool_choice_weakened", message, true]]);
       assert.match(String(sent), /^auto$/i);
     });
@@ -90,7 +90,7 @@ describe("a tool choice that the server does not accept", () => {
       complete(at(server, "anthropic-messages", {}), { messages: [hi], tools }, options),
     );
     assert.deepEqual(heard, [
-      'The tool choice "required" goes out as "auto", the most that m takes here.',
+      'The tool choice "required" is sent as "auto": m accepts nothing stronger here.',
     ]);
     assert.deepEqual(bodies(server)[0]?.tool_choice, { type: "auto" });
   });

@@ -272,7 +272,7 @@ const silences: HttpCase[] = [
     ...silent("Q234 the limits can be set", held(": hi\n\n"), 5000, /nothing for 5000 ms/),
     options: { timeouts: { idleMs: 5000 } },
   },
-  silent("Q235 no headers for 600 s", nothing("hold"), 600_000, /no answer for 600000 ms/),
+  silent("Q235 no headers for 600 s", nothing("hold"), 600_000, /no response for 600000 ms/),
   {
     name: "Q235 the limit for the headers does not apply to the body",
     answers: [dripping(held(hel), hel, 100_000, 3), hello],

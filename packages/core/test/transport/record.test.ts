@@ -271,7 +271,7 @@ describe("the choice of a recorded exchange", () => {
     await assert.rejects(ask({ a: 1 }), {
       code: "invalid_state",
       message:
-        "No recorded answer for POST http://h/v1: all that were recorded for this request are used (such as number 1).",
+        "No recorded answer for POST http://h/v1: all recordings of this request were already used (such as number 1).",
     });
   });
 
@@ -358,18 +358,18 @@ describe("the choice of a recorded exchange", () => {
 
   it("refuses a recording of another version", () => {
     for (const [recording, said] of [
-      [{ version: 2, exchanges: [] }, /version 2; this one reads version 1/],
+      [{ version: 2, exchanges: [] }, /version 2\. Only version 1 can be played back/],
       [{}, /has no version/],
       [
         {
           version: 1,
           exchanges: [{ request: { method: "GET", url: "u" }, response: { status: 200 } }],
         },
-        /exchange 0/,
+        /Exchange 0/,
       ],
       [
         { version: 1, exchanges: [{ request: { method: "GET", url: "u" }, response: null }] },
-        /exchange 0/,
+        /Exchange 0/,
       ],
     ] as const) {
       const wrong = recording as unknown as Recording;

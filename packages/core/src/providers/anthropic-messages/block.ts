@@ -1,4 +1,4 @@
-/** A content block while its events come. */
+/** A content block while its events arrive. */
 import { asText, list } from "../../json-value.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { SeenCall } from "../call-proof.ts";
@@ -8,19 +8,19 @@ type Json = Record<string, unknown>;
 
 export interface Block extends SeenCall {
   readonly kind: "text" | "thinking" | "redacted" | "toolCall" | "opaque";
-  /** The block as it began; one that stays opaque is completed here. */
+  /** The block as it started. An opaque block is completed here. */
   readonly raw: Json;
-  /** The part's place in the message, once it is open. */
+  /** The index of its part in the message, once it is open. */
   contentIndex: number | undefined;
-  /** What came before that; of an opaque block the text of its input. */
+  /** Content received before the part was open. For an opaque block, the text of its input. */
   held: string;
   signature: string;
   readonly citations: unknown[];
-  /** Of a call, the arguments that came in its start. */
+  /** For a call: the arguments in its start event. */
   readonly input: string;
-  /** Whether text of its arguments came. */
+  /** Whether any argument text arrived. */
   hasInput: boolean;
-  /** Whether anything said what its arguments are, though it be that there are none. */
+  /** Whether the server sent arguments in any form, including empty ones. */
   saysInput: boolean;
   hasArguments: boolean;
   isClosed: boolean;
@@ -37,11 +37,11 @@ function kindOf(type: unknown): Block["kind"] {
     case "tool_use":
       return "toolCall";
     default:
-      return "opaque"; // server tools and what is yet to come (Q160, Q161)
+      return "opaque"; // server tools, and types of later versions (Q160, Q161)
   }
 }
 
-/** What is in the start already counts. */
+/** Creates a block, including the content that its start event already holds. */
 // Q149, Q154
 export function createBlock(index: unknown, raw: Json, facts: ReaderFacts): Block {
   const kind = kindOf(raw.type);
@@ -64,7 +64,7 @@ export function createBlock(index: unknown, raw: Json, facts: ReaderFacts): Bloc
   };
 }
 
-/** Thinking that has only a signature is not empty. */
+/** Returns whether the block is empty. Thinking with only a signature is not. */
 // Q158
 export function isEmpty({ kind, held, signature }: Block): boolean {
   return (
@@ -73,7 +73,8 @@ export function isEmpty({ kind, held, signature }: Block): boolean {
 }
 
 /**
- * A longer signature that begins with the one before replaces it; anything else is its next piece.
+ * Joins a signature with its next piece. A longer text that begins with the known one replaces it;
+ * any other text is appended.
  */
 // Q156
 export function joinSignature(known: string, next: string): string {
@@ -81,8 +82,8 @@ export function joinSignature(known: string, next: string): string {
 }
 
 /**
- * A delta of a block that we do not know: text is appended to the field of its name, anything else
- * replaces it.
+ * Applies a delta to a block of unknown type: appends text to the field of its name, and replaces
+ * any other value.
  */
 export function extend(block: Block, delta: Json): void {
   const { raw } = block;
@@ -96,14 +97,17 @@ export function extend(block: Block, delta: Json): void {
   }
 }
 
-/** The raw block with its streamed input in place; input that was cut stays as the start had it. */
+/**
+ * Returns the raw block with its streamed input. If the input is incomplete, the block keeps the
+ * input of its start.
+ */
 export function complete({ raw, held }: Block): Json {
   if (held.trim() === "") return raw;
   const { arguments: input, error } = parseToolArguments(held);
   return error === undefined ? { ...raw, input } : raw;
 }
 
-/** Arguments that came in the start; the usual `{}` there is only a placeholder. */
+/** Returns the text of arguments in a start event. The usual `{}` is only a placeholder. */
 function inputText(input: unknown): string {
   if (typeof input === "string") return input;
   if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return "";

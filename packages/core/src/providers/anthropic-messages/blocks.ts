@@ -1,7 +1,7 @@
 /**
- * Content blocks to parts. A part is opened when its block has content or another block
- * begins, in the order in which the blocks first appeared. A provider's own block can only
- * be written whole: what begins behind it waits for its end.
+ * Turns content blocks into parts. A part opens when its block has content or another block starts,
+ * in the order in which the blocks first appeared. A provider's own block can only be written
+ * whole, so the blocks after it wait for its end.
  */
 // Q072, Q152
 import { asText } from "../../json-value.ts";
@@ -16,19 +16,19 @@ type Json = Record<string, unknown>;
 export class BlockAssembler {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
-  /** By the index on the wire; undefined is a key too, of servers that send none. */
+  /** By index on the wire. The key is undefined for servers that send no index. */
   readonly #open = new Map<unknown, Block>();
-  /** The indices that blocks had. */
+  /** The indices of all blocks so far. */
   readonly #indices = new Set<number>();
   /**
-   * The index that began last, and its block while that is open: what nearly every delta is for.
+   * The index and the block that started last, while it is open. Nearly every delta belongs to it.
    */
   #index: unknown;
   #current: Block | undefined;
-  /** Blocks that have no part yet, in order of appearance. */
+  /** Blocks without a part, in order of appearance. */
   readonly #waiting = new Set<Block>();
   #newest: Block | undefined;
-  /** Whether the answer has its stop reason: then no block has anything to come. */
+  /** Whether the stop reason arrived. Nothing may follow it. */
   #isOver = false;
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
@@ -39,7 +39,7 @@ export class BlockAssembler {
   start(index: unknown, raw: Json): Block {
     if (this.#isOver) this.#contradict("the stream went on after its stop reason");
     if (this.#isKnown(index)) this.#contradict("the stream opened a block twice");
-    this.#end(index, false); // its stop went missing (Q153)
+    this.#end(index, false); // its stop event is missing (Q153)
     const block = createBlock(index, raw, this.#facts);
     if (block.kind === "toolCall") this.#facts.proof.add(block);
     this.#open.set(index, block);
@@ -51,7 +51,10 @@ export class BlockAssembler {
     return block;
   }
 
-  /** Notes an index; whether a block had it. Without indices a block ends the one before. */
+  /**
+   * Records an index and returns whether it was used before. Without indices, a new block ends the
+   * previous one.
+   */
   #isKnown(index: unknown): boolean {
     if (typeof index !== "number") return this.#open.has(index);
     return this.#indices.size === this.#indices.add(index).size;
@@ -76,7 +79,7 @@ export class BlockAssembler {
         if (this.#isOf(block, "text") && delta.citation !== undefined)
           block.citations.push(delta.citation);
     }
-    // Other kinds of delta are news that a later version may understand (Q160).
+    // Later versions may send other types of delta (Q160).
   }
 
   stop(index: unknown): void {
@@ -84,8 +87,8 @@ export class BlockAssembler {
   }
 
   /**
-   * Ends what is still open, with the answer. Its stop reason makes final what came; without one
-   * nothing does.
+   * Closes the open blocks at the end of the answer. They are complete only if the answer has a
+   * stop reason.
    */
   close(isFinal: boolean): void {
     for (const [index, block] of this.#open) {
@@ -103,7 +106,7 @@ export class BlockAssembler {
     if (index === this.#index) this.#current = undefined;
     block.stopped = true;
     block.isClosed ||= isStop;
-    // A stop says that there is nothing more than the start or an empty piece said (Q148).
+    // A stop confirms that there is nothing beyond the start or an empty piece (Q148).
     block.hasArguments = block.hasInput || block.input !== "" || (isStop && block.saysInput);
     if (block.contentIndex === undefined) this.#settle();
     else this.#close(block);
@@ -113,7 +116,10 @@ export class BlockAssembler {
     this.#facts.proof.contradict(what);
   }
 
-  /** A piece of no open block: text can be read, and nothing else. */
+  /**
+   * Handles a piece without an open block. Stray text leaves the answer readable; anything else
+   * contradicts it.
+   */
   // Q153
   #miss(index: unknown, type: unknown): void {
     const { proof } = this.#facts;
@@ -124,14 +130,15 @@ export class BlockAssembler {
   }
 
   /**
-   * Appends to the open block, or to a new one when its start went missing or it is of another kind.
+   * Appends to the open block. Opens a new block if the start event is missing or the open one has
+   * another type.
    */
   // Q153
   #append(index: unknown, open: Block | undefined, kind: Block["kind"], text: unknown): void {
     if (typeof text !== "string") return;
     const isOf = this.#isOf(open, kind);
     if (open?.kind === "toolCall") open.saysInput ||= kind === "toolCall";
-    if (text === "") return; // nothing opens for nothing
+    if (text === "") return; // empty text opens nothing
     const block = isOf
       ? open
       : this.start(index, { type: kind === "toolCall" ? "tool_use" : kind });
@@ -141,14 +148,14 @@ export class BlockAssembler {
     this.#settle();
   }
 
-  /** Whether a piece of this kind belongs to the block. */
+  /** Returns whether a piece of this kind belongs to the block. */
   #isOf(block: Block | undefined, kind: Block["kind"]): block is Block {
     if (block !== undefined && block.kind !== kind)
       this.#contradict("the stream had a piece for a block of another kind");
     return block?.kind === kind;
   }
 
-  /** Gives parts to the waiting blocks, up to the first that cannot have one yet. */
+  /** Opens parts for waiting blocks, up to the first that cannot have one yet. */
   #settle(): void {
     for (const block of this.#waiting) {
       if (!block.stopped && (block.kind === "opaque" || (block === this.#newest && isEmpty(block))))
@@ -190,7 +197,8 @@ export class BlockAssembler {
     const index = block.contentIndex as number;
     switch (block.kind) {
       case "text":
-        // Citations go back with their text, or the server no longer knows what it cited (Q161).
+        // Citations are sent back with their text; otherwise the server does not know what it cited
+        // (Q161).
         return this.#writer.close(index, {
           textSignature:
             block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
@@ -206,7 +214,7 @@ export class BlockAssembler {
         const caller = block.raw.caller as Json | null | undefined;
         return this.#writer.close(index, {
           text: input || undefined,
-          // A server's program made this call, and wants its name back with the result.
+          // A program on the server made this call. It needs its name back with the result.
           thoughtSignature: caller?.tool_id === undefined ? undefined : JSON.stringify({ caller }),
         });
       }

@@ -11,7 +11,7 @@ import { createStreamFn } from "../stream.ts";
 import { encode } from "./request.ts";
 import { MessagesReader } from "./response.ts";
 
-/** The wire as pure functions: a request from a context, events from bytes. */
+/** The wire without I/O: requests from a context, events from bytes. */
 export const anthropicMessages: Protocol = {
   api: "anthropic-messages",
   transcript: "messages",
@@ -20,7 +20,8 @@ export const anthropicMessages: Protocol = {
 };
 
 /**
- * One model call on this wire. Never throws or rejects: every failure is the stream's last event.
+ * Makes one model call on this wire. Never throws or rejects: every failure is the stream's last
+ * event.
  */
 export const streamAnthropicMessages: (
   model: Model,

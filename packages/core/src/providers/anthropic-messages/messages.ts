@@ -1,4 +1,7 @@
-/** The transcript as Messages turns: alternating roles, results first, opaque data as it came. */
+/**
+ * Encodes the transcript as Messages turns: alternating roles, results first, opaque data
+ * unchanged.
+ */
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
 import type {
   Message,
@@ -26,7 +29,7 @@ export interface WireMessage {
   readonly content: WireBlock[];
 }
 
-/** A turn while it is put together: results come before anything else of their turn. */
+/** A turn under construction. Tool results precede its other content. */
 // Q168
 interface Turn {
   readonly role: "user" | "assistant";
@@ -48,12 +51,12 @@ export function encodeMessages(
     const turn = encodeTurn(message, whole, model);
     const last = turns.at(-1);
     if (last?.role === turn.role) {
-      last.results.push(...turn.results); // one turn each (Q170)
+      last.results.push(...turn.results); // consecutive messages of a role form one turn (Q170)
       last.content.push(...turn.content);
     } else if (turn.results.length + turn.content.length > 0) turns.push(turn);
   }
-  // The first turn must be the user's; a transcript that was cut or begins with a greeting has
-  // none.
+  // The first turn must be the user's. A transcript that was shortened or begins with a greeting
+  // has none.
   if (!continued && turns[0]?.role === "assistant")
     turns.unshift(userTurn("(The conversation goes on.)"));
   endTurns(turns, model);
@@ -80,7 +83,7 @@ function encodeTurn(message: ReplayMessage, whole: ReadonlySet<unknown>, model: 
 
 function encodeResult(result: ReplayResult): Turn {
   const parts = result.content.map(encodePart);
-  // A result that is an error may hold text only: its images follow the results.
+  // A result that is an error may hold text only, so its images follow the results.
   const inside = result.isError ? parts.filter((part) => part.type === "text") : parts;
   const content = inside.length > 0 ? inside : [{ type: "text", text: "(no output)" }];
   const block = { type: "tool_result", tool_use_id: result.toolCallId, content };
@@ -109,13 +112,13 @@ function encodeAssistant(
     }
   });
   const blocks = encoded.filter((block) => block !== undefined);
-  while (isThinking(blocks.at(-1))) blocks.pop(); // may not be the last of a turn
+  while (isThinking(blocks.at(-1))) blocks.pop(); // a turn must not end with thinking
   return blocks;
 }
 
 /**
- * Byte for byte or not at all: a server checks the text against the signature.
- * Some sign nothing, and want it back all the same.
+ * Sends thinking unchanged or not at all, since the server checks the text against the signature.
+ * Some servers sign nothing and still expect it back.
  */
 // Q155, Q157, Q158, Q132
 function encodeThinkingPart(part: ThinkingContent, isUnsigned: boolean): WireBlock | undefined {
@@ -125,7 +128,8 @@ function encodeThinkingPart(part: ThinkingContent, isUnsigned: boolean): WireBlo
       ? { type: "thinking", thinking, signature: "" }
       : undefined;
   if (redacted === true) return { type: "redacted_thinking", data: thinkingSignature };
-  if (!thinking.isWellFormed() || thinking.includes("\0")) return undefined; // it would be mended (Q130, Q131)
+  // Encoding would change the text (Q130, Q131).
+  if (!thinking.isWellFormed() || thinking.includes("\0")) return undefined;
   return { type: "thinking", thinking, signature: thinkingSignature };
 }
 
@@ -138,9 +142,9 @@ function encodeCall(call: ToolCall): WireBlock {
   );
 }
 
-/** With what the reader put into the part's signature: one field of the block, as JSON. */
+/** Returns the block with the field that the reader stored as JSON in the part's signature. */
 function signed(block: WireBlock, signature: string | undefined, field: string): WireBlock {
-  // Undefined, which is not sent, of somebody else's signature.
+  // Undefined, which is not sent, if another wire wrote the signature.
   return { ...block, [field]: asRecord(parseJson(signature))[field] };
 }
 
@@ -150,10 +154,10 @@ function encodePart(part: UserContent): WireBlock {
 }
 
 /**
- * The provider's own blocks that may be sent. A server tool's call and its result, which may come
- * turns later, are refused without each other, and either may be missing after an answer that was
- * cut or failed. Only while the model's work goes on, with no word of the user since, may a call be
- * without its result.
+ * Returns the provider's own blocks that may be sent. The server refuses its tool's call without
+ * the result and the result without the call. The result may come turns later, and an answer that
+ * was cut or failed may lack either. A call may lack its result only while the model is still
+ * working, with no user message since.
  */
 // Q161, Q162
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
@@ -193,8 +197,8 @@ export function isThinking(block: WireBlock | undefined): boolean {
 }
 
 /**
- * A last turn of the model's that ends in text goes on: not behind white space, and not with
- * every model.
+ * Adjusts a last turn of the model that ends in text, which the model should continue. Such text
+ * must not end in white space, and not every model accepts it.
  */
 // Q172, Q126, Q173
 function endTurns(turns: Turn[], { compat }: Model): void {
@@ -203,7 +207,8 @@ function endTurns(turns: Turn[], { compat }: Model): void {
   if (role !== "assistant" || block?.type !== "text") return;
   if (compat?.prefill === "none") turns.push(userTurn("Go on."));
   else {
-    const text = (block.text as string).toWellFormed().replaceAll("\0", ""); // NUL might stand behind the space
+    // A NUL may follow the white space.
+    const text = (block.text as string).toWellFormed().replaceAll("\0", "");
     content[content.length - 1] = { ...block, text: text.trimEnd() };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `output_config.format`: an answer held to a schema, of which the server takes a part of JSON
- * Schema only.
+ * Encodes `output_config.format`, which forces an answer to match a schema. The server supports
+ * only a part of JSON Schema.
  */
 import { BowlineError } from "../../errors.ts";
 import type { JsonSchema } from "../../json-value.ts";
@@ -14,8 +14,8 @@ const keywords = (
 ).split(" ");
 
 /**
- * Throws `invalid_argument` for an object whose names are free: the server would have it always
- * empty.
+ * Returns the format. Throws `invalid_argument` for an object with arbitrary names, which the
+ * server would always leave empty.
  */
 export function encodeFormat({ schema }: OutputFormat, { compat }: Model): JsonSchema {
   refuseFreeNames(schema);
@@ -28,14 +28,14 @@ function refuseFreeNames(schema: JsonSchema): void {
   if (additionalProperties !== false || patternProperties !== undefined) {
     throw new BowlineError(
       "invalid_argument",
-      "The output's schema has an object with free names (additionalProperties, patternProperties), to which Anthropic holds " +
-        'no answer: use a list of names and values, or compat.structuredOutput "none".',
+      "The output schema has an object with arbitrary names (additionalProperties or patternProperties), which Anthropic does " +
+        'not support: use a list of names and values, or set compat.structuredOutput to "none".',
     );
   }
   mapParts(schema, refuseFreeNames);
 }
 
-/** Has every object say that it has no other names, as the server wants. */
+/** Forbids additional properties in every object, as the server requires. */
 function close(schema: JsonSchema): JsonSchema {
   const isObject = "properties" in schema || [schema.type].flat().includes("object");
   return { ...mapParts(schema, close), ...(isObject && { additionalProperties: false }) };

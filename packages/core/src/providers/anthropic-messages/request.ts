@@ -1,6 +1,6 @@
 /**
- * (model, context, options) as a Messages request. Knows what the server refuses, so that one odd
- * message does not spoil a session.
+ * Encodes (model, context, options) as a Messages request. Avoids what the server refuses, so that
+ * one odd message does not break a session.
  */
 import { asText, defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
@@ -25,8 +25,8 @@ type Level = Exclude<ThinkingLevel, "off">;
 
 const DEFAULT_MAX_TOKENS = 8192;
 /**
- * The least a server takes as a budget, and the least that is left for the answer where there is
- * room.
+ * The smallest thinking budget that the server accepts. As many tokens are left for the answer if
+ * possible.
  */
 const MIN_BUDGET = 1024;
 const budgets: Record<Level, number> = {
@@ -53,13 +53,13 @@ export function encode(
   continued = false,
 ): WireRequest {
   const messages = encodeMessages(context.messages, model, continued);
-  assertSendable(messages); // what another server's blocks leave may be nothing
+  assertSendable(messages); // without another server's blocks there may be nothing left
   const system = context.systemPrompt ?? "";
   const { effort, ...limits } = encodeLimits(model, options, messages);
   const thinks = limits.thinking !== undefined;
   const last = messages.at(-1) as WireMessage;
   if (!thinks && last.role === "assistant") {
-    // Without thinking, an answer that is being continued may hold none (Q159).
+    // Without thinking enabled, an answer to continue must not contain thinking (Q159).
     messages[messages.length - 1] = {
       ...last,
       content: last.content.filter((block) => !isThinking(block)),
@@ -97,8 +97,8 @@ interface Limits {
 }
 
 /**
- * `max_tokens`, always, and thinking: an effort, or a budget that is added to the answer's
- * tokens and stays below the sum.
+ * Returns `max_tokens`, which the server requires, and thinking: an effort, or a budget. The budget
+ * is added to the answer's tokens and stays below the sum.
  */
 // Q175
 function encodeLimits(
@@ -121,8 +121,8 @@ function encodeLimits(
 }
 
 /**
- * A turn that is being continued must begin with thinking; one that another model began, or began
- * without, cannot.
+ * Returns whether thinking may be enabled. A turn to continue must then begin with thinking, which
+ * a turn of another model or without thinking does not.
  */
 // Q159
 function mayThink(messages: readonly WireMessage[]): boolean {
@@ -140,7 +140,7 @@ function encodeTools(
   thinks: boolean,
 ): Json {
   if (tools.length > 0) {
-    // A model that thinks may not be made to call (Q112).
+    // A tool call cannot be forced while thinking (Q112).
     const choice = allowedChoice(options, model, thinks ? "auto" : undefined);
     const names = toWireNames(tools, nameLimits.nameLength);
     return {
@@ -152,7 +152,7 @@ function encodeTools(
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
     };
   }
-  // Servers refuse calls in the history of a request that declares no tools (Q111).
+  // Servers refuse a history with calls if the request declares no tools (Q111).
   const called = new Set<unknown>();
   for (const { content } of messages)
     for (const { type, name } of content) if (type === "tool_use") called.add(name);
@@ -172,8 +172,8 @@ function encodeToolChoice(choice: ToolChoice): Json {
 }
 
 /**
- * Three marks of the four that are allowed: behind the tools, the system prompt, and what
- * the user said last.
+ * Sets three of the four allowed cache marks: after the tools, after the system prompt, and after
+ * the last user message.
  */
 // Q174
 function markForCache(

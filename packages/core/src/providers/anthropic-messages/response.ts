@@ -1,6 +1,6 @@
 /**
- * Messages events to a message. The type in the JSON counts; the event's name only when there is
- * none.
+ * Turns Messages events into a message. The event type is read from the JSON, and from the SSE
+ * event name only if the JSON has none.
  */
 // Q030
 import { BowlineError } from "../../errors.ts";
@@ -17,7 +17,10 @@ import { toUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** Words for a whole answer: those of the reference, and of other wires, which bridges leak. */
+/**
+ * Stop reasons of a complete answer: those of the reference, and those of other wires that bridges
+ * pass through.
+ */
 const completeWords = /^(?:end_turn|tool_use|stop_sequence|pause_turn|stop|tool_calls)$/i;
 
 export class MessagesReader implements ProtocolReader {
@@ -27,7 +30,7 @@ export class MessagesReader implements ProtocolReader {
   readonly #usage: Usage = {};
   readonly #end = new AnswerEnd(completeWords);
   #started = false;
-  /** Whether a stop reason was due, though it may be null. */
+  /** Whether a `message_delta` arrived, even with a null stop reason. */
   // Q165
   #isEnding = false;
   #explanation = "";
@@ -49,7 +52,7 @@ export class MessagesReader implements ProtocolReader {
   }
 
   #other(data: Json, type: string, name: string): void {
-    // An error ends the answer; no message_stop follows it (Q139 to Q141).
+    // An error ends the answer. No `message_stop` follows it (Q139 to Q141).
     if (type === "error" || name === "error" || isError(data.error)) {
       throw errorOfEnvelope(data);
     }
@@ -68,16 +71,16 @@ export class MessagesReader implements ProtocolReader {
         this.#noteUsage(data.usage);
         return this.#noteStop(asRecord(data.delta));
       case "message_stop":
-        if (!this.#isEnding) this.#facts.proof.contradict("the stream says no stop reason");
+        if (!this.#isEnding) this.#facts.proof.contradict("the stream has no stop reason");
         return this.#finish();
       case "message":
         return this.#whole(data);
     }
-    // Else pings, and kinds of event that are yet to come (Q138, Q160).
+    // Pings and unknown event types are ignored (Q138, Q160).
     if (isErrorObject(data)) throw errorOfEnvelope(data);
   }
 
-  /** A stop reason is enough. */
+  /** Ends the body. A stop reason is enough; `message_stop` may be missing. */
   // Q142
   end(): void {
     if (this.#end.word === "") throw truncated();
@@ -91,13 +94,13 @@ export class MessagesReader implements ProtocolReader {
     if (responseId !== undefined && id !== "" && id !== responseId) {
       throw corrupt("Two answers were spliced into one stream."); // Q144
     }
-    if (this.#started) return; // said again (Q143)
+    if (this.#started) return; // a repeated start (Q143)
     this.#started = true;
     this.#noteUsage(message.usage);
     noteSource(answer, id, message.model);
   }
 
-  /** The answer of a server that does not stream. */
+  /** Reads an answer from a server that does not stream. */
   // Q018
   #whole(message: Json): void {
     this.#start(message);
@@ -110,14 +113,19 @@ export class MessagesReader implements ProtocolReader {
     this.#noteStop(message);
   }
 
-  /** Counts are cumulative and may come in parts: each overwrites its own field. */
+  /**
+   * Updates the usage. Counts are cumulative and may come in parts, so each overwrites its own
+   * field.
+   */
   // Q145, Q146
   #noteUsage(usage: unknown): void {
     Object.assign(this.#usage, toUsage(asRecord(usage)));
     this.#writer.describe({ usage: { ...this.#usage } });
   }
 
-  /** No reason does not undo one. Blocks that are still open end here. */
+  /**
+   * Records the stop reason and closes open blocks. An empty reason does not remove an earlier one.
+   */
   // Q147, Q153
   #noteStop({ stop_reason: reason, stop_details: details }: Json): void {
     if (typeof reason !== "string" || reason === "") return;

@@ -1,13 +1,13 @@
 /**
- * Token counts as Messages servers give them: partly at the start, partly at the end, cumulative.
+ * Reads the token counts of Messages servers. They are cumulative, and split between start and end.
  */
 // Q145, Q146
 import { asCount, asRecord, defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
 /**
- * Maps one usage object; a field that is missing or no number stays absent. `input` excludes the
- * cache on this wire as in ours.
+ * Maps one usage object. A field that is missing or not a number stays absent. `input` excludes the
+ * cache, here as in {@link Usage}.
  */
 export function toUsage(wire: Record<string, unknown>): Usage {
   return defined({

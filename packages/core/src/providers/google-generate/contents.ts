@@ -1,6 +1,6 @@
 /**
- * The transcript as contents: alternating roles, the results of a turn first and together, opaque
- * data in its place.
+ * Encodes the transcript as contents: alternating roles, the results of a turn first and together,
+ * opaque data in place.
  */
 import { isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
@@ -15,7 +15,7 @@ export interface WireContent {
   readonly parts: Json[];
 }
 
-/** A turn while it is put together: results come before anything else of their turn. */
+/** A turn under construction. Tool results precede its other parts. */
 interface Turn {
   readonly role: "user" | "model";
   readonly results: Json[];
@@ -23,14 +23,15 @@ interface Turn {
 }
 
 /**
- * What the reference gives for a call that another model made, or whose signature was lost.
+ * The signature that the reference defines for calls that another model made, or that lost their
+ * signature.
  */
 // Q206
 const UNSIGNED = "skip_thought_signature_validator";
 
 /**
- * Models from Gemini 3 on check signatures, take images in results, and think in levels. The
- * `latest` names are theirs.
+ * Returns whether the model is Gemini 3 or later. These check signatures, accept images in results,
+ * and think in levels. The `latest` names refer to them.
  */
 export function isGemini3(id: string): boolean {
   const version = /gemini-(?:[a-z-]*latest$|(\d+))/i.exec(id);
@@ -49,7 +50,7 @@ export function encodeContents(
     return last;
   };
   const isRecent = isGemini3(model.id);
-  /** Ids that the server gave. */
+  /** The call ids that the server assigned. */
   const ids = new Set<string>();
   for (const message of goOn(toReplay(messages, model, nameLimits), model)) {
     if (message.role === "user") turn("user").parts.push(...message.content.map(encodePart));
@@ -67,8 +68,8 @@ export function encodeContents(
 }
 
 /**
- * A call may only follow a turn of the user's; a transcript that was cut or begins with a greeting
- * has none.
+ * A call may only follow a user turn. A transcript that was shortened or begins with a greeting has
+ * none.
  */
 const opening: Turn = {
   role: "user",
@@ -77,8 +78,8 @@ const opening: Turn = {
 };
 
 /**
- * Strings are wrapped: a response is an object. Images go inside where the model takes them,
- * else behind all results.
+ * Adds a tool result. Strings are wrapped, since a response must be an object. Images go inside if
+ * the model accepts them there, else after all results.
  */
 // Q217
 function addResult(
@@ -117,7 +118,10 @@ function encodeAssistant(message: ReplayAssistant, ids: Set<string>): Json[] {
   });
 }
 
-/** Thoughts are replayed to their own model only, so they are there only if they may be. */
+/**
+ * Encodes thinking. Replay keeps it only for the model that wrote it, so no further check is
+ * needed.
+ */
 function encodeThinkingPart({ thinking: text, thinkingSignature }: ThinkingContent): Json[] {
   const signature = signed(thinkingSignature);
   return isBlank(text) && !("thoughtSignature" in signature)
@@ -125,7 +129,7 @@ function encodeThinkingPart({ thinking: text, thinkingSignature }: ThinkingConte
     : [{ thought: true, text, ...signature }];
 }
 
-/** An id that we made up is none of the server's business. */
+/** Encodes a call. An id that Bowline made up is not sent. */
 // Q200
 function encodeCall(call: ToolCall, ids: Set<string>): Json {
   const { signature, hasId } = unpackOrigin(call.thoughtSignature);
@@ -138,8 +142,8 @@ function encodeCall(call: ToolCall, ids: Set<string>): Json {
 }
 
 /**
- * A part that is not ours to understand. One that looks like a call or a result would break their
- * pairing.
+ * Encodes an opaque part. Parts that look like calls or results are dropped, since they would break
+ * the pairing.
  */
 function encodeRaw(raw: unknown): Json[] {
   if (!isRecord(raw) || Object.keys(raw).length === 0) return [];
@@ -151,7 +155,7 @@ function signed(thoughtSignature: string | undefined): Json {
   return thoughtSignature === undefined || thoughtSignature === "" ? {} : { thoughtSignature };
 }
 
-/** Of the calls of one step the first, and no other, must have a signature. */
+/** Signs the first call of a step. The server requires a signature there and on no other call. */
 // Q206
 function signFirstCall(parts: readonly Json[]): Json[] {
   const first = parts.findIndex((part) => "functionCall" in part);
@@ -162,7 +166,7 @@ function signFirstCall(parts: readonly Json[]): Json[] {
 
 const imageTypes = new Set(["image/jpeg", "image/png", "image/webp"]);
 
-/** GIF, which other servers read, is refused. */
+/** Encodes a text or an image. Gemini refuses GIF, which other servers accept. */
 function encodePart(part: UserContent): Json {
   if (part.type === "text") return { text: part.text };
   const { mimeType, data } = part;

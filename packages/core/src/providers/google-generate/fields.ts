@@ -1,5 +1,6 @@
 /**
- * Fields as generateContent servers name them: proxies and protobuf dumps write them in snake_case. What is read in every chunk is named in both ways where it is read, which is faster.
+ * Reads fields in camelCase or snake_case, which proxies and protobuf dumps use. Fields that occur
+ * in every chunk are read directly where they are used, which is faster.
  */
 // Q215
 

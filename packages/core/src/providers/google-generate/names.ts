@@ -1,18 +1,19 @@
-/**
- * Tool names of this wire: 64 characters, of which the first is a letter or an underscore.
- */
+/** Tool names on this wire: up to 64 characters, starting with a letter or an underscore. */
 // Q118
 import type { Tool } from "../../llm/message.ts";
 import { toWireName, toWireNames, type NameLimits } from "../tool-names.ts";
 
 export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
 
-/** A name for the wire. One that is for the wire already stays as it is. */
+/** Returns a tool name that the wire accepts. A valid name is returned unchanged. */
 export function toGoogleName(name: string): string {
   return toWireName(begin(name), nameLimits.nameLength);
 }
 
-/** The names of declared tools, in order. Throws `invalid_argument` when two would be one. */
+/**
+ * Returns the wire names of declared tools, in order. Throws `invalid_argument` if two tools get
+ * the same name.
+ */
 export function toGoogleNames(tools: readonly Tool[]): string[] {
   return toWireNames(
     tools.map((tool) => ({ ...tool, name: begin(tool.name) })),
@@ -20,12 +21,15 @@ export function toGoogleNames(tools: readonly Tool[]): string[] {
   );
 }
 
-/** The declared tool whose wire name this is, or the name as it stands. */
+/** Returns the declared tool with this wire name, or the name itself if there is none. */
 export function fromGoogleName(name: string, declared: readonly string[]): string {
   return declared.find((candidate) => toGoogleName(candidate) === name) ?? name;
 }
 
-/** Other characters that may not be the first become an underscore in any case. */
+/**
+ * Prefixes names that start with a digit or a hyphen. Other invalid characters become underscores
+ * later.
+ */
 function begin(name: string): string {
   return /^[0-9-]/.test(name) ? `_${name}` : name;
 }

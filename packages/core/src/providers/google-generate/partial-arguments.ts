@@ -1,31 +1,30 @@
 /**
- * Streamed arguments: values with their paths, strings in pieces, as JSON text that grows. A
- * model writes its arguments from first to last, so a path that goes back, or skips, is no argument
- * to run on: the text then stays without its end, which makes the call one that is answered with an
- * error.
+ * Assembles streamed arguments, which arrive as values with paths and as pieces of strings, into
+ * growing JSON text. A model writes arguments in order, so a path that goes back or skips an entry
+ * is invalid. The text then never ends, and the call is answered with an error instead of run.
  */
 // Q203
 import { asText } from "../../json-value.ts";
 import { field, type Json } from "./fields.ts";
 
-/** An object or array that is still open, and its entry that was written last. */
+/** An open object or array, and its last entry. */
 interface Frame {
   readonly isArray: boolean;
-  /** The names of an object's entries; none may come twice. */
+  /** The names of an object's entries. A name must not occur twice. */
   readonly names: Set<unknown>;
   size: number;
   last: string | number | undefined;
 }
 
 export class PartialArguments {
-  /** From the arguments themselves inwards. */
+  /** From the outermost object inwards. */
   readonly #frames: Frame[] = [];
-  /** The path of the string that goes on. */
+  /** The path of the string that is still open. */
   #string: string | undefined;
   #isBroken = false;
   #hasText = false;
 
-  /** The JSON text that a piece adds. */
+  /** Returns the JSON text that a piece adds. */
   add(piece: Json): string {
     const text = this.#isBroken ? "" : this.#next(piece);
     if (text === undefined) return this.fail();
@@ -33,18 +32,18 @@ export class PartialArguments {
     return text;
   }
 
-  /** Whether their text has no end, since the pieces do not make a whole. */
+  /** Whether the pieces do not form complete arguments, so the text has no end. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
 
-  /** The end of the text. A string of which more was to come is cut. */
+  /** Returns the end of the text. A string that is still open makes the arguments broken. */
   end(): string {
     this.#isBroken ||= this.#string !== undefined;
     return this.#isBroken ? "" : this.#close(0);
   }
 
-  /** Nothing can make these arguments whole any more: their text never ends. */
+  /** Marks the arguments as broken. Their text never ends. */
   fail(): string {
     this.#isBroken = true;
     return this.#hasText ? "" : "{";
@@ -70,7 +69,8 @@ export class PartialArguments {
   }
 
   /**
-   * What stands between the last value and the one at `keys`; undefined when it cannot stand there.
+   * Returns the text between the last value and the one at `keys`, or undefined if that position is
+   * invalid.
    */
   #moveTo(keys: readonly (string | number)[]): string | undefined {
     let text = this.#frames.length === 0 ? this.#open(false) : "";
@@ -103,7 +103,7 @@ export class PartialArguments {
     return isArray ? "[" : "{";
   }
 
-  /** Closes what is open from `depth` inwards. */
+  /** Closes objects and arrays from the innermost up to `depth`. */
   #close(depth: number): string {
     let text = "";
     while (this.#frames.length > depth) text += this.#frames.pop()?.isArray === true ? "]" : "}";
@@ -123,7 +123,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** `$.a[0]['b c']` as its keys; undefined for anything else. */
+/** Parses a path such as `$.a[0]['b c']` into its keys. Returns undefined for anything else. */
 function parsePath(path: string): (string | number)[] | undefined {
   const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[("(?:[^"\\]|\\.)*")\]/y;
   const keys: (string | number)[] = [];
@@ -145,6 +145,6 @@ function unquoted(text: string): string {
   try {
     return JSON.parse(text) as string;
   } catch {
-    return text.slice(1, -1); // an escape that JSON does not know
+    return text.slice(1, -1); // an escape that is not valid in JSON
   }
 }

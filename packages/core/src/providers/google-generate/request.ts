@@ -1,6 +1,6 @@
 /**
- * (model, context, options) as a generateContent request. Safety settings and caches are the
- * server's, or the caller's `extraBody`.
+ * Encodes (model, context, options) as a generateContent request. Safety settings and caches are
+ * left to the server, or to the caller's `extraBody`.
  */
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
@@ -17,7 +17,7 @@ import { toGoogleName, toGoogleNames } from "./names.ts";
 
 type Level = Exclude<ThinkingLevel, "off">;
 
-/** Within the range of every model that takes a budget. */
+/** Valid for every model that takes a budget. */
 const budgets: Record<Level, number> = {
   minimal: 512,
   low: 2048,
@@ -26,7 +26,7 @@ const budgets: Record<Level, number> = {
   xhigh: 24_576,
   max: 24_576,
 };
-/** Not every model knows MINIMAL, and none more than HIGH. */
+/** Some models do not know MINIMAL, and none knows more than HIGH. */
 const levels: Record<Level, string> = {
   minimal: "LOW",
   low: "LOW",
@@ -43,10 +43,10 @@ export function encode(
   continued = false,
 ): WireRequest {
   const contents = encodeContents(context.messages, model, continued);
-  assertSendable(contents); // what another server's blocks leave may be nothing
+  assertSendable(contents); // without another server's blocks there may be nothing left
   const { systemPrompt: text = "" } = context;
   const prompt = isBlank(text) ? [] : [{ text }];
-  const isSaid = model.compat?.systemRole === "user"; // in the first message, for want of a place of its own
+  const isSaid = model.compat?.systemRole === "user"; // the prompt goes into the first message
   if (isSaid && !continued) contents[0]?.parts.unshift(...prompt);
   const generationConfig = encodeConfig(model, options, (context.tools ?? []).length > 0);
   return {
@@ -61,7 +61,7 @@ export function encode(
   };
 }
 
-/** Ids are listed with what they belong to, and used without. */
+/** Returns the URL. Models are listed with a prefix such as `models/` and used without it. */
 function urlOf({ id, baseUrl, compat }: Model): string {
   const path = /^(?:models|tunedModels)\//.test(id) ? id : `models/${id}`;
   const escaped = path.split("/").map(encodeURIComponent).join("/");
@@ -88,22 +88,20 @@ function encodeConfig(model: Model, options: StreamOptions, withTools: boolean):
   };
 }
 
-/** A level from Gemini 3 on, a budget before; never both. */
+/** Returns a thinking level for Gemini 3 and later, and a budget for earlier models; never both. */
 function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: StreamOptions): Json {
   if (level === undefined || !model.reasoning) return {};
   if (!isGemini3(model.id)) {
     const thinkingBudget = thinkingBudgets?.[level] ?? budgets[level];
     return { thinkingConfig: { includeThoughts: true, thinkingBudget } };
   }
-  // Gemini 3 Pro, alone of its kind, knows LOW and HIGH only.
+  // Gemini 3 Pro knows only LOW and HIGH.
   const thinkingLevel =
     level === "medium" && /gemini-3-pro/i.test(model.id) ? "HIGH" : levels[level];
   return { thinkingConfig: { includeThoughts: true, thinkingLevel } };
 }
 
-/**
- * Calls in the history need no declaration here, so there are tools only if there are tools.
- */
+/** Encodes the declared tools. Unlike other wires, calls in the history need no declaration. */
 // Q111
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
@@ -114,7 +112,7 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
     return {
       name: names[index],
       ...(description !== "" && { description }),
-      // `parameters` would take a part of JSON Schema only (Q115).
+      // `parameters` accepts only a part of JSON Schema (Q115).
       ...(!isEmpty(schema) && {
         parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords),
       }),
@@ -128,7 +126,7 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
   };
 }
 
-/** Whether the schema leaves nothing to say: an object without properties is refused. */
+/** Returns whether the schema is an object without properties, which the server refuses. */
 // Q116
 function isEmpty({ properties, additionalProperties, patternProperties }: JsonSchema): boolean {
   const names = Object.keys(properties ?? {});

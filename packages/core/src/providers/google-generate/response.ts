@@ -1,6 +1,6 @@
 /**
- * generateContent chunks to a message. Every chunk may hold anything, or nothing; only the
- * end of the body ends the answer.
+ * Turns generateContent chunks into a message. Any chunk may hold any field or none. Only the end
+ * of the body ends the answer.
  */
 // Q210
 import { BowlineError } from "../../errors.ts";
@@ -15,7 +15,7 @@ import { field, type Json } from "./fields.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
 import { TokenCounts } from "./usage.ts";
 
-/** What a part may have beside its content. */
+/** The known fields of a text part. */
 const partFields = new Set(["text", "thought", "thoughtSignature", "thought_signature"]);
 
 export class GenerateReader implements ProtocolReader {
@@ -25,7 +25,7 @@ export class GenerateReader implements ProtocolReader {
   readonly #counts = new TokenCounts();
   readonly #end = new AnswerEnd(/^(?:stop|function_call)$/i);
   #candidateIndex: unknown;
-  /** Whether another candidate is still without its end, by its index. */
+  /** For each other candidate, by index, whether it still lacks a finish reason. */
   readonly #others = new Map<unknown, boolean>();
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
@@ -56,7 +56,7 @@ export class GenerateReader implements ProtocolReader {
     this.#finish();
   }
 
-  /** Token counts are cumulative, and a later one overwrites. */
+  /** Records ids and usage. Token counts are cumulative, so later ones overwrite earlier ones. */
   #describe(chunk: Json): void {
     noteSource(
       this.#writer.message,
@@ -67,7 +67,9 @@ export class GenerateReader implements ProtocolReader {
     if (isRecord(usage)) this.#writer.describe({ usage: this.#counts.add(usage) });
   }
 
-  /** A prompt that was blocked has no candidates, and is never asked again. */
+  /**
+   * Throws if the server blocked the prompt. Such a response has no candidates, and is not retried.
+   */
   // Q209
   #noteBlock(feedback: Json): void {
     const reason = asText(field(feedback, "blockReason"));
@@ -77,12 +79,14 @@ export class GenerateReader implements ProtocolReader {
     throw new BowlineError("content_filtered", `The server blocked the prompt (${reason})${why}`);
   }
 
-  /** One answer was asked for; of a server that sends several, the first is read. */
+  /**
+   * Returns the candidate to read. One was requested; if a server sends several, the first is read.
+   */
   #choose(candidates: unknown): Json | undefined {
     const found = list(candidates);
     const [only] = found;
     if (this.#candidateIndex === 0 && found.length === 1 && isRecord(only) && isFirst(only))
-      return only; // nearly always
+      return only; // the usual case
     const known = found.filter(isRecord);
     if (known.length > 0) this.#candidateIndex ??= known.some(isFirst) ? 0 : known[0]?.index;
     const chosen = known.find(({ index = 0 }) => index === this.#candidateIndex);
@@ -90,7 +94,10 @@ export class GenerateReader implements ProtocolReader {
     return chosen;
   }
 
-  /** An alternative to the answer says itself how it ends; a piece of the answer does not. */
+  /**
+   * Records another candidate. A real alternative has its own finish reason; a piece of the answer
+   * has none.
+   */
   #noteOther(other: Json): void {
     const { index, content, finishReason, finish_reason: reason = finishReason } = other;
     const hasParts = list(asRecord(content).parts).length > 0;
@@ -101,18 +108,19 @@ export class GenerateReader implements ProtocolReader {
     const call = part.functionCall ?? part.function_call;
     const text = asText(part.text);
     const signature = asText(part.thoughtSignature ?? part.thought_signature);
-    const kind = part.thought === true ? "thinking" : "text"; // a signature makes no thought (Q205)
+    // A signature alone does not mark a thought (Q205).
+    const kind = part.thought === true ? "thinking" : "text";
     if (isRecord(call)) {
       this.#say(kind, text);
       this.#writer.endSaying();
       return this.#calls.add(call, signature);
     }
     if (text === "" && holdsMore(part)) {
-      // Code that the server ran, what came of it, images, and what is yet to come.
+      // Code that the server ran and its output, images, and unknown types.
       return this.#opaque(part);
     }
     if (signature === "") return this.#say(kind, text);
-    // A part with a signature goes back as that part: it is joined to no other (Q205).
+    // A part with a signature must be sent back as it is, so it is not joined with others (Q205).
     const isBlank = text.trim() === "";
     if (!isBlank) this.#writer.endSaying();
     this.#say(kind, text);
@@ -120,7 +128,7 @@ export class GenerateReader implements ProtocolReader {
       return this.#writer.endSaying(
         kind === "text" ? { textSignature: signature } : { thinkingSignature: signature },
       );
-    // Blank text is not replayed; its signature is.
+    // Blank text is not replayed, but its signature is.
     const thought = kind === "thinking" && { thought: true };
     this.#opaque({ ...thought, text: "", thoughtSignature: signature });
   }
@@ -134,7 +142,10 @@ export class GenerateReader implements ProtocolReader {
     this.#writer.opaque({ type: "opaque", protocol: "google-generate", raw });
   }
 
-  /** The worst reason counts, and ends nothing yet: proxies repeat it on every chunk. */
+  /**
+   * Records the worst finish reason. It does not end the answer yet: proxies repeat it on every
+   * chunk.
+   */
   // Q211
   #noteFinish(candidate: Json): void {
     const reason = asText(candidate.finishReason ?? candidate.finish_reason);
@@ -145,7 +156,7 @@ export class GenerateReader implements ProtocolReader {
   #finish(): void {
     this.#end.check();
     if ([...this.#others.values()].includes(true))
-      this.#facts.proof.contradict("a candidate beside the answer's has no end");
+      this.#facts.proof.contradict("another candidate has no finish reason");
     this.#writer.endSaying();
     this.#calls.close();
     endAnswer(this.#writer, this.#facts, this.#end);
@@ -153,8 +164,8 @@ export class GenerateReader implements ProtocolReader {
 }
 
 /**
- * Gemini's own words for an end, as those of all wires. A long answer that would need
- * another request is cut, too.
+ * Maps Gemini's finish reasons to the words that all wires share. A long answer that needs another
+ * request counts as cut.
  */
 // Q207, Q208
 function inCommon(reason: string): string {
@@ -173,7 +184,7 @@ function holdsMore(part: Json): boolean {
   );
 }
 
-/** A server's own words behind ours. */
+/** Returns the server's message, to append to ours. */
 function quote(words: unknown): string {
   const text = asText(words).trim();
   return text === "" ? "." : `: ${text.slice(0, 500)}`;

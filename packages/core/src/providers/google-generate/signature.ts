@@ -1,7 +1,7 @@
 /**
- * What goes back with a call to the model that made it: its signature, and whether the
- * server had given it an id, since only such an id is sent back. Both ride in the part's one
- * opaque field, which no other model is shown.
+ * Packs what is sent back with a call to its model: its signature, and whether the server assigned
+ * its id, since only such ids are sent back. Both share the part's one opaque field, which no other
+ * model receives.
  */
 // Q205, Q200
 import { asRecord, parseJson } from "../../json-value.ts";
@@ -12,8 +12,8 @@ export interface CallOrigin {
 }
 
 /**
- * The signature as it came or, of a call with the server's id, JSON; a signature is base64 and
- * cannot be taken for that.
+ * Returns the plain signature or, for a call with the server's id, JSON. A signature is base64, so
+ * the two cannot be confused.
  */
 export function packOrigin(signature: string, hasId: boolean): string | undefined {
   const own = signature === "" ? undefined : signature;
@@ -23,6 +23,7 @@ export function packOrigin(signature: string, hasId: boolean): string | undefine
 export function unpackOrigin(packed: string | undefined): CallOrigin {
   if (packed === undefined || packed === "") return { hasId: false };
   if (!packed.startsWith("{")) return { signature: packed, hasId: false };
-  const { hasId, signature } = asRecord(parseJson(packed)); // neither, of somebody else's
+  // Both are absent if another wire wrote it.
+  const { hasId, signature } = asRecord(parseJson(packed));
   return { hasId: hasId === true, ...(typeof signature === "string" && { signature }) };
 }

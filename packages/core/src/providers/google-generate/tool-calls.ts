@@ -1,6 +1,7 @@
 /**
- * Function calls to tool calls. A call comes whole in one part, or streamed: named in its first
- * part, then in parts without a name. Equal calls are two calls. Calls without an id get one.
+ * Turns function calls into tool calls. A call arrives whole in one part, or streamed: the first
+ * part has the name, the following ones do not. Equal calls are separate calls. A call without an
+ * id gets one.
  */
 // Q201, Q200
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -17,10 +18,10 @@ interface OpenCall extends SeenCall {
   readonly name: string;
   hasArguments: boolean;
   isClosed: boolean;
-  /** Whether that became its id. */
+  /** Whether the server's id became the call's id. */
   readonly hasId: boolean;
   readonly streamed: PartialArguments;
-  /** Arguments that came in one piece: their text. */
+  /** The text of arguments that arrived in one piece. */
   whole: string | undefined;
   hasStreamed: boolean;
   signature: string;
@@ -29,7 +30,7 @@ interface OpenCall extends SeenCall {
 export class ToolCallAssembler {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
-  /** Calls of which more is to come. */
+  /** Calls that are not complete yet. */
   readonly #open = new Set<OpenCall>();
   readonly #openById = new Map<string, OpenCall>();
   #newest: OpenCall | undefined;
@@ -39,7 +40,7 @@ export class ToolCallAssembler {
     this.#facts = facts;
   }
 
-  /** One `functionCall`, with the signature of its part. */
+  /** Reads one `functionCall`, with the signature of its part. */
   add(wire: Json, signature: string): void {
     const name = asText(wire.name);
     const id = asText(wire.id);
@@ -47,8 +48,9 @@ export class ToolCallAssembler {
     const isEmpty = name === "" && id === "" && pieces.length === 0 && isNothing(wire.args);
     const call =
       this.#continued(name, id, pieces.length > 0) ?? (isEmpty ? undefined : this.#start(name, id));
-    if (call === undefined) return; // the end of a call that had ended
-    if (call.name === "") this.#facts.proof.contradict("the stream had a piece for none");
+    if (call === undefined) return; // the end of a call that has already ended
+    if (call.name === "")
+      this.#facts.proof.contradict("the stream had a piece for a call that had not begun");
     call.signature ||= signature;
     const isLast = field(wire, "willContinue") !== true;
     for (const piece of pieces) this.#takePiece(call, piece);
@@ -58,8 +60,8 @@ export class ToolCallAssembler {
   }
 
   /**
-   * The answer is complete: calls whose last part went missing end here, with what came of their
-   * arguments.
+   * Ends the calls whose last part is missing, with the arguments received so far. Called when the
+   * answer is complete.
    */
   // Q203
   close(): void {
@@ -67,8 +69,8 @@ export class ToolCallAssembler {
   }
 
   /**
-   * The call that a part goes on with. A name that is repeated with a piece of the arguments begins
-   * no other call.
+   * Returns the call that a part continues. A name repeated with a piece of the arguments does not
+   * start a new call.
    */
   #continued(name: string, id: string, hasPieces: boolean): OpenCall | undefined {
     const sameId = id === "" ? undefined : this.#openById.get(id);
@@ -85,7 +87,7 @@ export class ToolCallAssembler {
       ),
       name,
       wireId: given,
-      place: this.#facts.proof.count, // equal calls are two (Q201)
+      place: this.#facts.proof.count, // a number, so that equal calls are separate (Q201)
       hasArguments: false,
       isClosed: false,
       hasId: id === given,
@@ -101,7 +103,10 @@ export class ToolCallAssembler {
     return call;
   }
 
-  /** Missing arguments are none, and so is the placeholder of a call that streams them. */
+  /**
+   * Takes arguments that arrived in one piece. Missing arguments are empty. Empty arguments of a
+   * call that streams them are a placeholder.
+   */
   // Q202
   #takeWhole(call: OpenCall, args: unknown, isLast: boolean): void {
     if (args === undefined || args === null) return;
@@ -111,7 +116,7 @@ export class ToolCallAssembler {
   }
 
   #takePiece(call: OpenCall, piece: Json): void {
-    // Pieces behind whole arguments, and not of them: nobody can say what the whole is.
+    // Pieces after whole arguments: the intended arguments are unknown.
     const isMixed = call.whole !== undefined && !call.hasStreamed;
     const text = isMixed ? call.streamed.fail() : call.streamed.add(piece);
     call.whole = undefined;
@@ -127,7 +132,7 @@ export class ToolCallAssembler {
     const { contentIndex, whole, hasStreamed } = call;
     this.#writer.append(contentIndex, hasStreamed ? call.streamed.end() : (whole ?? ""));
     if (hasStreamed && whole === undefined && call.streamed.isBroken)
-      this.#facts.proof.contradict("the stream gave arguments that do not follow each other");
+      this.#facts.proof.contradict("the stream sent pieces of arguments that do not fit together");
     const thoughtSignature = packOrigin(call.signature, call.hasId);
     this.#writer.close(contentIndex, {
       ...(hasStreamed && whole !== undefined && { text: whole }),

@@ -1,6 +1,6 @@
 /**
- * Token counts as generateContent servers give them: on any chunk, cumulative, not all of them on
- * each.
+ * Reads the token counts of generateContent servers. They are cumulative and may come on any chunk,
+ * not all on each.
  */
 import { asCount } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
@@ -15,13 +15,13 @@ export class TokenCounts {
   #total: number | undefined;
 
   /**
-   * The usage with the counts of one more chunk; one that is missing or no number stays as it was.
-   * On this wire the prompt includes the cache, and thoughts and the prompts of server tools stand
-   * apart.
+   * Adds one chunk's counts and returns the usage. A count that is missing or not a number keeps
+   * its value. On this wire the prompt includes the cache; thoughts and the prompts of server tools
+   * are counted separately.
    */
   // Q218
   add(wire: Json): Usage {
-    // Named one by one, in both ways (Q215): this is read in every chunk.
+    // Read directly in both spellings (Q215), since this runs for every chunk.
     this.#prompt = asCount(wire.promptTokenCount ?? wire.prompt_token_count) ?? this.#prompt;
     this.#cached =
       asCount(wire.cachedContentTokenCount ?? wire.cached_content_token_count) ?? this.#cached;

@@ -1,4 +1,4 @@
-/** Messages in the order and the form that a server takes. */
+/** Arranges messages in the order and form that a server accepts. */
 import { asRecord, list } from "../../json-value.ts";
 import type { Compat } from "../../llm/model.ts";
 import { reasoningFields, type WireMessage } from "./messages.ts";
@@ -17,7 +17,7 @@ export function arrangeMessages(messages: readonly WireMessage[], compat: Compat
     wire.push(adapt(message, calls, compat));
   }
   const last = wire.at(-1);
-  // An answer at the end is to be gone on with (Q126); here it is a copy.
+  // The model should continue a trailing answer (Q126). `last` is a copy, so it can be changed.
   if (compat.prefill !== undefined && last?.role === "assistant" && last.tool_calls === undefined) {
     if (compat.prefill === "none") wire.push({ role: "user", content: "Go on." });
     else last[compat.prefill] = true;
@@ -25,7 +25,7 @@ export function arrangeMessages(messages: readonly WireMessage[], compat: Compat
   return wire;
 }
 
-/** What a call's id is to be, and its tool's name. */
+/** The id that each call gets, and the name of its tool. */
 type Calls = ReadonlyMap<unknown, { readonly id: unknown; readonly name: unknown }>;
 
 function callsOf(messages: readonly WireMessage[], digits: number | undefined): Calls {
@@ -51,7 +51,7 @@ function adapt(message: WireMessage, calls: Calls, compat: Compat): WireMessage 
   return {
     ...message,
     ...(message.content === null && compat.noNullContent && { content: "" }),
-    ...(unthought && { reasoning_content: "" }), // some want the field on every answer (Q132)
+    ...(unthought && { reasoning_content: "" }), // some servers require the field on every answer (Q132)
     ...(message.tool_calls !== undefined && {
       tool_calls: list(message.tool_calls).map((call) => {
         const { id, ...rest } = asRecord(call);
@@ -61,7 +61,7 @@ function adapt(message: WireMessage, calls: Calls, compat: Compat): WireMessage 
   };
 }
 
-/** Two contents as one: text stays text. */
+/** Joins two contents. Two texts give a text. */
 function join(first: unknown, second: unknown): unknown {
   if (typeof first === "string" && typeof second === "string") return `${first}\n${second}`;
   return [first, second].flatMap((content) =>

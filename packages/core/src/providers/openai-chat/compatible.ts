@@ -1,7 +1,7 @@
 /**
- * The Chat Completions wire for servers that want some things otherwise: a request as the reference
- * has it, then put into the server's dialect by the model's `compat`. A wire of its own, so that a
- * page which needs no dialect does not load one.
+ * The Chat Completions wire for servers with their own dialect. It encodes a request as the
+ * reference defines it, then adapts it by the model's `compat`. It is a separate module, so that
+ * pages without need for a dialect do not load it.
  */
 import { asRecord, defined, list } from "../../json-value.ts";
 import type { Context } from "../../llm/message.ts";
@@ -41,8 +41,8 @@ export const openaiCompatible: Protocol = {
 };
 
 /**
- * One model call on this wire, in the server's dialect, some of which it learns from what the
- * server refuses. Never throws or rejects: every failure is the stream's last event.
+ * Makes one model call on this wire in the server's dialect, part of which it learns from the
+ * server's refusals. Never throws or rejects: every failure is the stream's last event.
  */
 export const streamOpenaiCompatible: (
   model: Model,
@@ -81,7 +81,7 @@ function encode(
   };
 }
 
-/** The nearest of the three words that every server knows. */
+/** Maps levels to the nearest of the three efforts that every server knows. */
 const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = {
   minimal: "low",
   xhigh: "high",
@@ -116,14 +116,14 @@ function adaptOptions(
 }
 
 /**
- * The session as a key of the server's cache, which may stand in a header; OpenAI takes 64
+ * Returns the session id as a cache key that is valid in a header. OpenAI accepts up to 64
  * characters.
  */
 function cacheKeyOf({ sessionId = "", cacheRetention }: StreamOptions): string {
   return cacheRetention === "none" ? "" : sessionId.replace(/[^\x21-\x7e]/g, "_").slice(0, 64);
 }
 
-/** Declarations of what was called, for servers that refuse calls without them. */
+/** Declares the tools of past calls, for servers that refuse calls without a declaration. */
 // Q111
 function historyTools(messages: readonly WireMessage[]): WireMessage | undefined {
   const calls = messages.flatMap((message) => list(message.tool_calls));

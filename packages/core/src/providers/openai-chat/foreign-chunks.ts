@@ -1,12 +1,10 @@
-/**
- * Chunks of servers that answer otherwise than Chat Completions do, as those of Chat Completions.
- */
+/** Converts chunks of servers that deviate from Chat Completions. */
 import { asRecord } from "../../json-value.ts";
 import { fromOllama } from "./ollama.ts";
 
 type Json = Record<string, unknown>;
 
-/** The statuses that MiniMax's codes stand for; any other is a failure of the server. */
+/** The HTTP statuses of MiniMax's codes. Other codes are server errors. */
 const minimaxStatus = new Map<unknown, number>([
   [1002, 429],
   [1039, 429],
@@ -18,9 +16,9 @@ const minimaxStatus = new Map<unknown, number>([
   [2013, 400],
 ]);
 
-/** Any other chunk is given back as it is. */
+/** Returns the chunk in the form of Chat Completions. Other chunks are returned unchanged. */
 export function toReference(chunk: Json): Json {
-  // MiniMax answers 200 whatever happened, and says in a field of its own what did.
+  // MiniMax always answers with HTTP 200, and reports errors in this field.
   const { status_code: code, status_msg: message } = asRecord(chunk.base_resp);
   return code ? { error: { message, code: minimaxStatus.get(code) } } : fromOllama(chunk);
 }

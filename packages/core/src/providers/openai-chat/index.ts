@@ -9,7 +9,7 @@ import { ChatReader } from "./response.ts";
 
 export { openaiCompatible, streamOpenaiCompatible } from "./compatible.ts";
 
-/** The wire as pure functions: a request from a context, events from bytes. */
+/** The wire without I/O: requests from a context, events from bytes. */
 export const openaiChat: Protocol = {
   api: "openai-chat",
   transcript: "messages",
@@ -18,8 +18,8 @@ export const openaiChat: Protocol = {
 };
 
 /**
- * One model call on this wire. Knows nothing of a model's `Dialect`: `streamOpenaiCompatible` does.
- * Never throws or rejects: every failure is the stream's last event.
+ * Makes one model call on this wire. Ignores the model's `Dialect`; use `streamOpenaiCompatible`
+ * for that. Never throws or rejects: every failure is the stream's last event.
  */
 export const streamOpenaiChat: (
   model: Model,

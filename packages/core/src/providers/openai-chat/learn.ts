@@ -1,17 +1,18 @@
 /**
- * What a server refuses by its name is said otherwise at once, and from then on.
+ * Learns from a server that refuses a field by name: the request is changed and retried at once,
+ * and later requests are changed too.
  */
 // Q105, Q106, Q112, Q113, Q134
 import type { Compat, Model } from "../../llm/model.ts";
 import type { Protocol } from "../protocol.ts";
 
-/** Words for a field, or a value of it, that a server does not take. */
+/** Phrases by which servers refuse a field or its value. */
 const refusals =
   /unsupported|n.t (?:support|permit|allow)|unknown|unrecogni|extra|unexpected|instead|incompatible|only (?:\S+ is|allowed)|must be one of/i;
 
 /**
- * What is refused, in lower case, and the switch that keeps it back; of two for the same, the
- * second when the first was no help.
+ * The refused field, in lower case, and the switch that avoids it. If a field has two lessons, the
+ * second applies when the first did not help.
  */
 const lessons = [
   ["stream_options", "streamUsage", false],
@@ -25,8 +26,8 @@ const lessons = [
 ] as const;
 
 /**
- * Sets a switch of the model's `compat`, once each. What was learned is kept for as long as the
- * model object is.
+ * Sets switches of the model's `compat`, each once. Lessons are remembered as long as the model
+ * object lives.
  */
 export function createLearning(): Required<Pick<Protocol, "asLearned" | "learn">> {
   const learned = new WeakMap<Model, Compat>();
@@ -43,7 +44,7 @@ export function createLearning(): Required<Pick<Protocol, "asLearned" | "learn">
       if (code !== "invalid_request" || !refusals.test(message)) return undefined;
       const words = message.toLowerCase();
       const lesson = lessons.find(
-        // A switch that was learned is not unlearned, or two refusals would go on for ever.
+        // A learned switch is not changed back, or two refusals would alternate for ever.
         ([name, key, value]) =>
           words.includes(name) && asked.compat?.[key] !== value && !isLearned(key),
       );

@@ -1,4 +1,4 @@
-/** The transcript as Chat Completions messages. */
+/** Encodes the transcript as Chat Completions messages. */
 import { asText } from "../../json-value.ts";
 import { joinTexts, type Context, type ToolCall, type UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
@@ -11,7 +11,8 @@ export type WireMessage = Record<string, unknown>;
 export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
 
 /**
- * Where servers put reasoning; the first that holds text wins, and it goes back under the same name.
+ * The fields in which servers send reasoning. The first one with text counts, and reasoning is sent
+ * back under the same name.
  */
 // Q082, Q083
 export const reasoningFields: readonly string[] = [
@@ -37,7 +38,7 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
   for (const message of toReplay(context.messages, model, nameLimits)) {
     const { role, content } = message;
     if (role === "toolResult") {
-      // The tool role takes text only, and nothing may come between the results of one turn (Q123).
+      // The tool role accepts only text, and the results of one turn must be adjacent (Q123).
       const before = images.length;
       for (const part of content) if (part.type === "image") images.push(part);
       wire.push({
@@ -71,7 +72,8 @@ function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireM
 }
 
 /**
- * Its arguments are always the JSON of an object: one bad call would spoil every later request.
+ * Encodes a call. Its arguments are always a JSON object, since one invalid call would fail every
+ * later request.
  */
 // Q129
 function encodeCall(call: ToolCall): WireMessage {
@@ -81,12 +83,12 @@ function encodeCall(call: ToolCall): WireMessage {
     type: "function",
     function: { name, arguments: toWireJson(call.arguments) },
   };
-  // Gemini refuses the next turn without it (Q089).
+  // Without the signature, Gemini refuses the next turn (Q089).
   if (thoughtSignature) wire.extra_content = { google: { thought_signature: thoughtSignature } };
   return wire;
 }
 
-/** A plain string whenever the parts are text only: several servers refuse arrays. */
+/** Encodes parts as a string if all are text, since several servers refuse arrays. */
 // Q122
 function encodeParts(parts: readonly UserContent[]): unknown {
   if (parts.every((part) => part.type === "text")) return joinTexts(parts, "\n");

@@ -1,10 +1,10 @@
-/** Ollama's own chunks as those of Chat Completions, for a base URL without its `/v1`. */
+/** Converts Ollama's own chunks to Chat Completions, for a base URL without `/v1`. */
 // Q024
 import { asRecord, defined } from "../../json-value.ts";
 
 type Json = Record<string, unknown>;
 
-/** Any other chunk is given back as it is. */
+/** Returns the converted chunk. Other chunks are returned unchanged. */
 export function fromOllama(chunk: Json): Json {
   const {
     message,

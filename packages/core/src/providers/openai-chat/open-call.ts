@@ -1,39 +1,40 @@
-/** One tool call while its deltas come: what it is called, and its arguments so far. */
+/** A tool call while its deltas arrive: its name, and its arguments so far. */
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { SeenCall } from "../call-proof.ts";
 
 export class OpenCall implements SeenCall {
-  // On this wire no arguments are none (Q048), and the end of the answer closes its calls.
+  // On this wire, missing arguments mean none (Q048), and the end of the answer closes its calls.
   readonly hasArguments = true;
   readonly isClosed = true;
-  /** The index on the wire. */
+  /** The call's index on the wire. */
   readonly place: number | undefined;
-  /** The id the server uses for it, which may be another call's too; ours is `id`. */
+  /** The server's id, which another call may share. `id` is unique. */
   // Q040
   wireId = "";
   readonly id: string;
-  /** How many calls began before it. */
+  /** How many calls started before it. */
   readonly order: number;
   name = "";
-  /** Whether another began behind it under its index. */
+  /** Whether another call started later under the same index. */
   isCovered = false;
-  /** Whether its name was said again behind whole arguments, and nothing since. */
+  /** Whether its name was repeated after complete arguments, with nothing since. */
   isNamedAgain = false;
   thoughtSignature = "";
-  /** Its place in the message, once its name is known. */
+  /** Its index in the message, once its name is known. */
   contentIndex: number | undefined;
-  /** The arguments as they came, and their length. */
+  /** The pieces of the arguments, and their total length. */
   #pieces: string[] = [];
   #length = 0;
-  /** How many pieces came behind its beginning, and how many of them with its id or name again. */
+  /** How many pieces followed the first, and how many of them repeated the id or name. */
   #fragments = 0;
   #restated = 0;
   /**
-   * The last fragment while each one so far began with the one before: a server may send snapshots.
+   * The last piece, while each piece so far begins with the previous one: a server may send
+   * snapshots.
    */
   // Q050
   #snapshot: string | undefined = "";
-  /** How many pieces were searched for the end of the object, and in what state. */
+  /** How many pieces were searched for the end of the object, and the state of that search. */
   #searched = 0;
   #depth = 0;
   #inString = false;
@@ -46,7 +47,7 @@ export class OpenCall implements SeenCall {
     this.order = order;
   }
 
-  /** The arguments so far, joined: not for each delta. */
+  /** The arguments so far. Joins all pieces, so do not read it for each delta. */
   get text(): string {
     return this.#pieces.join("");
   }
@@ -55,13 +56,13 @@ export class OpenCall implements SeenCall {
     return this.#length > 0;
   }
 
-  /** A piece of the arguments that came with the call's beginning, so that it repeats nothing. */
+  /** Appends a piece that came with the call's first event. */
   begin(fragment: string): void {
     this.append(fragment);
     this.#fragments--;
   }
 
-  /** One that came with the call's id or name again. */
+  /** Appends a piece that repeats the call's id or name. */
   restate(fragment: string): void {
     this.append(fragment);
     this.#restated++;
@@ -70,7 +71,7 @@ export class OpenCall implements SeenCall {
   append(fragment: string): void {
     if (this.#length === 2 && fragment.startsWith("{") && this.text === "{}") {
       this.#length = 0;
-      this.#pieces = []; // a placeholder object before the real arguments (Q049)
+      this.#pieces = []; // the server sent a placeholder object before the real arguments (Q049)
       this.#searched = 0;
       this.#depth = 0;
       this.#isWhole = false;
@@ -83,8 +84,8 @@ export class OpenCall implements SeenCall {
   }
 
   /**
-   * Whether the arguments so far are a whole object, so that the next fragment with content belongs
-   * to another call. Reads each character once, however often it is asked.
+   * Whether the arguments so far are a whole object, so the next non-empty piece belongs to another
+   * call. Reads each character once, however often it is called.
    */
   get isComplete(): boolean {
     const pieces = this.#pieces;
@@ -100,7 +101,7 @@ export class OpenCall implements SeenCall {
     return this.#isWhole;
   }
 
-  /** The joined text, or the last snapshot when only that is valid. */
+  /** The joined pieces, or the last snapshot if only that is valid. */
   get finalText(): string {
     const snapshot = this.#snapshot;
     const { text } = this;
@@ -108,8 +109,8 @@ export class OpenCall implements SeenCall {
   }
 
   /**
-   * Whether some pieces named the call again, and others did not. Servers name a call once or with
-   * each piece.
+   * Whether some pieces repeated the call's id or name and others did not. Servers send them once
+   * or with each piece.
    */
   // Q036
   get isBegunAgain(): boolean {

@@ -1,6 +1,6 @@
 /**
- * The choices beside the one that is read. Alternatives to it are left out; but proxies put
- * the text of one answer and each of its calls into choices of their own.
+ * Handles the choices other than the one that is read. Alternatives are ignored. Some proxies,
+ * however, split the text and the calls of one answer into separate choices.
  */
 // Q074
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
@@ -12,7 +12,7 @@ import type { ToolCallAssembler } from "./tool-calls.ts";
 type Json = Record<string, unknown>;
 
 interface Choice {
-  /** Entries of `tool_calls`. */
+  /** The entries of `tool_calls`. */
   readonly calls: Json[];
   readonly words: string[];
   hasText: boolean;
@@ -21,14 +21,16 @@ interface Choice {
 export class OtherChoices {
   readonly #facts: ReaderFacts;
   readonly #choices = new Map<unknown, Choice>();
-  /** Whether a choice had no index: then it is no alternative. */
+  /** Whether any choice came without an index. Such choices are not alternatives. */
   #isUnnumbered = false;
 
   constructor(facts: ReaderFacts) {
     this.#facts = facts;
   }
 
-  /** Takes one of a chunk, which is known by its index, or its place in the chunk. */
+  /**
+   * Adds a choice of a chunk. It is identified by its index, or else by its position in the chunk.
+   */
   add(wire: Json, place: number): void {
     if (isError(wire.error)) throw errorOfEnvelope(wire);
     const { index, delta, message, finish_reason: word } = wire;
@@ -45,10 +47,10 @@ export class OtherChoices {
   }
 
   /**
-   * Adds the calls that belong to the answer: those of choices without an index, and any where the
-   * answer says that it calls tools and has no call. Where it does not say so, or where they come
-   * with a text of their own, it is not known whose they are. Any other choice is an alternative,
-   * which says itself how it ends.
+   * Adds the calls that belong to the answer. These are the calls of choices without an index. If
+   * the answer has no call of its own, they are those of any choice. If the answer does not say
+   * that it calls tools, or a choice with calls also has text, the calls are suspect. Any other
+   * choice is an alternative, with its own finish reason.
    */
   join(calls: ToolCallAssembler, end: AnswerEnd): void {
     const others = [...this.#choices.values()];
@@ -59,7 +61,7 @@ export class OtherChoices {
     if (end.word === "") for (const { words } of others) for (const word of words) end.add(word);
     if (!isJoined) return;
     if ((!this.#isUnnumbered && !end.saysCalls) || calling.some(({ hasText }) => hasText))
-      this.#facts.proof.suspect("they came in a choice that is not the answer's");
+      this.#facts.proof.suspect("they came in another choice than the answer");
     for (const choice of calling) {
       calls.nextChoice();
       for (const call of choice.calls) calls.add(call);
@@ -67,11 +69,11 @@ export class OtherChoices {
     }
   }
 
-  /** An alternative to the answer has an end of its own, and so has the answer. */
+  /** Checks that an alternative and the answer each have a finish reason. */
   #check({ hasText, words, calls }: Choice, isCalling: boolean, end: string): void {
     if (this.#isUnnumbered) return;
     if (words.length === 0 && (hasText || calls.length > 0))
-      this.#facts.proof.contradict("a choice beside the answer's has no end");
+      this.#facts.proof.contradict("another choice has no finish reason");
     if (words.length > 0 && end === "" && (isCalling || hasText))
       this.#facts.proof.contradict("another choice ended the answer");
   }

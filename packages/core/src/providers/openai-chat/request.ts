@@ -1,6 +1,6 @@
 /**
- * (model, context, options) as a Chat Completions request. Sends only what was asked for: unknown
- * fields are refused by many servers.
+ * Encodes (model, context, options) as a Chat Completions request. Sends only what was requested,
+ * since many servers refuse unknown fields.
  */
 // Q108
 import { defined } from "../../json-value.ts";
@@ -60,7 +60,7 @@ function encodeToolChoice(choice: ToolChoice | undefined): unknown {
   return { type: "function", function: { name: toWireName(choice.name, nameLimits.nameLength) } };
 }
 
-/** One option, a field per target. */
+/** Encodes the thinking level in the field that the server expects. */
 // Q134
 function encodeThinking(
   { reasoning, compat }: Model,

@@ -1,6 +1,6 @@
 /**
- * Chat Completions chunks to a message. Validates only what it uses, so an odd field never costs
- * its siblings.
+ * Turns Chat Completions chunks into a message. Validates only the fields that it uses, so an odd
+ * field does not affect others.
  */
 // Q076
 import { BowlineError } from "../../errors.ts";
@@ -19,19 +19,19 @@ import { findUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** What the answer is written to: a {@link MessageWriter}, or what stands before one. */
+/** Receives the answer: a {@link MessageWriter}, or a filter before one. */
 export type ChatWriter = CallWriter &
   Pick<
     MessageWriter,
     "message" | "started" | "say" | "endSaying" | "opaque" | "describe" | "done"
   > & {
-    /** Writes what was held back; the answer is over. */
+    /** Writes the held text. Called when the answer is over. */
     settle?(isCut: boolean): void;
   };
 
 /**
- * Words for a whole answer: those of the reference, of TGI, of Cohere, and of other wires, which
- * bridges leak.
+ * Finish reasons of a complete answer: those of the reference, of TGI, of Cohere, and those of
+ * other wires that bridges pass through.
  */
 // Q061
 const completeWords =
@@ -46,12 +46,12 @@ export class ChatReader implements ProtocolReader {
   readonly #end = new AnswerEnd(completeWords);
   #others: OtherChoices | undefined;
   #choiceIndex: unknown;
-  /** As of the last chunk. */
+  /** The values of the last chunk. */
   #id: unknown;
   #model: unknown;
   #usage: Usage = {};
   #refused = false;
-  /** Whether the server speaks the old form, in which an answer has one call. */
+  /** Whether the server uses the old form, which allows one call per answer. */
   #isSingle = false;
 
   constructor(writer: ChatWriter, facts: ReaderFacts) {
@@ -76,7 +76,8 @@ export class ChatReader implements ProtocolReader {
     if (!choice) return;
     if (choice.error !== undefined && isError(choice.error)) throw errorOfEnvelope(choice);
     const { delta } = choice;
-    this.#read(isRecord(delta) ? delta : this.#unstreamed(asRecord(choice.message))); // before the finish reason of the same chunk (Q056)
+    // First, since the same chunk may have the finish reason (Q056).
+    this.#read(isRecord(delta) ? delta : this.#unstreamed(asRecord(choice.message)));
     if (choice.finish_reason) this.#noteFinish(choice);
   }
 
@@ -85,7 +86,7 @@ export class ChatReader implements ProtocolReader {
     this.done();
   }
 
-  /** What follows `[DONE]` is not ours. */
+  /** Ends the answer. Data after `[DONE]` is ignored. */
   // Q016
   done(): void {
     this.#others?.join(this.#calls, this.#end);
@@ -101,14 +102,14 @@ export class ChatReader implements ProtocolReader {
       });
     this.#calls.close();
     if (this.#isSingle && this.#calls.count > 1)
-      this.#facts.proof.contradict("the stream began a second call where there can be one");
+      this.#facts.proof.contradict("the stream began a second call where only one is possible");
     this.#writer.settle?.(this.#end.isCut);
     endAnswer(this.#writer, this.#facts, this.#end);
   }
 
   /**
-   * A whole `message` stands in for a delta where nothing was streamed, and repeats it where
-   * something was, but for calls that did not come otherwise.
+   * Returns what to read of a whole `message`: all of it if nothing was streamed, otherwise only
+   * its calls, if none were streamed.
    */
   // Q079, Q081
   #unstreamed(message: Json): Json {
@@ -118,13 +119,14 @@ export class ChatReader implements ProtocolReader {
   }
 
   /**
-   * One answer was asked for; of a server that sends several, choice 0 is read, or the first there
-   * is. What others hold may be a part of the same answer.
+   * Returns the choice to read: choice 0, or the first if there is no 0. Other choices may hold
+   * parts of the same answer.
    */
   // Q074, Q075
   #choose(choices: unknown): Json | undefined {
     const all = list(choices) as readonly Json[];
-    if (this.#choiceIndex === 0 && all.length === 1 && all[0]?.index === 0) return all[0]; // nearly always
+    // The usual case.
+    if (this.#choiceIndex === 0 && all.length === 1 && all[0]?.index === 0) return all[0];
     const known = all.filter(isRecord);
     if (known[0])
       this.#choiceIndex ??= known.some(({ index = 0 }) => index === 0) ? 0 : known[0].index;
@@ -134,7 +136,7 @@ export class ChatReader implements ProtocolReader {
     return chosen;
   }
 
-  /** An id that changes on the way is no error. */
+  /** Records the id and model. An id that changes within the stream is not an error. */
   // Q077
   #noteOrigin({ id, model }: Json): void {
     this.#id = id;
@@ -142,7 +144,7 @@ export class ChatReader implements ProtocolReader {
     noteSource(this.#answer, id, model);
   }
 
-  /** Cumulative: what a later chunk says counts, what it leaves out stays. */
+  /** Updates the usage. Counts are cumulative: later values win, and missing ones keep theirs. */
   // Q095, Q098
   #noteUsage(found: Usage): void {
     this.#usage = { ...this.#usage, ...found };
@@ -150,8 +152,8 @@ export class ChatReader implements ProtocolReader {
   }
 
   #read(delta: Json): void {
-    // Looked for one by one only in the few deltas that have any: their names are those of
-    // `reasoningFields`.
+    // Few deltas have any of these fields, so they are tested together first. The names are those
+    // of `reasoningFields`.
     const hasAny =
       delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.thinking;
     const field = hasAny
@@ -176,7 +178,7 @@ export class ChatReader implements ProtocolReader {
   }
 
   /**
-   * Signed or encrypted reasoning goes back as it came, its pieces joined. Its text is shown
+   * Collects signed or encrypted reasoning, to send it back with its pieces joined. Shows its text
    * if no other field has it.
    */
   // Q086
@@ -201,7 +203,7 @@ export class ChatReader implements ProtocolReader {
     }
   }
 
-  /** Content as parts: text, thinking, refusal; unknown ones are not ours to show. */
+  /** Reads content given as parts: text, thinking or refusal. Unknown types are ignored. */
   // Q073
   #readParts(pieces: readonly unknown[]): void {
     for (const part of pieces) {
@@ -220,7 +222,7 @@ export class ChatReader implements ProtocolReader {
     this.#writer.say("text", text);
   }
 
-  /** The worst reason counts. It ends nothing yet. */
+  /** Records the worst finish reason. It does not end the answer yet. */
   // Q060, Q062, Q064, Q057, Q094
   #noteFinish({ finish_reason: reason, native_finish_reason: native }: Json): void {
     const end = this.#end;
@@ -230,17 +232,18 @@ export class ChatReader implements ProtocolReader {
 }
 
 /**
- * An `error` field wins over choices; `event: error` is one whatever its shape.
+ * Returns whether a chunk reports an error. An `error` field takes precedence over choices, and
+ * `event: error` is an error whatever its shape.
  */
 // Q100, Q101, Q102
 function isErrorEnvelope(chunk: Json, name: string): boolean {
   const { error, choices } = chunk;
-  if (error === undefined && choices !== undefined && name === "") return false; // nearly always
+  if (error === undefined && choices !== undefined && name === "") return false; // the usual case
   if (isError(error) || name === "error") return true;
   return list(choices).length === 0 && isErrorObject(chunk);
 }
 
-/** A string, a list of text parts, or an object that holds one. */
+/** Returns the text of a string, a list of text parts, or an object with a text field. */
 // Q085
 function reasoningText(value: unknown): string {
   if (typeof value === "string") return value;

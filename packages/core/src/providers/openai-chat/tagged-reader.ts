@@ -1,5 +1,6 @@
 /**
- * Chat Completions of servers that leave in the text what has fields of its own: thinking and calls.
+ * Reads Chat Completions of servers that put thinking and calls into the text instead of their
+ * fields.
  */
 // Q087, Q088, Q069
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -18,7 +19,7 @@ export function createTaggedReader(
   if (thinkTags === undefined && textCalls === undefined) return new ChatReader(writer, facts);
   const tagged = new TaggedWriter(dialect, writer, facts);
   const reader = new ChatReader(tagged, facts);
-  /** A failure ends the message with all that came. */
+  /** Flushes held text if the work throws, so that the failed message keeps all content. */
   const keeping = <T>(work: () => T): T => {
     try {
       return work();

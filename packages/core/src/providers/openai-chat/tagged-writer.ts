@@ -1,4 +1,4 @@
-/** Writes Chat Completions whose text holds thinking or calls. */
+/** Writes Chat Completions whose text contains thinking or calls. */
 // Q087, Q088, Q069
 import type { AssistantMessage, OpaqueContent } from "../../llm/message.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
@@ -12,7 +12,7 @@ import { createThinkSplitter, type TextFilter } from "./think-tags.ts";
 export interface TextDialect {
   /** Default: tags are text. */
   readonly thinkTags?: "split" | "open";
-  /** Read where tools were declared and no real call came. Default: calls in the text are text. */
+  /** Calls are read if the request declared tools and no real call came. Default: they are text. */
   readonly textCalls?: TextCallFormat;
 }
 
@@ -20,9 +20,9 @@ export class TaggedWriter implements ChatWriter {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: CallFinder | undefined;
-  /** What text goes through behind the tags of thinking. */
+  /** The filter for text outside of thinking tags. */
   readonly #text: TextFilter;
-  /** What text goes through first. */
+  /** The first filter for all text. */
   readonly #filter: TextFilter;
   #hasText = false;
   #wasText = true;
@@ -68,7 +68,7 @@ export class TaggedWriter implements ChatWriter {
     this.#filter.add(piece);
   }
 
-  /** What may be a call is held back further. */
+  /** Ends the current part. Text that may be a call stays held. */
   endSaying(): void {
     if (this.#filter !== this.#text) this.#filter.flush();
     this.#writer.endSaying();
@@ -100,11 +100,12 @@ export class TaggedWriter implements ChatWriter {
     this.#writer.done(reason);
   }
 
-  /** Writes what was held back, with the calls in it. */
+  /** Writes the held text, and the calls in it. */
   settle(isCut: boolean): void {
     const facts = this.#facts;
     this.endSaying();
-    const found = this.#hasCalls || isCut ? undefined : this.#calls?.take(); // calls that were cut are text
+    // Calls that were cut off are text.
+    const found = this.#hasCalls || isCut ? undefined : this.#calls?.take();
     this.flush();
     for (const [place, { name, text }] of (found ?? []).entries()) {
       const contentIndex = this.#writer.openToolCall(facts.callId(), this.#declaredName(name));
@@ -114,7 +115,7 @@ export class TaggedWriter implements ChatWriter {
     }
   }
 
-  /** Writes what was held back, as what it is by now. */
+  /** Writes the held text as plain text or thinking. */
   flush(): void {
     this.#filter.flush();
     this.#text.flush();

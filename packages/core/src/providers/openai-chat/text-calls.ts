@@ -1,35 +1,35 @@
-/** Tool calls that a server without a parser of its own leaves in the text. */
+/** Finds tool calls that a server without a call parser leaves in the text. */
 // Q069
 import { isRecord, keepDigits, list, parseJson } from "../../json-value.ts";
 import { cutTag, type TextFilter } from "./think-tags.ts";
 
 /**
- * `hermes`: `<tool_call>{…}</tool_call>`. `mistral`: `[TOOL_CALLS][{…}]`. `json`: nothing but the
- * JSON of a call, or a list of them.
+ * `hermes`: `<tool_call>{…}</tool_call>`. `mistral`: `[TOOL_CALLS][{…}]`. `json`: the text is only
+ * the JSON of a call, or of a list of calls.
  */
 export type TextCallFormat = "hermes" | "mistral" | "json";
 
 interface TextCall {
   readonly name: string;
-  /** The JSON of its arguments. */
+  /** The arguments, as JSON text. */
   readonly text: string;
 }
 
 export interface CallFinder extends TextFilter {
   /**
-   * The calls, when all that was held back is calls of declared tools; undefined when it is text
-   * after all.
+   * Returns the calls if all held text is calls of declared tools. Returns undefined if it is
+   * ordinary text.
    */
   take(): TextCall[] | undefined;
 }
 
-/** White space that may stand before bare JSON. */
+/** How much white space may precede bare JSON. */
 const MAX_MARGIN = 256;
 const openings = { hermes: "<tool_call>", mistral: "[TOOL_CALLS]" };
 
 /**
- * Text from the opening of a call on is held back to the end of the answer; `say` gets the rest as
- * it comes.
+ * Creates a finder. It holds back text from the first call marker to the end of the answer, and
+ * passes other text to `say` at once.
  */
 export function createCallFinder(
   format: TextCallFormat,
@@ -38,7 +38,7 @@ export function createCallFinder(
 ): CallFinder {
   let held = "";
   let isHolding = false;
-  /** Whether a text that began otherwise was said: then it is no bare JSON any more. */
+  /** Whether other text was written, so that bare JSON no longer counts as a call. */
   let isText = false;
   return {
     add(piece) {
@@ -89,8 +89,8 @@ export function createCallFinder(
 }
 
 /**
- * What stands between the tags; the last may lack its closing one, which models take for the end.
- * Something else is no value.
+ * Returns the JSON values between the tags. The last closing tag may be missing, since models treat
+ * it as the end. Invalid JSON gives undefined.
  */
 function unwrapped(text: string): unknown[] {
   return text

@@ -1,12 +1,12 @@
 /**
- * Thinking that a server leaves in the text, between `<think>` and `</think>`. Only
- * the beginning of a text is looked at.
+ * Splits off thinking that a server leaves in the text between `<think>` and `</think>`. Only the
+ * start of the text is searched.
  */
 // Q087, Q088
 
 export interface TextFilter {
   add(piece: string): void;
-  /** No more comes: what was held back, as what it is by then. */
+  /** Ends the text and writes what is still held. */
   flush(): void;
 }
 
@@ -17,13 +17,13 @@ export interface ThinkSink {
 
 const opening = "<think>";
 const closing = "</think>";
-/** White space that may stand before the tag. */
+/** How much white space may precede the tag. */
 const MAX_MARGIN = 256;
 
 /**
- * `split`: a text that begins with the opening tag begins with thinking. `open`: so does any other,
- * since the server's template has written the tag; without a closing tag it is thinking to its end.
- * Tags, and white space behind them, are in neither.
+ * Creates a splitter. `split`: a text that begins with the opening tag starts with thinking.
+ * `open`: any text starts with thinking, since the server's template wrote the tag; without a
+ * closing tag it is all thinking. Tags and the white space after them are dropped.
  */
 export function createThinkSplitter(mode: "split" | "open", { think, say }: ThinkSink): TextFilter {
   let state: "start" | "margin" | "thinking" | "gap" | "text" = "start";
@@ -44,7 +44,7 @@ export function createThinkSplitter(mode: "split" | "open", { think, say }: Thin
     },
   };
 
-  /** Goes on as far as what is held says where; whether there may be more to do. */
+  /** Processes the held text in the current state. Returns whether to call it again. */
   function step(): boolean {
     switch (state) {
       case "start": {
@@ -77,7 +77,7 @@ export function createThinkSplitter(mode: "split" | "open", { think, say }: Thin
   }
 }
 
-/** How much of the text's end is the beginning of the tag. */
+/** Returns how many characters at the end of the text may be the start of the tag. */
 export function cutTag(text: string, tag: string): number {
   let length = Math.min(tag.length - 1, text.length);
   while (!text.endsWith(tag.slice(0, length))) length--;

@@ -1,7 +1,6 @@
 /**
- * Assembles tool calls from deltas. Identity of a call: its index, then its id, then "the last open
- * call"; a new call needs a new id together with a name, or a name that comes after complete
- * arguments.
+ * Assembles tool calls from deltas. A call is identified by its index, else by its id, else it is
+ * the last open call. A new call needs a new id with a name, or a name after complete arguments.
  */
 // Q031 to Q050
 import { asNumber, asRecord, asText } from "../../json-value.ts";
@@ -11,7 +10,7 @@ import { toWireName } from "../tool-names.ts";
 import { OpenCall } from "./open-call.ts";
 import { nameLimits } from "./request.ts";
 
-/** One entry of `delta.tool_calls`, with what is of no use left out. */
+/** One entry of `delta.tool_calls`, reduced to the fields in use. */
 interface CallDelta {
   readonly index: number | undefined;
   readonly id: string;
@@ -25,12 +24,12 @@ export class ToolCallAssembler {
   readonly #writer: CallWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: OpenCall[] = [];
-  /** The call that began last, and those that began last at each index, under each id, and both. */
+  /** The last call, and the last call for each index, each id, and each pair of them. */
   #latest: OpenCall | undefined;
   readonly #known = new Map<string, OpenCall>();
-  /** Calls with a name, but without a part in the message. */
+  /** Calls with a name but without a part in the message. */
   readonly #named = new Set<OpenCall>();
-  /** Declared names by those that the request gave them. */
+  /** The declared names, by their names on the wire. */
   readonly #declared: ReadonlyMap<string, string>;
 
   constructor(writer: CallWriter, facts: ReaderFacts) {
@@ -45,11 +44,11 @@ export class ToolCallAssembler {
     return this.#calls.length;
   }
 
-  /** One entry of `delta.tool_calls`. */
+  /** Adds one entry of `delta.tool_calls`. */
   add(wire: Record<string, unknown>): void {
     const fn = asRecord(wire.function);
     const latest = this.#latest;
-    // Nearly always the open call goes on.
+    // The usual case: a delta of the open call.
     if (
       latest &&
       latest.place === wire.index &&
@@ -69,7 +68,8 @@ export class ToolCallAssembler {
       fragment: this.#fragment(fn.arguments),
     };
     const { extra_content: extra } = wire;
-    if (!(delta.id || name || delta.fragment || extra)) return; // Go servers write an empty call where there is none
+    // Go servers send an empty call if there is none.
+    if (!(delta.id || name || delta.fragment || extra)) return;
     const known = this.#calls.length;
     const call = this.#callOf(delta);
     const isKnown = known === this.#calls.length;
@@ -79,8 +79,8 @@ export class ToolCallAssembler {
     if (name) this.#noteName(call, delta.name);
     if (call.name && call.contentIndex === undefined) this.#named.add(call);
     if (extra) call.thoughtSignature ||= asText(asRecord(asRecord(extra).google).thought_signature);
-    // A name may come in pieces (Q043): it is whole when it can be no other declared one, or when
-    // arguments follow.
+    // A name may arrive in pieces (Q043). It is complete when no other declared name starts with
+    // it, or when arguments follow.
     if (call.name && (delta.fragment || this.#isWholeName(call.name))) this.#open(call);
     if (!delta.fragment) return;
     if (!isKnown) call.begin(delta.fragment);
@@ -89,9 +89,7 @@ export class ToolCallAssembler {
     if (call.contentIndex !== undefined) this.#writer.append(call.contentIndex, delta.fragment);
   }
 
-  /**
-   * What follows are the calls of another choice, whose indexes and ids say nothing of those before.
-   */
+  /** Starts the calls of another choice. Its indexes and ids are unrelated to earlier ones. */
   nextChoice(): void {
     this.#latest = undefined;
     this.#known.clear();
@@ -109,14 +107,14 @@ export class ToolCallAssembler {
       : asText(args); // Q046
   }
 
-  /** Templates leak into names; what surrounds a declared one goes. */
+  /** Removes template fragments around a declared name. */
   // Q070
   #undecorated(name: string): string {
     const bare = name.replace(/^(?:functions\.|default_api:)|(?:<\|.*|:\d+)$/g, "");
     return this.#declared.has(bare) ? bare : name;
   }
 
-  /** The answer is complete: every call is closed, in the order in which they began. */
+  /** Closes all calls, in the order in which they started. Called when the answer is complete. */
   close(): void {
     const { proof } = this.#facts;
     for (const call of this.#calls) {
@@ -125,7 +123,7 @@ export class ToolCallAssembler {
       if (call.isCovered && (call.name === "" || !call.isComplete))
         proof.contradict("the stream began a call within another");
       if (call.isBegunAgain) proof.contradict("the stream began a call twice");
-      call.name ||= "unnamed"; // still reported, so that the model hears of it (Q045)
+      call.name ||= "unnamed"; // still reported, so that the model learns of it (Q045)
       this.#writer.close(this.#open(call), {
         text: call.finalText,
         thoughtSignature: call.thoughtSignature || undefined,
@@ -133,25 +131,25 @@ export class ToolCallAssembler {
     }
   }
 
-  /** The call that a delta goes on with, or the one that it begins. */
+  /** Returns the call that a delta continues, or a new one. */
   #callOf(delta: CallDelta): OpenCall {
     const { index, id, name, fragment } = delta;
-    // With an index, only calls of that index come into question; the last one unless an id says
+    // With an index, only calls of that index are candidates: the last one, unless an id says
     // otherwise.
     const sameId = id ? this.#known.get(keyOf(index, id)) : undefined;
     const last = sameId ?? (index === undefined ? this.#latest : this.#known.get(keyOf(index)));
     if (!last) return this.#start(delta);
     let isNew: boolean;
     if (sameId) {
-      // One id for several calls without an index: a whole call, then another name.
+      // One id for several calls without an index: a complete call, then another name.
       isNew =
         index === undefined && last.name !== name && this.#declared.has(name) && last.isComplete;
     } else if (!name) {
-      // An id that changes on every delta is no new call (Q037).
+      // An id that changes with every delta does not start a new call (Q037).
       isNew = last.isNamedAgain && /^\s*\{/.test(fragment);
     } else if (!id) isNew = this.#isNext(last, delta);
-    // A new id with a name is a new call (Q033), unless the last one is under way and this repeats
-    // its name and goes on.
+    // A new id with a name starts a new call (Q033), unless it repeats the name of the last one and
+    // continues its arguments.
     else isNew = last.name !== name || !last.hasText || last.isComplete || !/^[^{]/.test(fragment);
     if (!isNew) return last;
     if (index !== undefined) last.isCovered = true;
@@ -161,24 +159,23 @@ export class ToolCallAssembler {
   }
 
   /**
-   * Whether a name without an id begins another call rather than repeating or completing this one's.
+   * Returns whether a name without an id starts another call. Otherwise it repeats or completes the
+   * name of this one.
    */
   // Q042, Q043
   #isNext(call: OpenCall, { name, fragment }: CallDelta): boolean {
     if (!call.name) return false;
-    if (!call.hasText && name.startsWith(call.name) && call.name !== name) return false; // it grows
+    // The name is still growing.
+    if (!call.hasText && name.startsWith(call.name) && call.name !== name) return false;
     if (call.name === name) {
-      // Behind whole arguments it may begin another call of the same tool, which shows with what
-      // follows.
+      // After complete arguments, the same name may start another call. The next piece decides.
       call.isNamedAgain = call.isComplete && call.text !== "{}";
       return call.isNamedAgain && fragment.trim() !== "";
     }
     return (this.#declared.has(call.name) && this.#declared.has(name)) || call.isComplete;
   }
 
-  /**
-   * Gives the call its place in the message, with the arguments that came before its name.
-   */
+  /** Opens the call's part in the message, and writes the arguments that came before its name. */
   // Q044
   #open(call: OpenCall): number {
     if (call.contentIndex === undefined) {
@@ -193,7 +190,7 @@ export class ToolCallAssembler {
   }
 
   #start({ index, id }: CallDelta): OpenCall {
-    // Calls stand in the message in the order in which they began.
+    // Calls appear in the message in the order in which they started.
     for (const earlier of [...this.#named].toSorted((a, b) => a.order - b.order))
       this.#open(earlier);
     const call = new OpenCall(index, this.#facts.callId(id), this.#calls.length);
@@ -210,11 +207,11 @@ export class ToolCallAssembler {
     for (const index of [undefined, call.place]) this.#known.set(keyOf(index, id), call);
   }
 
-  /** Names come whole, repeated or, rarely, in pieces. */
+  /** Records a name. Names arrive whole, repeated or, rarely, in pieces. */
   #noteName(call: OpenCall, name: string): void {
     if (call.name === name) return;
     if (call.contentIndex !== undefined)
-      this.#facts.proof.contradict("the stream gave one another name", name);
+      this.#facts.proof.contradict("the stream changed the name of a call", name);
     else if (call.name === "" || this.#declared.has(name)) call.name = name;
     else if (this.#declared.has(call.name + name) || !this.#declared.has(call.name))
       call.name += name;

@@ -1,9 +1,11 @@
-/** Token counts as Chat Completions servers give them, which is not one way. */
+/**
+ * Reads the token counts of Chat Completions servers, which differ in where and what they count.
+ */
 // Q095 to Q099
 import { asCount, asRecord, defined, isRecord } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
-/** The usage in a chunk, wherever this server puts it; undefined when it holds none. */
+/** Returns the usage in a chunk, wherever the server puts it, or undefined. */
 // Q096
 export function findUsage(
   chunk: Record<string, unknown>,
@@ -12,12 +14,12 @@ export function findUsage(
   const { usage, x_groq, timings } = chunk;
   const found = usage ?? choice?.usage ?? (x_groq && asRecord(x_groq).usage);
   if (isRecord(found)) return toUsage(found);
-  if (!timings) return undefined; // nearly always
+  if (!timings) return undefined; // the usual case
   const { prompt_n: prompt_tokens, predicted_n: completion_tokens } = asRecord(timings); // llama.cpp
   return toUsage({ prompt_tokens, completion_tokens });
 }
 
-/** Maps one usage object; a field that is missing or no number stays absent. */
+/** Maps one usage object. A field that is missing or not a number stays absent. */
 function toUsage(wire: Record<string, unknown>): Usage {
   const details = asRecord(wire.prompt_tokens_details ?? wire.input_tokens_details);
   const prompt = asCount(wire.prompt_tokens);
@@ -25,13 +27,15 @@ function toUsage(wire: Record<string, unknown>): Usage {
     details.cached_tokens ?? wire.prompt_cache_hit_tokens ?? wire.cached_tokens,
   );
   const cacheWrite = asCount(details.cache_write_tokens ?? details.cache_creation_input_tokens);
-  const completion = asCount(wire.completion_tokens) as number; // may be missing, as may the others: then sums are no numbers
+  // May be undefined, like the others; sums are then NaN.
+  const completion = asCount(wire.completion_tokens) as number;
   const total = asCount(wire.total_tokens) as number;
-  // Some servers count reasoning beside the completion rather than in it (Q099): the total tells,
-  // and without one the numbers.
+  // Some servers count reasoning in addition to the completion (Q099). The total shows it; without
+  // a total, the numbers do.
   const rest = total - (prompt as number) - completion;
   const given = asRecord(wire.completion_tokens_details).reasoning_tokens ?? wire.reasoning_tokens;
-  const reasoning = asCount(given ?? ((!cacheRead && rest) || undefined)) as number; // Gemini counts it in the total alone
+  // Gemini counts it only in the total.
+  const reasoning = asCount(given ?? ((!cacheRead && rest) || undefined)) as number;
   const isBeside = rest === reasoning || (rest !== 0 && reasoning > completion);
   const cost = asCount(wire.cost);
   return defined({

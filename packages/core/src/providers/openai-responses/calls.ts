@@ -1,6 +1,6 @@
 /**
- * Function calls: their names and ids, the arguments that count, and the wrapper that holds several
- * of them.
+ * Reads function calls: their names and ids, their final arguments, and the wrapper that holds
+ * several calls.
  */
 import { asText, toText } from "../../json-value.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
@@ -26,7 +26,7 @@ export class CallReader {
     return this.#isCut;
   }
 
-  /** `place` is its index among the items, if the server counts them. */
+  /** Starts a call. `place` is its index among the items, if the server numbers them. */
   begin(raw: Json, place: string | number | undefined): Part {
     const part = this.#parts.begin("toolCall");
     part.place = place;
@@ -35,7 +35,7 @@ export class CallReader {
     return part;
   }
 
-  /** A call opens when its name is known; the wrapper waits for its end. */
+  /** Records the name when it is known, which opens the call. A wrapper waits for its end. */
   learn(part: Part, raw: Json): void {
     if (
       part.name !== "" ||
@@ -48,26 +48,28 @@ export class CallReader {
     this.#parts.settle();
   }
 
-  /** The arguments as the server says they are. Nothing does not undo what streamed. */
+  /**
+   * Records the complete arguments that the server sent. Empty ones do not replace streamed ones.
+   */
   complete(part: Part, args: unknown): void {
     part.hasArguments ||= args !== undefined;
     part.whole = this.#textOf(args) || part.whole;
   }
 
-  /** Whether a call that ended has the arguments that it is said to have in the end. */
+  /** Returns whether a finished call has the arguments that the server repeats at the end. */
   hasSaid(part: Part, raw: Json): boolean {
     const [said, own] = [this.#textOf(raw.arguments), part.whole ?? this.#parts.textOf(part)];
     return said.trim() === "" || this.#isWrapper(asText(raw.name)) || areEqual(said, own);
   }
 
   /**
-   * `begun` is the item as it began, and as it ended unless `isEnd`: its arguments count when no
-   * others came.
+   * Ends a call. `begun` is the item as it started, `ended` as it ended. The arguments of `begun`
+   * count if no others came. `isEnd` is false if the item's end is missing.
    */
   finish(part: Part, ended: Json, begun: Json, isEnd: boolean): void {
     const raw = { ...begun, ...ended };
     this.learn(part, raw);
-    // Arguments that came with the beginning are whole.
+    // Arguments in the first event are complete.
     part.isClosed ||= isEnd || (part.length === 0 && this.#textOf(begun.arguments) !== "");
     if (isEnd) this.complete(part, ended.arguments);
     if (part.length === 0) part.whole ??= this.#textOf(begun.arguments) || undefined;
@@ -77,7 +79,8 @@ export class CallReader {
     if (raw.status === "incomplete") this.#isCut = true;
     const uses = part.name === "" ? toolUses(part.whole ?? part.held) : [];
     if (uses.length > 0) return this.#expand(part, raw, uses);
-    if (part.name === "") this.#name(part, asText(raw.name) || "unnamed", raw); // the model must hear of it (Q045)
+    // Still reported, so that the model learns of it (Q045).
+    if (part.name === "") this.#name(part, asText(raw.name) || "unnamed", raw);
     part.signature = toSignature({
       id: itemId(raw.id, "fc_"),
       caller: isProgram(raw.caller) ? raw.caller : undefined,
@@ -86,7 +89,7 @@ export class CallReader {
     this.#parts.end(part);
   }
 
-  /** The calls in the wrapper: the first takes its place and its id. */
+  /** Expands a wrapper into its calls. The first call takes the wrapper's place and id. */
   // Q199
   #expand(part: Part, raw: Json, uses: readonly ToolUse[]): void {
     for (const [index, { name, args }] of uses.entries()) {
@@ -115,18 +118,18 @@ export class CallReader {
   }
 }
 
-/** Whether two texts of arguments say the same. */
+/** Returns whether two argument texts have the same value. */
 function areEqual(one: string, other: string): boolean {
   return one === other || toText(parseToolArguments(one)) === toText(parseToolArguments(other));
 }
 
 interface ToolUse {
   readonly name: string;
-  /** As JSON. */
+  /** JSON text. */
   readonly args: string;
 }
 
-/** What the wrapper's arguments ask for; nothing unless all of it makes sense. */
+/** Returns the calls in a wrapper's arguments, or an empty list unless all are valid. */
 function toolUses(text: string): ToolUse[] {
   const { tool_uses: list } = parseToolArguments(text).arguments;
   const uses = (Array.isArray(list) ? list : []).map((use) => {
@@ -139,7 +142,10 @@ function toolUses(text: string): ToolUse[] {
   return uses.every(({ name }) => name !== "") ? uses : [];
 }
 
-/** Who calls, when it is not the model itself: a program on the server, which gets the result. */
+/**
+ * Returns whether the caller is a program on the server, which then gets the result, and not the
+ * model.
+ */
 function isProgram(caller: unknown): boolean {
   return typeof (caller as Json | null | undefined)?.caller_id === "string";
 }

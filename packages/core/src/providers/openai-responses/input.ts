@@ -1,6 +1,6 @@
 /**
- * The transcript as input items, in the order in which they came: a turn's reasoning before what it
- * led to.
+ * Encodes the transcript as input items in their original order: a turn's reasoning precedes what
+ * it led to.
  */
 // Q195
 import { isRecord } from "../../json-value.ts";
@@ -32,9 +32,9 @@ export interface WireItem {
 export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
 
 /**
- * `stored` says that the caller has the server keep its items. Only then are their ids sent: the id
- * of an item that was not kept is refused, and so is an item whose reasoning is missing, when its
- * id betrays that there was some.
+ * Encodes the input. `stored` means that the server stores the items; only then are their ids sent.
+ * The server refuses the id of an item that it did not store. It also refuses an item without its
+ * reasoning if the id shows that there was some.
  */
 // Q193, Q196
 export function encodeInput(
@@ -65,10 +65,10 @@ export function encodeInput(
 interface Rules {
   /** The opaque items that may be sent. */
   readonly whole: ReadonlySet<unknown>;
-  /** The server's programs that made calls, by the call's id: they get the results. */
+  /** The server's programs that made calls, by call id. They receive the results. */
   readonly callers: Map<string, unknown>;
   readonly stored: boolean;
-  /** Whether reasoning goes back as text. */
+  /** Whether reasoning is sent back as text. */
   // Q132, Q133
   readonly readable: boolean;
 }
@@ -82,7 +82,7 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
       const cited: unknown[] = Array.isArray(annotations) ? annotations : [];
       const content = { type: "output_text", text: part.text, annotations: cited };
       if (open !== undefined && id !== undefined && open.id === id) {
-        open.content.push(content); // another part of one message
+        open.content.push(content); // another part of the same message
         continue;
       }
       open = { id, content: [content] };
@@ -100,13 +100,15 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
     else if (part.type === "toolCall") items.push(encodeCall(part, rules));
     else if (rules.whole.has(part.raw)) items.push(part.raw as WireItem);
   }
-  while (items.at(-1)?.type === "reasoning") items.pop(); // refused without what it led to (Q195)
+  // The server refuses reasoning without what it led to (Q195).
+  while (items.at(-1)?.type === "reasoning") items.pop();
   return items;
 }
 
 /**
- * The encrypted form, with `summary` even when there is none; reasoning that has none cannot
- * be checked, and is left out.
+ * Sends reasoning in its encrypted form, with `summary` even if it is empty. Reasoning without an
+ * encrypted form cannot be verified, and is left out unless the server stored it or reads it as
+ * text.
  */
 // Q197
 function encodeThinking(
@@ -132,7 +134,7 @@ function encodeThinking(
   ];
 }
 
-/** Its arguments are always the JSON of an object. */
+/** Encodes a call. Its arguments are always a JSON object. */
 // Q129
 function encodeCall(call: ToolCall, rules: Rules): WireItem {
   const { id, caller, namespace } = fromSignature(call.thoughtSignature);
@@ -148,7 +150,7 @@ function encodeCall(call: ToolCall, rules: Rules): WireItem {
   };
 }
 
-/** Plain text wherever there is only text, for servers that take nothing else. */
+/** Encodes a result, as a string if it is only text, since some servers accept nothing else. */
 function encodeResult(
   { toolCallId, content }: ReplayResult,
   callers: ReadonlyMap<string, unknown>,
@@ -178,9 +180,9 @@ function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefin
 }
 
 /**
- * The provider's own items that may be sent. One that waits for an output of ours (a custom tool, a
- * shell on this machine) is refused without it, and so is an output without its call; what
- * the server did itself stands alone.
+ * Returns the provider's own items that may be sent. An item that expects an output from us (a
+ * custom tool, a local shell) is refused without it, and an output without its call. Items that the
+ * server completed itself need no partner.
  */
 // Q127
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {

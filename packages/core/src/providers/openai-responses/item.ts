@@ -1,4 +1,4 @@
-/** An output item while its events come. */
+/** An output item while its events arrive. */
 import type { Part } from "./parts.ts";
 
 type Json = Record<string, unknown>;
@@ -8,22 +8,23 @@ export type Kind = (typeof kinds)[number] | "opaque";
 
 export interface Item {
   readonly kind: Kind;
-  /** The item as it began, then as it ended. */
+  /** The item as it started, later as it ended. */
   raw: Json;
   readonly position: unknown;
-  /** Whether its beginning came, and not only a piece of it. */
+  /** Whether its start event arrived. False if only a piece did. */
   begun: boolean;
   done: boolean;
-  /** Of a message, by `content_index`. */
+  /** The texts of a message, by `content_index`. */
   readonly texts: Map<unknown, Part>;
-  /** Of any other item. */
+  /** The part of any item other than a message. */
   readonly part: Part | undefined;
-  /** Of reasoning: the sections so far; where in the text the last one begins. */
+  /** For reasoning: the sections so far, and where the last one starts in the text. */
   readonly sections: Set<unknown>;
   section: unknown;
   from: number;
 }
 
 export function kindOf(type: unknown): Kind {
-  return kinds.find((kind) => kind === type) ?? "opaque"; // server tools and what is yet to come (Q190)
+  // Server tools, and types of later versions (Q190).
+  return kinds.find((kind) => kind === type) ?? "opaque";
 }

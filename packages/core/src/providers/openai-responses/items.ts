@@ -1,7 +1,7 @@
 /**
- * Output items to parts. An item is known by its `output_index`, and only without one by its id,
- * which some servers change with each event; it is made on demand, and its end
- * says what it is.
+ * Turns output items into parts. An item is identified by its `output_index`, or else by its id,
+ * which some servers change with each event. Items are created on demand, and their end event has
+ * the final content.
  */
 // Q187, Q185, Q189, Q186, Q188
 import { asText } from "../../json-value.ts";
@@ -22,7 +22,7 @@ export class ItemAssembler {
   readonly #texts: TextReader;
   readonly #items: Item[] = [];
   readonly #known = new Map<unknown, Item>();
-  /** By the id on the wire; undefined for one that several items have. */
+  /** By id on the wire. Undefined if several items have the same id. */
   readonly #byId = new Map<unknown, Item | undefined>();
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
@@ -32,7 +32,7 @@ export class ItemAssembler {
     this.#texts = new TextReader(this.#parts, facts.proof);
   }
 
-  /** Whether a call was cut: the server says so, whatever its arguments look like. */
+  /** Whether the server marked a call as incomplete, even if its arguments look complete. */
   // Q182
   get isCut(): boolean {
     return this.#calls.isCut;
@@ -44,7 +44,7 @@ export class ItemAssembler {
 
   added(event: Json, raw: Json): void {
     const item = this.#find(event, raw.id);
-    const isOther = // nobody counts the items
+    const isOther = // the server does not number its items
       item?.done === true && item.raw.id !== raw.id && this.#byId.get(raw.id) !== item;
     const isKnown =
       item !== undefined && (item.begun || item.done || item.kind !== kindOf(raw.type));
@@ -52,7 +52,7 @@ export class ItemAssembler {
     if (item === undefined || item.done || item.kind !== kindOf(raw.type))
       this.#create(raw, event).begun = true;
     else if (item.kind !== "opaque") {
-      item.raw = raw; // its deltas came first
+      item.raw = raw; // its deltas came before its start
       this.#byId.set(raw.id, item);
       item.begun = true;
       if (item.kind === "function_call") this.#calls.learn(item.part as Part, raw);
@@ -68,11 +68,12 @@ export class ItemAssembler {
       return this.#finish(this.#create(raw, event), raw);
     if (!item.done) return this.#finish(item, raw);
     const isRepeated = item.raw.id === raw.id && item.raw.call_id === raw.call_id;
-    if (!isRepeated) this.#finish(this.#create(raw, event), raw); // a server that does not count its items
+    // The server does not number its items.
+    if (!isRepeated) this.#finish(this.#create(raw, event), raw);
     else this.#compare(item, raw);
   }
 
-  /** Text of a message: a piece, or the whole. */
+  /** Adds text to a message: a piece, or the complete text. */
   text(
     event: Json,
     field: "text" | "refusal",
@@ -83,11 +84,11 @@ export class ItemAssembler {
     if (field === "refusal") this.#texts.refuse();
     const text = asText(piece) || asText(whole);
     const item = this.#itemFor(event, "message", text);
-    if (item === undefined || text === "") return; // no reason to open a part (Q072)
+    if (item === undefined || text === "") return; // empty text opens no part (Q072)
     this.#texts.add(item, event.content_index ?? 0, text, piece === undefined, isEnd);
   }
 
-  /** A content part that begins or ends. Reasoning has events of its own. */
+  /** Handles the start or end of a content part. Reasoning has its own events. */
   content(event: Json, content: Json, isEnd: boolean): void {
     if (content.type === "refusal") this.text(event, "refusal", undefined, content.refusal, isEnd);
     else if (content.type === "output_text")
@@ -102,7 +103,8 @@ export class ItemAssembler {
   }
 
   /**
-   * A summary, or the thoughts themselves: of a server that sends both, what comes first is shown.
+   * Adds a reasoning summary or reasoning text. If a server sends both, only the first kind is
+   * shown.
    */
   reasoning(
     event: Json,
@@ -119,7 +121,7 @@ export class ItemAssembler {
     this.#texts.think(item, part, section, text, typeof piece !== "string");
   }
 
-  /** Arguments of a call: a piece, or the whole. */
+  /** Adds arguments to a call: a piece, or the complete arguments. */
   args(event: Json, piece: unknown, whole: unknown): void {
     const item = this.#itemFor(event, "function_call", "{}");
     if (item?.part === undefined) return;
@@ -132,8 +134,8 @@ export class ItemAssembler {
   }
 
   /**
-   * The server is done with an item of its own. Its end comes next; what comes in its place need
-   * not wait for it.
+   * The server has finished one of its own items, and its end event follows. Items after it need
+   * not wait for that event.
    */
   settled(event: Json): void {
     const part = this.#find(event, event.item_id)?.part;
@@ -141,8 +143,8 @@ export class ItemAssembler {
   }
 
   /**
-   * The answer is complete. `output` repeats it, or not: it counts for what did not come, or
-   * did not end.
+   * Closes the answer. `output` may repeat it, and supplies items that did not arrive or did not
+   * end.
    */
   // Q183, Q184
   close(output: unknown): void {
@@ -169,7 +171,7 @@ export class ItemAssembler {
       this.#contradict("the complete answer has other items than the stream");
   }
 
-  /** Takes out the call that an entry repeats under other ids. */
+  /** Removes the call that an entry repeats under other ids, if there is one. */
   #takeEqual(calls: Item[], raw: Json): boolean {
     const index = calls.findIndex(
       (item) => item.raw.name === raw.name && this.#calls.hasSaid(item.part as Part, raw),
@@ -178,12 +180,12 @@ export class ItemAssembler {
     return index !== -1;
   }
 
-  /** An item that ended is what it is said to be once more. */
+  /** Checks that a repeated item equals the finished one. */
   #compare({ kind, part, raw: own }: Item, raw: Json): void {
     if (kind !== "function_call") return;
     if (isOtherCall(own, raw)) this.#contradict("the stream repeated a call as another");
     if (!this.#calls.hasSaid(part as Part, raw))
-      this.#contradict("the stream gave one other arguments than it repeated");
+      this.#contradict("the stream repeated a call with other arguments");
   }
 
   #contradict(what: string): void {
@@ -194,19 +196,19 @@ export class ItemAssembler {
     const item = this.#known.get(typeof event.output_index === "number" ? event.output_index : id);
     const named = this.#byId.get(id);
     if (named !== undefined && named !== item)
-      this.#contradict("the stream gave an item the place of another");
+      this.#contradict("the stream used the place of one item for another");
     return item;
   }
 
-  /** Of a server that says neither place nor id: what is under way. */
+  /** Returns the open item, for servers that send neither index nor id. */
   #newest(event: Json, kind: Kind): Item | undefined {
     const item = typeof event.output_index === "number" ? undefined : this.#items.at(-1);
     return item?.kind === kind && !item.done ? item : undefined;
   }
 
   /**
-   * The item that a delta belongs to, made when its beginning went missing and `text` is
-   * not empty; undefined when it has ended, which contradicts the delta.
+   * Returns the item that a delta belongs to. Creates it if its start is missing and `text` is not
+   * empty. Returns undefined if it has ended, which is a contradiction.
    */
   // Q189
   #itemFor(event: Json, kind: Kind, text: string): Item | undefined {
@@ -255,7 +257,7 @@ export class ItemAssembler {
     }
   }
 
-  /** `isEnd` says that this is its end, and not only the end of the answer. */
+  /** Ends an item. `isEnd` is false if only the answer ended, not the item. */
   #finish(item: Item, raw: Json, isEnd = true): void {
     item.done = true;
     const { part } = item;
@@ -280,7 +282,7 @@ export class ItemAssembler {
   }
 }
 
-/** Whether both name the call, and not the same one. */
+/** Returns whether two entries name different calls. */
 function isOtherCall(one: Json, other: Json): boolean {
   return [
     [one.call_id, other.call_id],

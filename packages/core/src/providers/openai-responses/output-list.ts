@@ -1,4 +1,4 @@
-/** The list that repeats an answer at its end, paired with the items that came before. */
+/** The output list at the end of an answer, matched with the items that arrived before. */
 // Q184
 import { asRecord, asText, list } from "../../json-value.ts";
 
@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 export class OutputList {
   readonly #all: readonly Json[];
   readonly #rest: Set<Json>;
-  /** By the ids of calls and of items. */
+  /** By call id and item id. */
   readonly #byId = new Map<string, Json>();
 
   constructor(output: unknown) {
@@ -21,12 +21,15 @@ export class OutputList {
     return this.#all;
   }
 
-  /** What no item has taken. */
+  /** The entries that no item matched. */
   get rest(): ReadonlySet<Json> {
     return this.#rest;
   }
 
-  /** The entry for an item that is `raw`: by its ids, else by its place. Each is given once. */
+  /**
+   * Returns the entry that matches an item by its ids, or else by its position. Returns each entry
+   * once.
+   */
   take(raw: Json, position: unknown): Json | undefined {
     const samePlace = typeof position === "number" ? this.#all[position] : undefined;
     const found = [...keysOf(raw).map((key) => this.#byId.get(key)), samePlace].find(

@@ -1,7 +1,7 @@
 /**
- * Writes the parts of a message in the order in which they began. An item of the provider's own can
- * only be written whole: what begins behind it waits for its end, unless the server is done with it
- * and only the end went missing. Each delta costs the same, written or waiting.
+ * Writes the parts of a message in the order in which they started. A provider's own item can only
+ * be written whole, so later parts wait for its end. They do not wait if the server has finished it
+ * and only the end event is missing. Each delta has the same cost, written or waiting.
  */
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { SeenCall } from "../call-proof.ts";
@@ -10,37 +10,37 @@ type Json = Record<string, unknown>;
 
 export interface Part extends SeenCall {
   readonly kind: "text" | "thinking" | "toolCall" | "opaque";
-  /** What came before it had a place: text, thinking, or the JSON of arguments. */
+  /** Content received before the part was open: text, thinking, or the JSON of arguments. */
   held: string;
-  /** How much came in all. */
+  /** The length of all content so far. */
   length: number;
-  /** Of a call; it waits for its name. */
+  /** For a call, which waits for its name. */
   id: string;
   name: string;
   wireId: string;
   place: string | number | undefined;
   hasArguments: boolean;
   isClosed: boolean;
-  /** The JSON of arguments that counts instead of what streamed. */
+  /** The final arguments as JSON, which replace the streamed ones. */
   // Q186, Q188
   whole: string | undefined;
-  /** Of thinking: the wire's name for it. */
+  /** For thinking: the wire's name for it. */
   field: string | undefined;
   /** Opaque data of the part. */
   signature: string | undefined;
   isEncrypted: boolean;
-  /** Of an opaque part. */
+  /** For an opaque part: the raw item. */
   raw: Json;
-  /** Of an opaque part: the server is done with it, though its end is still to come. */
+  /** For an opaque part: whether the server has finished it, though its end event is missing. */
   isSettled: boolean;
-  /** Its place in the message, once it is open. */
+  /** Its index in the message, once it is open. */
   contentIndex: number | undefined;
   ended: boolean;
 }
 
 export class PartWriter {
   readonly #writer: MessageWriter;
-  /** Parts that have no place yet, in the order in which they began. */
+  /** Parts that are not open yet, in the order in which they started. */
   readonly #waiting = new Set<Part>();
   #newest: Part | undefined;
 
@@ -83,8 +83,8 @@ export class PartWriter {
   }
 
   /**
-   * Text from `from` on as the server says it is: what is missing at its end is written, what was
-   * shown otherwise stays. Whether the two agree, but for blanks around them.
+   * Completes the text from `from` on. Appends what is missing at the end of `whole`; text already
+   * written stays. Returns whether the two agree, except for white space around them.
    */
   complete(part: Part, whole: string, from = 0): boolean {
     const known = part.length - from;
@@ -93,7 +93,9 @@ export class PartWriter {
     return whole.startsWith(shown) || whole.trim() === shown.trim();
   }
 
-  /** The text so far; the live message has it, but for half a surrogate pair at its end. */
+  /**
+   * Returns the text so far. The live message has it, except for half a surrogate pair at its end.
+   */
   textOf(part: Part): string {
     const live =
       part.contentIndex === undefined ? undefined : this.#writer.message.content[part.contentIndex];
@@ -109,13 +111,13 @@ export class PartWriter {
     else this.#close(part, part.contentIndex);
   }
 
-  /** Gives places to the waiting parts, up to the first that must be waited for. */
+  /** Opens waiting parts, up to the first that others must wait for. */
   settle(): void {
     let isPassed = false;
     for (const part of this.#waiting) {
       if (!this.#isReady(part) || (isPassed && part.kind === "opaque")) {
         if (!part.ended && !part.isSettled) return;
-        isPassed = true; // items of the provider's own keep their order
+        isPassed = true; // a provider's own items keep their order
         continue;
       }
       this.#waiting.delete(part);
@@ -134,7 +136,7 @@ export class PartWriter {
     if (part.ended) return true;
     switch (part.kind) {
       case "text":
-        return true; // begun with its first piece
+        return true; // it starts with its first piece
       case "thinking":
         return part.length > 0 || part !== this.#newest;
       case "toolCall":
@@ -174,7 +176,7 @@ export class PartWriter {
         });
       case "toolCall":
         return this.#writer.close(index, { text: whole, thoughtSignature: signature });
-      case "opaque": // written whole
+      case "opaque": // already written
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * (model, context, options) as a Responses request that the server keeps nothing of: the transcript
- * is the whole state.
+ * Encodes (model, context, options) as a Responses request that the server does not store: the
+ * transcript is the whole state.
  */
 import { defined } from "../../json-value.ts";
 import type { Context, Tool } from "../../llm/message.ts";
@@ -14,14 +14,14 @@ import { encodeInput, nameLimits } from "./input.ts";
 
 type Json = Record<string, unknown>;
 
-/** The longest key that the server takes. */
+/** The longest cache key that the server accepts. */
 const CACHE_KEY_LENGTH = 64;
-/** The least that the server takes as a limit: fewer tokens are refused. */
+/** The smallest token limit that the server accepts. */
 const MIN_OUTPUT_TOKENS = 16;
 
 export function encode(model: Model, context: Context, options: StreamOptions): WireRequest {
   const input = encodeInput(context.messages, model, options.extraBody?.store === true);
-  assertSendable(input); // what another server's items leave may be nothing
+  assertSendable(input); // without another server's items there may be nothing left
   const instructions = context.systemPrompt ?? "";
   const { maxTokens } = options;
   const format = encodeOutput(model, options, (context.tools ?? []).length > 0);
@@ -48,8 +48,8 @@ export function encode(model: Model, context: Context, options: StreamOptions): 
 }
 
 /**
- * How hard to think, and the thoughts in the form in which they can be sent back, though nobody
- * asked for any.
+ * Encodes the effort. Always requests encrypted reasoning from models that think, so that it can be
+ * sent back.
  */
 // Q195
 function encodeReasoning(model: Model, { reasoning: level, temperature }: StreamOptions): Json {
@@ -64,7 +64,8 @@ function encodeReasoning(model: Model, { reasoning: level, temperature }: Stream
 }
 
 /**
- * Nothing of tools without tools; a schema is taken as strict unless that is denied.
+ * Encodes the tools. Sends no tool fields without tools. Sets `strict: false`, since the server
+ * otherwise treats schemas as strict.
  */
 // Q109, Q110, Q117
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {

@@ -1,6 +1,6 @@
 /**
- * Responses events to a message. The type in the JSON counts; the event's name only when there is
- * none.
+ * Turns Responses events into a message. The event type is read from the JSON, and from the SSE
+ * event name only if the JSON has none.
  */
 // Q191
 import { asRecord, asText, list } from "../../json-value.ts";
@@ -16,7 +16,7 @@ import { toUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** Codes of errors in a stream, which has no status, as the status they would have had. */
+/** The HTTP statuses that error codes stand for. A stream's errors have no status. */
 const statusOfCode: Record<string, number> = {
   server_error: 500,
   rate_limit_exceeded: 429,
@@ -31,10 +31,10 @@ export class ResponsesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
   readonly #items: ItemAssembler;
-  /** Bridges say of an answer with calls that it requires an action. */
+  /** Bridges end an answer with calls as `requires_action`. */
   readonly #end = new AnswerEnd(/^(?:completed|requires_action)$/i);
   #createdId: string | undefined;
-  /** The number of the last event, and whether one before it did not come. */
+  /** The number of the last event, and whether an event before it is missing. */
   #number: unknown;
   #isGap = false;
 
@@ -49,13 +49,13 @@ export class ResponsesReader implements ProtocolReader {
     const number = data.sequence_number;
     if ((number as number) > (this.#number as number) + 1) this.#isGap = true;
     this.#number = number;
-    // Most events are deltas of text, so they are tested first.
+    // Most events are text deltas, so they are tested first.
     if (type === "response.output_text.delta" && name !== "error" && !isError(data.error))
       this.#items.text(data, "text", data.delta, undefined);
     else this.#other(type, data, name);
   }
 
-  /** Only the response's own last word ends it. */
+  /** Ends the body. Only the response's final event completes an answer. */
   // Q179
   end(): void {
     throw truncated();
@@ -69,7 +69,8 @@ export class ResponsesReader implements ProtocolReader {
         "The server answers in Chat Completions on a Responses URL: use a model whose api is openai-chat.", // Q192
       );
     }
-    if (data.object === "response") return this.#whole(data, data.status); // of a server that does not stream (Q018)
+    // The answer of a server that does not stream (Q018).
+    if (data.object === "response") return this.#whole(data, data.status);
     switch (type) {
       case "response.created":
         this.#created(asRecord(data.response));
@@ -123,7 +124,7 @@ export class ResponsesReader implements ProtocolReader {
       case "response.function_call_arguments.done":
         return this.#items.args(data, undefined, data.arguments);
     }
-    // What else comes tells how the server's own tools are doing, or is yet to be invented (Q190).
+    // Other events report the progress of the server's tools, or belong to later versions (Q190).
     if (/^response\.\w+\.(?:completed|failed)$/.test(type)) this.#items.settled(data);
     else if (isErrorObject(data)) throw errorOf(data);
   }
@@ -135,7 +136,7 @@ export class ResponsesReader implements ProtocolReader {
     throw corrupt("Two answers were spliced into one stream.");
   }
 
-  /** Some servers change the id with each event. */
+  /** Records id, model and usage. Some servers change the id with each event. */
   // Q187
   #describe({ id, model, usage }: Json): void {
     noteSource(this.#writer.message, id, model);
@@ -143,7 +144,7 @@ export class ResponsesReader implements ProtocolReader {
       this.#writer.describe({ usage: toUsage(usage as Json) });
   }
 
-  /** The last word: the response as a whole, in the status in which it ended. */
+  /** Handles the final event: the whole response and its status. */
   #whole(response: Json, status: unknown): void {
     this.#describe(response);
     const { incomplete_details: details, output, error } = response;
@@ -172,14 +173,14 @@ export class ResponsesReader implements ProtocolReader {
     }
   }
 
-  /** `common` is the reason in words that the wires share. */
+  /** Ends the answer. `common` is the reason in the words that all wires share. */
   #finish(reason: string, common: string, output: unknown): void {
     const end = this.#end;
     end.add(reason, common);
     this.#writer.describe({ rawStopReason: end.word });
-    // Of servers that repeat or leave out numbers, what is missing shows in the repetition.
+    // If a server repeats or skips numbers, the output list shows what is missing.
     if (this.#isGap && list(output).length === 0)
-      this.#facts.proof.contradict("an event did not come");
+      this.#facts.proof.contradict("an event is missing");
     this.#items.close(output);
     end.check();
     if (this.#items.refused) throw new BowlineError("refusal", "The model refused to answer."); // Q198
@@ -191,7 +192,7 @@ function isEnding(status: unknown): boolean {
   return ["completed", "incomplete", "failed", "cancelled"].includes(status as string);
 }
 
-/** Flat or nested, with the status that its code stands for. */
+/** Returns the error of an event, flat or nested, with the status that its code stands for. */
 // Q180
 function errorOf(envelope: Json): BowlineError {
   const inner = isError(envelope.error) ? envelope.error : envelope;

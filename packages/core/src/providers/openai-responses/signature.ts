@@ -1,12 +1,12 @@
 /**
- * What of an item must go back as it came, as JSON in its part's signature: ids, encrypted
- * reasoning, phases, citations.
+ * Stores item fields that must be sent back unchanged as JSON in the part's signature: ids,
+ * encrypted reasoning, phases, citations.
  */
 import { asRecord, parseJson } from "../../json-value.ts";
 
 type Json = Record<string, unknown>;
 
-/** The fields that have a value; undefined when none has. */
+/** Returns the non-empty fields as JSON, or undefined if there are none. */
 export function toSignature(fields: Json): string | undefined {
   const kept = Object.entries(fields).filter(
     ([, value]) => value !== undefined && value !== null && value !== "",
@@ -14,13 +14,14 @@ export function toSignature(fields: Json): string | undefined {
   return kept.length === 0 ? undefined : JSON.stringify(Object.fromEntries(kept));
 }
 
-/** The fields of a signature; none of one that somebody else wrote. */
+/** Returns the fields of a signature, or an empty object if another wire wrote it. */
 export function fromSignature(signature: string | undefined): Json {
   return asRecord(parseJson(signature));
 }
 
 /**
- * An id that the server would know again: a proxy's may be a long blob, and another in each event.
+ * Returns an id if the server would recognise it. A proxy's id may be a long blob that changes with
+ * each event.
  */
 // Q187, Q193
 export function itemId(id: unknown, prefix: "fc_" | "msg_" | "rs_"): string | undefined {

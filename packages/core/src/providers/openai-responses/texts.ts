@@ -1,4 +1,4 @@
-/** The texts of messages and of reasoning: their pieces, and what is said to be the whole. */
+/** Reads the texts of messages and reasoning, from pieces and from complete texts. */
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { CallProof } from "../call-proof.ts";
 import type { Item } from "./item.ts";
@@ -23,12 +23,15 @@ export class TextReader {
     return this.#refused;
   }
 
-  /** Notes that a text of the answer is a refusal. */
+  /** Records that the answer contains a refusal. */
   refuse(): void {
     this.#refused = true;
   }
 
-  /** A text of a message that is not empty: a piece, or the whole. `isEnd`: nothing follows. */
+  /**
+   * Adds non-empty text to a message: a piece, or the complete text. `isEnd` means that nothing
+   * follows.
+   */
   add({ texts }: Item, slot: unknown, text: string, isWhole: boolean, isEnd: boolean): void {
     let part = texts.get(slot);
     if (part === undefined) texts.set(slot, (part = this.#parts.begin("text")));
@@ -45,10 +48,10 @@ export class TextReader {
     else known.push(annotation);
   }
 
-  /** A thought that is not empty, of the section that an event names: a piece, or the whole. */
+  /** Adds non-empty reasoning to a section: a piece, or the complete text. */
   think(item: Item, part: Part, section: unknown, text: string, isWhole: boolean): void {
     if (section !== item.section) {
-      if (item.sections.has(section)) return; // the end of one that others followed
+      if (item.sections.has(section)) return; // the end of an earlier section
       item.sections.add(section);
       item.section = section;
       if (part.length > 0) this.#parts.append(part, "\n\n");
@@ -61,7 +64,7 @@ export class TextReader {
   finishMessage(item: Item, raw: Json): void {
     const contents = asList(raw.content).filter((content) => textOf(content) !== "");
     const phase = raw.phase ?? item.raw.phase;
-    // In the order of the texts: places in the list and `content_index` do not always agree.
+    // Matched by order, since positions in the list and `content_index` do not always agree.
     const parts = [...item.texts.values()];
     for (const [index, content] of contents.entries()) {
       if (content.type === "refusal") this.#refused = true;
@@ -70,7 +73,7 @@ export class TextReader {
       else this.#complete(part, textOf(content));
     }
     if (contents.length > 0 && parts.length > contents.length)
-      this.#proof.contradict("the stream gave a text that its item does not have");
+      this.#proof.contradict("the stream sent a text that its item does not contain");
     for (const [index, part] of parts.entries()) {
       const given = contents[index]?.annotations;
       const annotations =
@@ -95,14 +98,16 @@ export class TextReader {
     this.#parts.end(part);
   }
 
-  /** Text that is said to be whole must be what came of it, and more. */
+  /**
+   * Completes a text. Reports a contradiction if the complete text does not start with its pieces.
+   */
   #complete(part: Part, whole: string): void {
     if (!this.#parts.complete(part, whole))
-      this.#proof.contradict("the stream gave a text that is not its pieces");
+      this.#proof.contradict("the stream sent a complete text that differs from its pieces");
   }
 }
 
-/** Whether a message as a whole says anything. */
+/** Returns whether a complete message has any text. */
 export function hasText({ content }: Json): boolean {
   return asList(content).some((part) => textOf(part) !== "");
 }

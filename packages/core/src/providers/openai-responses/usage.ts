@@ -1,8 +1,11 @@
-/** Token counts as Responses servers give them: all at the end, the cache within the input. */
+/**
+ * Reads the token counts of Responses servers. They come at the end, and the input includes the
+ * cache.
+ */
 import { asCount, asRecord, defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 
-/** Maps one usage object; a field that is missing or no number stays absent. */
+/** Maps one usage object. A field that is missing or not a number stays absent. */
 export function toUsage(wire: Record<string, unknown>): Usage {
   const details = asRecord(wire.input_tokens_details);
   const input = asCount(wire.input_tokens);

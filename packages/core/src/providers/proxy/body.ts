@@ -1,9 +1,9 @@
-/** What a client asks of a proxy, made from a model call. `call.ts` reads it. */
+/** Encodes a model call as the body of a proxy request. `call.ts` reads it. */
 import type { Context, Message, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 
-/** What travels of the options: never a key, a header, a signal or a function. */
+/** The options that are sent. Keys, headers, signals and functions never are. */
 const optionNames = [
   "temperature",
   "maxTokens",
@@ -22,7 +22,7 @@ const optionNames = [
   "retryAfterOutput",
 ] as const satisfies readonly (keyof StreamOptions)[];
 
-/** What travels of the model: where it is and what that place wants is the proxy's own. */
+/** The model fields that are sent. The address and its settings are the proxy's own. */
 const modelNames = [
   "id",
   "name",
@@ -35,7 +35,7 @@ const modelNames = [
 ] as const satisfies readonly (keyof Model)[];
 
 /**
- * The body of a request. Throws `invalid_argument` for a tool whose schema cannot be written down.
+ * Returns the request body. Throws `invalid_argument` for a tool whose schema cannot be serialised.
  */
 export function toProxyBody(
   model: Model,
@@ -56,7 +56,7 @@ export function toProxyBody(
 
 function withoutDetails(message: Message): Message {
   if (message.role !== "toolResult" || message.details === undefined) return message;
-  const { details: _, ...rest } = message; // for the client's program, never for a model
+  const { details: _, ...rest } = message; // for the client's program only
   return rest;
 }
 
@@ -68,12 +68,12 @@ function toProxyTool({ name, description, parameters }: Tool): Tool {
   };
 }
 
-/** The options that may travel, of any object. */
+/** Returns the options that may be sent. */
 export function pickOptions(options: object): StreamOptions {
   return pick(options, optionNames);
 }
 
-/** What may travel of a model. */
+/** Returns the model fields that may be sent. */
 export function pickModel(model: object): Partial<Model> {
   return pick(model, modelNames);
 }

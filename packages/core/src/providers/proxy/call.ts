@@ -1,6 +1,6 @@
 /**
- * What a client asks of a proxy, read: nothing but JSON of this shape gets in, and nothing but what
- * is named here.
+ * Parses a proxy request. Accepts only JSON of the expected shape, and takes only the fields named
+ * here.
  */
 import { BowlineError, errorText } from "../../errors.ts";
 import { checkJson } from "../../json-schema.ts";
@@ -10,26 +10,26 @@ import type { Model, StreamOptions } from "../../llm/model.ts";
 import { pickModel, pickOptions } from "./body.ts";
 
 export interface ProxyCall {
-  /** As the client names it; `baseUrl` is empty. */
+  /** The model as the client named it, with an empty `baseUrl`. */
   readonly model: Model;
   readonly context: Context;
   readonly options: StreamOptions;
 }
 
-/** The call that a body asks for. Throws `invalid_request` with what is wrong, for a 400. */
+/** Parses a request body. Throws `invalid_request` with the reason, for a 400 response. */
 export function parseProxyBody(text: string): ProxyCall {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch (error) {
-    throw refuse(`The body is no JSON: ${errorText(error)}`);
+    throw refuse(`The body is not valid JSON: ${errorText(error)}`);
   }
   const result = checkJson(bodySchema, body);
   if (result.issues !== undefined) {
     const words = result.issues
       .slice(0, 5)
       .map(({ path, message }) => `${path || "the body"} ${message}`);
-    throw refuse(`The body is no model call: ${words.join("; ")}`);
+    throw refuse(`The body is not a valid model call: ${words.join("; ")}`);
   }
   const {
     model,

@@ -1,5 +1,5 @@
 /**
- * Model calls through a server of one's own, so that a page holds no key. The server's half is
+ * Makes model calls through your own server, so that a page holds no API key. The server half is
  * `handler.ts`.
  */
 import { BowlineError } from "../../errors.ts";
@@ -18,25 +18,27 @@ import { toProxyBody } from "./body.ts";
 import { ProxyDecoder } from "./decoder.ts";
 
 /**
- * What a proxy is told of a call's options is what can be data; `apiKey`, `headers`, the signal and
- * the callbacks stay here. `onPayload` and `onResponse` see the request to the proxy and its
- * response.
+ * The options of `streamProxy`. The proxy receives those that are data. `apiKey`, `headers`, the
+ * signal and the callbacks stay in the page. `onPayload` and `onResponse` see the request to the
+ * proxy and its response.
  */
 export interface ProxyStreamOptions extends StreamOptions {
   /**
-   * The proxy's own credential, sent as `Authorization: Bearer`. Without it the call fails with
-   * `invalid_argument`; an empty one says that none is needed, as where a cookie tells the proxy who
-   * asks.
+   * The credential for the proxy, sent as `Authorization: Bearer`. If it is missing, the call fails
+   * with `invalid_argument`. Pass "" if the proxy needs none, for example because it uses a cookie.
    */
   authToken?: string | undefined;
-  /** Up to, not including, `/api/stream`. Without it the call fails with `invalid_argument`. */
+  /**
+   * The proxy's URL without `/api/stream`. If it is missing, the call fails with
+   * `invalid_argument`.
+   */
   proxyUrl?: string | undefined;
 }
 
 /**
- * One model call through a proxy. Never throws or rejects: every failure is the stream's last
- * event. The proxy retries the model; what is tried again from here is a proxy that cannot be
- * reached or is overloaded.
+ * Makes one model call through a proxy. Never throws or rejects: every failure is the stream's last
+ * event. The proxy retries the model. This function retries only if the proxy cannot be reached or
+ * is overloaded.
  */
 export function streamProxy(
   model: Model,
@@ -47,12 +49,12 @@ export function streamProxy(
   return streamWire(
     {
       encode: () => encode(model, context, options),
-      stringify: JSON.stringify, // the transcript as it is: what of it cannot be sent, its wire decides
+      stringify: JSON.stringify, // unchanged, since the proxy's wire decides what cannot be sent
       createDecoder: (asked, decoderOptions) => new ProxyDecoder(asked, decoderOptions),
     },
     model,
     context,
-    // As the key of this call the token is kept out of errors.
+    // The token is passed as the call's key, so that it is redacted in errors.
     { ...rest, apiKey: authToken, timeouts: limits(options) },
   );
 }
@@ -83,8 +85,8 @@ function required(value: string | undefined, name: string): string {
 }
 
 /**
- * The proxy answers at once and keeps to the limits itself: from here its model may be as slow to
- * begin as a server may.
+ * Returns the time limits. The proxy answers at once and applies the limits to the model, so the
+ * model's time to its first byte is added here to `progressMs`.
  */
 function limits(options: StreamOptions): StreamTimeouts {
   const all = limitsOf(options);

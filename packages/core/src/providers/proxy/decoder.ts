@@ -1,7 +1,7 @@
 /**
- * A proxy's bytes to events, folded with the one reducer. Synchronous; the same bytes in any
- * chunking give the same events, and a delta costs the same however much came before. Nothing is
- * taken on trust: an event out of its place ends the answer.
+ * Turns a proxy's bytes into events, folded with the shared reducer. Synchronous. The same bytes
+ * give the same events, however they are chunked, and each delta has the same cost. Nothing is
+ * trusted: an event in the wrong place ends the answer.
  */
 import { BowlineError, isBowlineError } from "../../errors.ts";
 import { isRecord } from "../../json-value.ts";
@@ -25,7 +25,7 @@ export class ProxyDecoder implements SseListener {
     this.#sse = new SseReader(this, { maxEventLength });
   }
 
-  /** The message so far; before the first event, what it would be. */
+  /** The message so far. Before the first event, an empty one. */
   get message(): AssistantMessage {
     return this.#answer.message;
   }
@@ -46,7 +46,7 @@ export class ProxyDecoder implements SseListener {
     return this.#guarded(() => this.#sse.push(chunk));
   }
 
-  /** The body ended, which never completes an answer. */
+  /** Ends the body. This never completes an answer. */
   end(): AssistantMessageEvent[] {
     return this.#guarded(() => {
       this.#atEnd = true;
@@ -76,30 +76,27 @@ export class ProxyDecoder implements SseListener {
     return this.#answer.take();
   }
 
-  /** An event of the body, as its framing gives it. */
+  /** Receives an event from the SSE reader. */
   event(data: string): void {
     if (this.ended || this.#failure !== undefined) return;
     let event: unknown;
     try {
       event = JSON.parse(data);
     } catch (error) {
-      // The last line of a body that was cut is no JSON either.
+      // The last line of a truncated body is not valid JSON either.
       throw this.#atEnd
         ? truncated()
-        : corrupt(`it holds what is no JSON: ${data.slice(0, 200)}`, error);
+        : corrupt(`it contains invalid JSON: ${data.slice(0, 200)}`, error);
     }
     if (!isRecord(event) || typeof event.type !== "string")
-      throw corrupt(`it holds no event: ${data.slice(0, 200)}`);
+      throw corrupt(`it contains no event: ${data.slice(0, 200)}`);
     this.#answer.read(event.type, event);
   }
 
-  /**
-   * A 2xx body without an event: most often a page, because `proxyUrl` is the address of something
-   * else.
-   */
+  /** Handles a 2xx body without events. It is usually a page, because `proxyUrl` is wrong. */
   #explainStray(): void {
     const body = this.#sse.stray.trim();
-    // Nothing, or a field's name that was cut. After an event none is held.
+    // Empty, or cut within the field name. After an event, no stray text is held.
     if ("data: ".startsWith(body)) return;
     const what = htmlTitle(body) ?? `text (${body.slice(0, 200)})`;
     throw new BowlineError(

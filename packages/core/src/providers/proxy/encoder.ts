@@ -1,4 +1,4 @@
-/** Says a stream's events as a proxy does. */
+/** Encodes a stream's events for the proxy's response. */
 import type { ErrorInfo } from "../../errors.ts";
 import {
   isTerminal,
@@ -10,13 +10,13 @@ import type { AssistantContent, AssistantMessage } from "../../llm/message.ts";
 import type { Ending, ProxyEvent, StartEvent } from "./events.ts";
 
 /**
- * The events of one stream. `hide` takes out of an error's words what the client must not see. A
- * stream function that left its start or some parts to the final message gets them said before the
- * end.
+ * Encodes the events of one stream. `hide` redacts what the client must not see from error
+ * messages. If the stream function delivered its start or some parts only in the final message,
+ * they are sent before the end.
  */
 export class ProxyEncoder {
   readonly #hide: (text: string) => string;
-  /** What the deltas of each call add up to. */
+  /** The arguments of each call so far, by content index. */
   readonly #argumentTexts = new Map<number, string>();
   #isStarted = false;
   #parts = 0;
@@ -143,7 +143,7 @@ function endingOf({
   };
 }
 
-/** A part that was never streamed, as the events that say it. */
+/** Returns the events for a part that was never streamed. */
 function eventsOf(part: AssistantContent, contentIndex: number): ProxyEvent[] {
   switch (part.type) {
     case "text":
@@ -172,7 +172,7 @@ function eventsOf(part: AssistantContent, contentIndex: number): ProxyEvent[] {
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The fields that have a value. */
+/** Returns the fields that are not undefined. */
 function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),

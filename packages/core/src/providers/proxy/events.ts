@@ -1,13 +1,12 @@
 /**
- * What a proxy says while a model answers: one of these as JSON in each server-sent event. They are
- * the stream's own events without what the client can add up itself: no message, no accumulated
- * text, no field that says nothing.
+ * The events of a proxy, each sent as JSON in one server-sent event. They are the stream's events
+ * without what the client can compute: no message, no accumulated text, no empty fields.
  */
 import type { AssistantMessageEvent, DoneEvent, ErrorEvent } from "../../llm/event.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
 
 interface EventBase {
-  /** Left out for the first try. */
+  /** Absent for the first try. */
   readonly attempt?: number;
 }
 interface PartEvent extends EventBase {
@@ -44,17 +43,17 @@ interface ThinkingEndEvent extends PartEvent {
 }
 interface ToolCallEndEvent extends PartEvent {
   readonly type: "toolcall_end";
-  /** The whole call; `argumentsText` only where it is not what the deltas add up to. */
+  /** The whole call. `argumentsText` is present only if it differs from the joined deltas. */
   readonly toolCall: ToolCall;
 }
-/** An event that travels as it is. */
+/** An event that is sent unchanged. */
 type Unchanged<T extends AssistantMessageEvent["type"]> = EventBase &
   Omit<Extract<AssistantMessageEvent, { type: T }>, keyof EventBase | "partial">;
 type OpaqueEndEvent = Unchanged<"opaque_end">;
 type RequestRetryEvent = Unchanged<"request_retry">;
 type ModelFailoverEvent = Unchanged<"model_failover">;
 type MessageRetractEvent = Unchanged<"message_retract">;
-/** What only the end of an answer knows. */
+/** Fields that are known only at the end of an answer. */
 export type Ending = Pick<
   AssistantMessage,
   "usage" | "discardedUsage" | "paused" | "rawStopReason" | "responseId" | "responseModel"

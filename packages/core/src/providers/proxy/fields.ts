@@ -1,6 +1,6 @@
 /**
- * What a proxy's events hold, read without trust: what is used is checked, what is not known is
- * left out.
+ * Reads the fields of a proxy's events without trusting them: checks what is used, and ignores what
+ * is unknown.
  */
 import { BowlineError, errorCodes, type ErrorCode, type ErrorInfo } from "../../errors.ts";
 import { asRecord, asText, isRecord } from "../../json-value.ts";
@@ -27,7 +27,7 @@ export function corrupt(why: string, cause?: unknown): BowlineError {
   });
 }
 
-/** Field by field: what else an object holds, `__proto__` for one, is not taken over. */
+/** Copies known fields only, so others, such as `__proto__`, are not taken over. */
 export function readCall(value: unknown, part: ToolCall): ToolCall {
   const { type, id, name, argumentsText: streamed = "" } = part;
   if (value === undefined) {
@@ -56,7 +56,7 @@ export function readEnding(ending: Json): Partial<AssistantMessage> {
   };
 }
 
-/** Those of the fields that are texts. */
+/** Returns those of the fields that are strings. */
 export function textsOf<Name extends string>(
   fields: Json,
   ...names: readonly Name[]

@@ -1,6 +1,6 @@
 /**
- * The server's half of `streamProxy`: a function from a request to a response, for any framework
- * that speaks `fetch`.
+ * The server half of `streamProxy`: a function from a request to a response, for any framework that
+ * uses `fetch` types.
  */
 import type { Clock } from "../../clock.ts";
 import { BowlineError, isBowlineError, toErrorInfo, type ErrorCode } from "../../errors.ts";
@@ -10,61 +10,63 @@ import { getModel } from "../vendors.ts";
 import { parseProxyBody, type ProxyCall } from "./call.ts";
 import { streamResponse } from "./response.ts";
 
-/** Why a request is turned away. */
+/** Why `authorize` refuses a request. */
 export interface ProxyRefusal {
-  /** 400 to 599. */
+  /** 400 to 599. Any other number becomes 403. */
   readonly status: number;
-  /** For the client to read. */
+  /** Sent to the client. */
   readonly message: string;
 }
 
 export interface ProxyHandlerOptions {
-  /** Calls the model. It is given the server's own model and options. */
+  /** Calls the model, with the server's own model and options. */
   readonly streamFn: StreamFn;
   /**
-   * Called first, before the body is read; `false` is a 401. One that throws is a 500 that says no
-   * more, so a check that throws for a bad token is to be caught inside.
+   * Called first, before the body is read. `false` responds with 401. If it throws, the response is
+   * a 500 without details, so catch errors about bad tokens inside.
    */
   readonly authorize: (
     request: Request,
   ) => boolean | ProxyRefusal | Promise<boolean | ProxyRefusal>;
   /**
-   * The server's own model for the one that the client names, or undefined to refuse it (403; so is
-   * a throw of `invalid_argument`, as of `getModel`). What the client names has no base URL, no
-   * headers, no compat and no prices: they are for this function to give. Default: the vendor of
-   * that name at its own base URL, whatever the model; vendors on this machine among them.
+   * Returns the server's own model for the one that the client named, or undefined to refuse it
+   * with 403. An error with the code `invalid_argument`, as from `getModel`, refuses it too. The
+   * client's model has no base URL, headers, compat or prices; this function must supply them.
+   * Default: any model of a known vendor at the vendor's own base URL, including vendors on this
+   * machine.
    */
   readonly allowModel?:
     | ((model: Model, request: Request) => Model | undefined | Promise<Model | undefined>)
     | undefined;
   /**
-   * For every call, or for each by its request and the server's own model (a throw is a 500 that
-   * says no more); an option that is set here wins over the client's. An `apiKey` needs
-   * `allowModel`, or a client could have it sent to any vendor; several keys are for `streamFn` to
-   * choose from.
+   * Options for every call, or a function of the request and the server's own model. They override
+   * the client's. If the function throws, the response is a 500 without details. An `apiKey`
+   * requires `allowModel`, or a client could have the key sent to any vendor. To choose between
+   * several keys, do so in `streamFn`.
    */
   readonly options?:
     | StreamOptions
     | ((request: Request, model: Model) => StreamOptions | Promise<StreamOptions>)
     | undefined;
   /**
-   * Whether a client's `extraBody` is obeyed. It can replace any field of the request, the model's
-   * name too. Default false.
+   * Whether to apply a client's `extraBody`. It can replace any field of the request, including the
+   * model's name. Default false.
    */
   readonly acceptExtraBody?: boolean | undefined;
-  /** Above it a 413. Default 32 MiB. */
+  /** The largest request body, in bytes. A larger one is refused with 413. Default 32 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /**
- * The handler of `POST <proxyUrl>/api/stream`. The path, CORS and rate limits are for the mount.
- * Its promise never rejects: what is wrong with a request is a status with `{ error: { code,
- * message } }`, what goes wrong in a call is the stream's last event. When the client goes away the
- * model call is aborted. Throws `invalid_argument` for options that would give a key away.
+ * Creates the handler of `POST <proxyUrl>/api/stream`. Apply path, CORS and rate limits where you
+ * mount it. The returned promise never rejects. An invalid request gets an error status with `{
+ * error: { code, message } }`; a failed call ends the stream with an `error` event. If the client
+ * disconnects, the model call is aborted. Throws `invalid_argument` for options that would expose
+ * an API key.
  */
 export function createStreamProxyHandler(
   options: ProxyHandlerOptions,
@@ -80,13 +82,13 @@ export function createStreamProxyHandler(
   };
 }
 
-/** The call as the server will make it. Throws a `BowlineError` with the status to answer. */
+/** Returns the call that the server will make. Throws a `BowlineError` with the response status. */
 async function accept(request: Request, options: ProxyHandlerOptions): Promise<ProxyCall> {
   if (request.method !== "POST") throw refuse(405, `This path takes POST, not ${request.method}.`);
   const verdict = await guarded("authorize", () => options.authorize(request));
   if (verdict === false) throw refuse(401, "The token is missing or not accepted.");
   if (verdict !== true) throw refuse(errorStatus(verdict.status), verdict.message);
-  // A page of another origin can post anything but JSON without asking.
+  // A page of another origin can post other types, but not JSON, without a preflight request.
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type))
     throw refuse(415, "The body must be application/json.");
@@ -128,7 +130,7 @@ async function optionsOf(
   });
 }
 
-/** Throws `invalid_argument` for options that would give a key away. */
+/** Throws `invalid_argument` for options that would expose an API key. */
 function assertSafe({ apiKey }: StreamOptions, { allowModel }: ProxyHandlerOptions): void {
   if (apiKey === undefined || allowModel !== undefined) return;
   throw new BowlineError(
@@ -158,8 +160,8 @@ function vendorsModel({
 }
 
 /**
- * What the server's own code throws stays here: it may hold anything. `misuse` stands in for an
- * `invalid_argument`.
+ * Runs a hook of the server. Its errors are not sent to the client, since they may hold secrets.
+ * Returns `misuse`, if given, for an `invalid_argument`.
  */
 async function guarded<T>(name: string, hook: () => T | Promise<T>, ...misuse: T[]): Promise<T> {
   try {
@@ -208,7 +210,7 @@ function refuse(status: number, message: string): BowlineError {
   return new BowlineError(code, message, { status });
 }
 
-/** A status that is no error would pass for an answer. */
+/** Returns the status, or 403 if it is not an error status and would pass for an answer. */
 function errorStatus(status: number): number {
   return Number.isInteger(status) && status >= 400 && status <= 599 ? status : 403;
 }

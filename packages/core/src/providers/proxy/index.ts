@@ -1,6 +1,6 @@
 /**
- * Model calls through a server of one's own: `streamProxy` in the page, `createStreamProxyHandler`
- * on the server.
+ * Model calls through your own server: `streamProxy` in the page, `createStreamProxyHandler` on the
+ * server.
  */
 export { streamProxy } from "./client.ts";
 export type { ProxyStreamOptions } from "./client.ts";

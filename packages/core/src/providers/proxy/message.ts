@@ -1,4 +1,4 @@
-/** The message that a proxy's events add up to, and the events that say it. */
+/** Turns a proxy's events into the stream's events and their message. */
 import { toErrorInfo, type BowlineError } from "../../errors.ts";
 import { asRecord, asText, defined } from "../../json-value.ts";
 import {
@@ -25,16 +25,16 @@ import {
 type Json = Record<string, unknown>;
 type PartType = "text" | "thinking" | "toolCall";
 
-/** Throws `stream_corrupt` for an event that is out of its place. */
+/** Throws `stream_corrupt` for an event in the wrong place. */
 export class ProxyMessage {
   readonly #origin: MessageOrigin;
   readonly #firstAttempt: number;
-  /** Parts that are still being written. */
+  /** Parts that are still being written, by index. */
   readonly #open = new Map<number, PartType>();
   #attempt: number;
   #message: AssistantMessage | undefined;
   #batch: AssistantMessageEvent[] = [];
-  /** A second start is in place only where everything before it was withdrawn. */
+  /** Whether a start is allowed: at first, and after all output was withdrawn. */
   #mayStart = true;
   #ended = false;
 
@@ -44,7 +44,7 @@ export class ProxyMessage {
     this.#attempt = attempt;
   }
 
-  /** The message so far; before the first event, what it would be. */
+  /** The message so far. Before the first event, an empty one. */
   get message(): AssistantMessage {
     return this.#message ?? emptyMessage(this.#origin, this.#attempt);
   }
@@ -57,7 +57,7 @@ export class ProxyMessage {
     return this.#ended;
   }
 
-  /** The events since the last call. */
+  /** Returns the events since the last call. */
   take(): AssistantMessageEvent[] {
     const batch = this.#batch;
     if (batch.length > 0) this.#batch = [];
@@ -76,8 +76,7 @@ export class ProxyMessage {
   }
 
   /**
-   * Kinds of events that are not known here are skipped: a part among them shows in the next part's
-   * index.
+   * Reads one event. Unknown types are skipped; a skipped part shows in the index of the next one.
    */
   #event(type: string, event: Json): void {
     switch (type) {
@@ -187,7 +186,7 @@ export class ProxyMessage {
     const { content } = this.#running(event);
     const { contentIndex } = event;
     if (!isIndex(contentIndex) || contentIndex > content.length)
-      throw corrupt("it withdraws what was never there");
+      throw corrupt("it withdraws parts that do not exist");
     this.#mayStart = contentIndex === 0;
     for (const index of this.#open.keys()) if (index >= contentIndex) this.#open.delete(index);
     this.#emit({
@@ -202,7 +201,7 @@ export class ProxyMessage {
     this.#running(event);
     if (this.#open.size > 0) throw corrupt("a part has no end");
     if (reason !== "stop" && reason !== "length" && reason !== "toolUse")
-      throw corrupt("it ends for no known reason");
+      throw corrupt("its finish reason is unknown");
     this.#finish({ ...readEnding(event), reason });
   }
 
@@ -213,7 +212,7 @@ export class ProxyMessage {
     this.#finish({ ...readEnding(event), reason, errorMessage, error });
   }
 
-  /** The last event; of a failure that came before any output, the first too. */
+  /** Emits the last event, preceded by a start if there was no output. */
   #finish({
     reason,
     ...fields
@@ -247,7 +246,7 @@ export class ProxyMessage {
 
   #openIndex(part: PartType, { type, contentIndex }: Json): number {
     if (this.#open.get(contentIndex as number) === part) return contentIndex as number;
-    throw corrupt(`${String(type)} is for no open part of its kind`);
+    throw corrupt(`${String(type)} refers to no open part of its kind`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A model call as the body of a response: its events as they come, comments while it is silent,
- * aborted when nobody reads.
+ * Streams a model call as a response body: its events as they arrive, and comments during silence.
+ * Aborts the call if the client leaves.
  */
 import { systemClock, type Clock } from "../../clock.ts";
 import { toBowlineError } from "../../errors.ts";
@@ -14,11 +14,11 @@ import { ProxyEncoder } from "./encoder.ts";
 import type { ProxyEvent } from "./events.ts";
 
 /**
- * Bun's server closes a connection after 10 s of silence, unless told otherwise, and Cloudflare's
- * learns only by writing that a client has gone.
+ * Bun's server closes a connection after 10 s of silence by default. Cloudflare's notices only when
+ * writing that a client has left.
  */
 const KEEP_ALIVE_MS = 5_000;
-/** Also sent first, so that the headers leave at once. */
+/** Also sent first, so that the headers are sent at once. */
 const KEEP_ALIVE = ": keep-alive\n\n";
 
 export interface ResponseOptions {
@@ -26,7 +26,10 @@ export interface ResponseOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The model is called when the body is first read. `left` fires when the request is over. */
+/**
+ * Returns the response. The model is called when the body is first read. `left` aborts when the
+ * client has left.
+ */
 export function streamResponse(
   call: ProxyCall,
   left: AbortSignal,
@@ -63,14 +66,14 @@ export function streamResponse(
     cancel() {
       stop();
       abort.abort();
-      void texts.return(); // one that waits for a deaf stream function is given up
+      void texts.return(); // a stream function that ignores its signal is not awaited
     },
   });
 
-  // Armed by the first read: a response that nobody reads leaves no timer behind.
+  // Started by the first read, so that an unread response leaves no timer.
   function keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const fire = (): void => {
-      // A client that does not read what was sent needs no sign of life.
+      // If the client has unread data, it needs no keep-alive.
       if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE));
       stopTimer = clock.setTimer(KEEP_ALIVE_MS, fire);
     };
@@ -83,13 +86,14 @@ export function streamResponse(
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no", // nginx would hold the events back
+      "x-accel-buffering": "no", // nginx would buffer the events
     },
   });
 }
 
 /**
- * The events as text, a batch at a time. Never throws: a broken stream function is an error event.
+ * Yields the events as text, one batch at a time. Never throws: a broken stream function gives an
+ * error event.
  */
 async function* answer(
   { model, context, options }: ProxyCall,
@@ -119,8 +123,8 @@ function toText(events: readonly ProxyEvent[]): string {
 }
 
 /**
- * Takes keys, header values and every address out of an error's words: where the model is, is the
- * server's business.
+ * Returns a function that redacts keys, header values and all addresses in an error message. The
+ * client must not learn where the model is.
  */
 function createHider({ model, options }: ProxyCall): (text: string) => string {
   const values = [options.apiKey, ...Object.values({ ...model.headers, ...options.headers })];

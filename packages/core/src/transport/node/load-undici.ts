@@ -1,20 +1,20 @@
 /**
- * Loads undici when a request needs it and the caller did not pass what it takes: a program may
+ * Loads undici only when a request needs it and the caller passed no replacement. A program may
  * have undici where this package cannot resolve it.
  */
 import type { Dispatcher, fetch } from "undici";
 import { BowlineError, errorText } from "../../errors.ts";
 
 /**
- * An agent without limits but that of connecting. Loads the agent alone: all of undici takes three
- * times as long to load, and its 3.5 MB are marked in every garbage collection.
+ * Creates an agent whose only time limit is that for connecting. Imports the agent alone: the whole
+ * of undici takes three times as long to load, and adds 3.5 MB to every garbage collection.
  */
 export async function createAgent(connectTimeoutMs: number): Promise<Dispatcher> {
   const { default: Agent } = await load(import("undici/lib/dispatcher/agent.js"));
   return new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
 }
 
-/** undici's own. */
+/** undici's own `fetch`. */
 export const undiciFetch: typeof fetch = async (input, init) =>
   await (await load(import("undici"))).fetch(input, init);
 

@@ -1,8 +1,7 @@
 /**
- * A `fetch` over undici, an optional peer dependency: install it to use this entry. It has no time
- * limits of its own but that of connecting, where Node's gives up after 300 s without a header or
- * without a byte; it takes any dispatcher, a proxy for one; and a request costs a
- * third of what it costs with Node's.
+ * A `fetch` over undici, an optional peer dependency: install undici to use this entry. Its only
+ * time limit is that for connecting; Node's `fetch` fails after 300 s without headers or data. It
+ * accepts any dispatcher, such as a proxy. A request costs a third of one with Node's.
  */
 // Q235, Q236
 import type { Dispatcher, fetch as UndiciFetch } from "undici";
@@ -11,40 +10,41 @@ import { BowlineError } from "../../errors.ts";
 
 export interface UndiciFetchOptions {
   /**
-   * Makes the connections: undici's `EnvHttpProxyAgent`, `ProxyAgent`, a pool with limits. Default:
-   * an `Agent` of this fetch's own, made with the first request. Bun gives none: it has a stand-in
-   * under undici's name.
+   * Makes the connections, such as undici's `EnvHttpProxyAgent`, `ProxyAgent` or a pool with
+   * limits. Default: an `Agent` that is created with the first request. Bun's stand-in for undici
+   * provides no dispatcher.
    */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * undici's `fetch`, for what is not a plain POST of a text. Pass it with `dispatcher` where this
-   * package may not resolve undici, such as in a command that is installed globally beside it.
-   * Default: loaded with the first such request.
+   * undici's `fetch`, for requests other than a plain POST with a string body. Pass it with
+   * `dispatcher` if this package cannot resolve undici, for example in a globally installed
+   * command. Default: loaded with the first such request.
    */
   readonly fetch?: typeof UndiciFetch | undefined;
   /**
-   * Until a connection stands, in milliseconds; 0 is no limit. For the default dispatcher only.
-   * Default 10,000.
+   * The time limit for connecting, in milliseconds; 0 means no limit. Applies to the default
+   * dispatcher only. Default 10,000.
    */
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** What the wires send. */
+/** The requests that the wires send. */
 interface PlainInit extends RequestInit {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
-/** What came and was not asked for yet, in bytes, at which the server has to wait. */
+/** The most unread data, in bytes. Above it the server has to wait. */
 const MAX_PENDING = 1024 * 1024;
 
 /**
- * For the `fetch` option of a stream function or an agent; one for all of them shares its
- * connections. What is no plain POST of a text goes to undici's own `fetch`, over the same
- * dispatcher and with its limits. Answers come undecoded unless they say `gzip` or `deflate`, and
- * none is asked to. Throws `invalid_argument` for a dispatcher that is none; requests reject with it
- * when undici is needed and not installed.
+ * Creates a `fetch` for the `fetch` option of a stream function or an agent. Share one among all of
+ * them, so that they share connections. Requests other than a plain POST with a string body go to
+ * undici's own `fetch`, over the same dispatcher and with undici's limits. Responses are requested
+ * uncompressed; `gzip` and `deflate` are decoded if a server sends them anyway, other encodings are
+ * not. Throws `invalid_argument` if `dispatcher` has no `dispatch` method. Requests reject with
+ * `invalid_argument` if undici is needed and not installed.
  */
 export function createUndiciFetch({
   connectTimeoutMs = 10_000,
@@ -55,15 +55,15 @@ export function createUndiciFetch({
   if (dispatcher !== undefined && typeof dispatcher.dispatch !== "function") {
     throw new BowlineError(
       "invalid_argument",
-      "The dispatcher makes no connections: it has no method `dispatch`. Under Bun, `undici` is Bun's own stand-in, without proxies; " +
-        "Bun's `fetch` has an option `proxy`, and obeys HTTP_PROXY and HTTPS_PROXY.",
+      "The dispatcher has no `dispatch` method, so it cannot make connections. Under Bun, `undici` is a stand-in without proxies; " +
+        "use the `proxy` option of Bun's `fetch`, or set HTTP_PROXY and HTTPS_PROXY.",
     );
   }
   return async (input, init = {}) => {
     const url = typeof input === "string" && URL.canParse(input) ? new URL(input) : undefined;
     const connections = dispatcher ?? (await (agent ??= createAgent(connectTimeoutMs)));
     if (url === undefined || !isPlain(url, init)) {
-      // Its types are undici's copies of the standard ones.
+      // undici's types are copies of the standard ones.
       return (await otherFetch(
         input as string,
         { ...init, dispatcher: connections } as object,
@@ -104,19 +104,19 @@ function isPlain({ protocol, username, password }: URL, init: RequestInit): init
 }
 
 /**
- * One request and its response. Nothing is enqueued before the reader asks for it, so chunks that
- * arrive together are handed over as one.
+ * One request and its response. Data is enqueued only when the reader asks, so chunks that arrive
+ * together are delivered as one.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (reason: unknown) => void;
   #request: Dispatcher.DispatchController | undefined;
-  /** From the response's headers to the end of what the reader sees. */
+  /** Set from the response headers until the reader's stream ends. */
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
   #pending: Buffer[] = [];
   #pendingLength = 0;
-  /** Whether the reader waits for a chunk. */
+  /** Whether the reader is waiting for a chunk. */
   #isAsked = false;
   #end: { readonly error?: unknown } | undefined;
 
@@ -131,7 +131,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     signal?.addEventListener("abort", this, { once: true });
   }
 
-  /** The abort. */
+  /** Handles the `abort` event of the signal. */
   handleEvent(): void {
     this.#stop({ error: this.#signal?.reason });
   }
@@ -147,7 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     fields: Record<string, string | string[] | undefined>,
     statusText = "",
   ): void {
-    if (status < 200 || this.#end) return; // a hint before the response
+    if (status < 200 || this.#end) return; // an informational response
     const headers = Object.entries(fields).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );
@@ -157,7 +157,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       const content = isNull ? null : decoded(body, fields["content-encoding"]);
       this.#resolve(new Response(content, { status, statusText, headers }));
     } catch (cause) {
-      // A status, or a status text, that no response can have.
+      // The status or status text is invalid for a `Response`.
       this.#reject(new TypeError("fetch failed", { cause }));
       this.#leave();
     }
@@ -170,7 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#pendingLength > MAX_PENDING) request.pause();
     if (!this.#isAsked) return;
     this.#isAsked = false;
-    queueMicrotask(() => this.#pull()); // with all that came with it
+    queueMicrotask(() => this.#pull()); // deferred, so that chunks that arrive together are joined
   }
 
   onResponseEnd(): void {
@@ -192,7 +192,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     );
   }
 
-  /** The reader asks, or what it asked for has come. */
+  /** Delivers buffered data to the reader, or remembers that the reader is waiting. */
   #pull(): void {
     const chunks = this.#pending;
     if (chunks.length === 0) {
@@ -206,7 +206,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#request?.paused) this.#request.resume();
   }
 
-  /** Ends what the reader sees, once it has all that came. */
+  /** Ends the reader's stream once all buffered data was read. */
   #settle(): void {
     if (this.#end === undefined || this.#pending.length > 0) return;
     const { error } = this.#end;
@@ -223,13 +223,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  /** The reader has left. */
+  /** The reader cancelled the body. */
   #leave(): void {
     this.#body = undefined;
     this.#stop({});
   }
 
-  /** Ends the exchange from this side. */
+  /** Aborts the request and drops buffered data. */
   #stop(end: { readonly error?: unknown }): void {
     if (this.#end) return;
     this.#pending = [];
@@ -238,7 +238,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The body as it comes, or decompressed. */
+/** Returns the body, decompressed if necessary. */
 function decoded(body: ReadableStream<Uint8Array>, said: unknown): ReadableStream<Uint8Array> {
   const encoding = typeof said === "string" ? said.toLowerCase().replace("x-", "") : "";
   if (encoding !== "gzip" && encoding !== "deflate") return body;

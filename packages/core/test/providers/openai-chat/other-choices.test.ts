@@ -45,7 +45,7 @@ describe("the calls of another choice", () => {
   it("do not run if the answer does not announce tool calls", () => {
     const message = answer([text], [calling(1, read)], [choice(0, {}, "stop")]);
     assert.equal(message.error?.code, "stream_corrupt");
-    assert.match(message.error?.message ?? "", /a choice that is not the answer's/);
+    assert.match(message.error?.message ?? "", /another choice than the answer/);
   });
 
   it("do not run if they come with a text of their own", () => {
