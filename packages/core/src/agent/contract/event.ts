@@ -27,11 +27,14 @@ export interface ParentCall {
   readonly parentToolName?: string;
 }
 
+/** What all events have beside their own fields. */
 interface AgentEventBase extends ParentCall {
   readonly runId: string;
+  /** Counts the events of the run from 0, without gaps. */
   readonly seq: number;
 }
 
+/** The run's first event. */
 interface AgentStartEvent {
   readonly type: "agent_start";
   /** Set when an earlier process began the run and ended before the run did. */
@@ -47,29 +50,35 @@ interface AgentEndEvent {
   readonly usage: Usage;
   readonly error?: ErrorInfo;
 }
+/** A turn begins: one model call and the tools that its answer calls. */
 interface TurnStartEvent {
   readonly type: "turn_start";
 }
+/** A turn has ended: the answer and the results of its calls. */
 interface TurnEndEvent {
   readonly type: "turn_end";
   readonly message: AssistantMessage;
   /** In the order of the calls. */
   readonly toolResults: ToolResultMessage[];
 }
+/** A message begins: a prompt, an answer, a tool's result or a queued message. */
 interface MessageStartEvent {
   readonly type: "message_start";
   readonly message: AgentMessage;
 }
+/** A piece of the answer has arrived. */
 interface MessageUpdateEvent {
   readonly type: "message_update";
   readonly assistantMessageEvent: AssistantMessageEvent;
   /** The live message: one shared object, not enumerable, never serialised. */
   readonly message: AssistantMessage;
 }
+/** A message is complete and stands in the transcript. */
 interface MessageEndEvent {
   readonly type: "message_end";
   readonly message: AgentMessage;
 }
+/** A call of the model is taken up, before its arguments are checked. */
 interface ToolExecutionStartEvent {
   readonly type: "tool_execution_start";
   readonly toolCallId: string;
@@ -77,6 +86,7 @@ interface ToolExecutionStartEvent {
   /** As the model wrote them, before validation. */
   readonly args: Record<string, unknown>;
 }
+/** Progress that a tool reports while it runs. */
 interface ToolExecutionUpdateEvent {
   readonly type: "tool_execution_update";
   readonly toolCallId: string;
@@ -84,6 +94,7 @@ interface ToolExecutionUpdateEvent {
   readonly args: Record<string, unknown>;
   readonly partialResult: AgentToolResult;
 }
+/** A call has its result, also when the tool never ran. */
 interface ToolExecutionEndEvent {
   readonly type: "tool_execution_end";
   readonly toolCallId: string;
@@ -124,6 +135,7 @@ interface ApprovalRequestEvent {
   /** Milliseconds since the epoch. Without an answer by then, the call is denied. */
   readonly expiresAt?: number;
 }
+/** The question about a call was answered, or expired. */
 interface ApprovalAnswerEvent {
   readonly type: "approval_answer";
   readonly approvalId: string;
@@ -134,6 +146,7 @@ interface ApprovalAnswerEvent {
   readonly remember?: "session";
 }
 
+/** The fields of each event, by its `type`. */
 export type AgentEventBody =
   | AgentStartEvent
   | AgentEndEvent
@@ -153,6 +166,10 @@ export type AgentEventBody =
 
 type Numbered<T> = T extends unknown ? Readonly<T> & AgentEventBase : never;
 
+/**
+ * An event of a run: the fields of its `type` with `runId`, `seq` and, in a nested run, the call
+ * that started it.
+ */
 export type AgentEvent = Numbered<AgentEventBody>;
 
 /** Receives events in order. The run awaits it only if it returns a thenable. */
