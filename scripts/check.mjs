@@ -115,6 +115,11 @@ const steps = [
     after: ["build and types"],
   },
   {
+    name: "reference",
+    command: ["node", "scripts/reference.mjs"],
+    after: ["build and types"],
+  },
+  {
     name: "private numbers",
     command: ["node", "scripts/private-numbers.mjs"],
     after: ["build and types"],

@@ -1,15 +1,15 @@
-// Copies the changelog and the pages for users into the package in the current folder, before it is
+// Copies the changelog, the pages for users and the reference into the package in the current folder, before it is
 // packed: its users read them in node_modules. A link to something that is not in the package becomes
 // its text.
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const pages = globSync("docs/*.md", { cwd: root });
+const pages = globSync("docs/{,reference/}*.md", { cwd: root });
 const copied = new Set(["CHANGELOG.md", ...pages]);
 
 rmSync("docs", { recursive: true, force: true });
-mkdirSync("docs");
+mkdirSync("docs/reference", { recursive: true });
 for (const page of copied) writeFileSync(page, withOwnLinks(page));
 
 function withOwnLinks(page) {

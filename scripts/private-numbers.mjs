@@ -11,7 +11,7 @@ const sources = globSync("packages/*/src/**/*.{ts,mts}").flatMap((file) =>
 );
 const pages = [
   ...globSync("packages/*/dist/**/*.d.ts"),
-  ...globSync("docs/*.md"),
+  ...globSync("docs/{,reference/}*.md"),
   ...globSync("packages/*/README.md"),
   "README.md",
 ].map((file) => ({ file, text: readFileSync(file, "utf8") }));

@@ -1,0 +1,89 @@
+// docs/reference/ is made from the published types. `node scripts/reference.mjs --write` writes it;
+// without, it fails when a page is stale. It reads packages/*/dist: build first.
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { renderCodes } from "./reference/codes.mjs";
+import { pages } from "./reference/pages.mjs";
+import { compare, readDeclarations } from "./reference/read.mjs";
+import { renderDeclaration } from "./reference/render.mjs";
+import { linkTo } from "./reference/words.mjs";
+
+const folder = "docs/reference";
+const note =
+  "Made from the published types by `npm run docs -- --reference`; `npm run check` compares.";
+const site = readDeclarations();
+
+const made = new Map([["README.md", renderIndex()]]);
+for (const page of pages) made.set(`${page.file}.md`, renderPage(page));
+
+const stale = globSync(`${folder}/*.md`)
+  .map((file) => basename(file))
+  .filter((file) => !made.has(file));
+
+if (process.argv.includes("--write")) {
+  mkdirSync(folder, { recursive: true });
+  for (const file of stale) rmSync(`${folder}/${file}`);
+  for (const [file, text] of made) writeFileSync(`${folder}/${file}`, text);
+} else {
+  for (const [file, text] of made) if (read(`${folder}/${file}`) !== text) stale.push(file);
+  for (const file of stale)
+    console.error(`${folder}/${file} is stale: run npm run docs -- --reference`);
+  process.exitCode = stale.length === 0 ? 0 : 1;
+}
+
+function read(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined; // not made yet
+  }
+}
+
+function renderPage({ file, title, about, first }) {
+  const here = [...site.declarations.values()].filter(({ page }) => page === file);
+  const rank = ({ name, symbol }) => {
+    const place = first.indexOf(name);
+    if (place !== -1) return place;
+    return symbol.valueDeclaration === undefined ? first.length + 1 : first.length;
+  };
+  const parts = here
+    .toSorted((a, b) => rank(a) - rank(b) || compare(a.name, b.name))
+    .map((declaration) => ({
+      declaration,
+      text: renderDeclaration({ ...site, page: file }, declaration),
+    }));
+  const isExported = ({ declaration }) => declaration.entries.length > 0;
+  const others = parts.filter((part) => !isExported(part));
+  return join([
+    `<!-- ${note} -->`,
+    `# ${title}`,
+    about,
+    ...(file === "errors" ? [renderCodes()] : []),
+    ...parts.filter(isExported).map(({ text }) => text),
+    ...(others.length === 0
+      ? []
+      : ["## Types that are not exported", ...others.map(({ text }) => text)]),
+  ]);
+}
+
+function renderIndex() {
+  const here = { page: "README" };
+  const list = pages.map(({ file, title, about }) => `- [${title}](${file}.md): ${about}`);
+  const entries = site.entries.map(({ name, symbols }) => {
+    const links = symbols.map((symbol) => {
+      const declaration = site.declarations.get(symbol);
+      return `[\`${symbol.name}\`](${linkTo(here, declaration)})`;
+    });
+    return `## ${name}\n\n${links.join(", ")}.`;
+  });
+  return join([
+    "# Reference",
+    `Every public entry of the packages. ${note}`,
+    list.join("\n"),
+    ...entries,
+  ]);
+}
+
+function join(parts) {
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}

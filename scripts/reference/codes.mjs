@@ -1,0 +1,27 @@
+// The error codes with their meanings, from the comments beside them in the source.
+import { readFileSync } from "node:fs";
+
+const path = "packages/core/src/errors.ts";
+
+export function renderCodes() {
+  const list = /errorCodes = \[\n(.*?)\n\] as const/s.exec(readFileSync(path, "utf8"))?.[1];
+  if (list === undefined) throw new Error(`${path} has no list of errorCodes.`);
+  const rows = list.split("\n").map((line) => {
+    const [, group] = /^ *\/\/ (.*)$/.exec(line) ?? [];
+    if (group !== undefined) return { group };
+    const [, code, meaning] = /^ *"(\w+)", \/\/ (.+)$/.exec(line) ?? [];
+    if (code === undefined) throw new Error(`${path}: no code with its meaning: ${line.trim()}`);
+    return { code, meaning };
+  });
+  let group = "";
+  const lines = rows.flatMap((row) => {
+    if (row.code === undefined) {
+      group = row.group;
+      return [];
+    }
+    return [`| \`${row.code}\` | ${group} | ${row.meaning.replaceAll("|", String.raw`\|`)} |`];
+  });
+  return ["## Codes", ["| Code | Of | Meaning |", "| --- | --- | --- |", ...lines].join("\n")].join(
+    "\n\n",
+  );
+}

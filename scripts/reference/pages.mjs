@@ -1,0 +1,169 @@
+// The pages of docs/reference/ in their order, and what stands on which: a declaration goes to the page
+// that names its package and the most of its file's path.
+
+/** `first` are the declarations that a reader looks for, in order; the others follow by name. */
+export const pages = [
+  {
+    file: "agent",
+    title: "Agent",
+    about: "The agent, its options, the result of a run, budgets, and the loop without an agent.",
+    holds: { core: ["index", "agent/"] },
+    first: [
+      "Agent",
+      "AgentOptions",
+      "PromptOptions",
+      "RunResult",
+      "AgentStream",
+      "AgentStreamOptions",
+    ],
+  },
+  {
+    file: "tools",
+    title: "Tools",
+    about: "Tools of your own: how they are defined, what they get and return, who is asked first.",
+    holds: {
+      core: [
+        "agent/define-tool",
+        "agent/contract/tool",
+        "agent/agent-tool",
+        "agent/approval",
+        "schema",
+        "infer-schema",
+        "json-",
+      ],
+    },
+    first: ["defineTool", "ToolDefinition", "ToolRun", "createAgentTool", "AgentToolOptions"],
+  },
+  {
+    file: "events",
+    title: "Events of a run",
+    about:
+      "What a listener of an agent and a reader of `agent.stream()` get. `AgentEventBody` has the table of all events.",
+    holds: {
+      core: [
+        "agent/contract/event",
+        "agent/contract/compaction-event",
+        "agent/contract/tool-event",
+      ],
+    },
+    first: ["AgentEvent", "AgentEventBody", "CompactionEvent"],
+  },
+  {
+    file: "messages",
+    title: "Messages",
+    about: "The transcript, and the events of one model call.",
+    holds: { core: ["llm/message", "llm/event", "llm/usage", "llm/stream"] },
+    first: [
+      "Message",
+      "UserMessage",
+      "AssistantMessage",
+      "ToolResultMessage",
+      "AssistantMessageEvent",
+    ],
+  },
+  {
+    file: "sessions",
+    title: "Sessions",
+    about: "Transcripts that survive the process: sessions, stores and exports.",
+    holds: { core: ["session/"] },
+    first: ["attachSession", "resumeSession", "createSession", "openSession", "Session"],
+  },
+  {
+    file: "long-conversations",
+    title: "Long conversations",
+    about: "Compaction, pruning and token counts.",
+    holds: { core: ["agent/context"] },
+    first: ["createCompaction", "CompactionOptions", "Compaction"],
+  },
+  {
+    file: "errors",
+    title: "Errors",
+    about: "Every failure is a `BowlineError` with one of these codes.",
+    holds: { core: ["errors"] },
+    first: ["BowlineError", "isBowlineError", "ErrorInfo"],
+  },
+  {
+    file: "testing",
+    title: "Testing",
+    about: "The scripted model, checks of requests, recordings, and the checks of a session store.",
+    holds: {
+      core: ["testing/", "transport/record", "transport/match", "clock"],
+    },
+    first: ["createScriptedModel", "scriptedToolCall", "createRecorder"],
+  },
+  {
+    file: "models",
+    title: "Models and servers",
+    about: "Models, vendors, the options of a model call, stream functions and the proxy.",
+    holds: { core: ["llm/", "providers/", "protocols", "transport/", "prices", "custom-prices"] },
+    first: ["getModel", "Model", "complete", "streamByProtocol", "StreamOptions", "StreamTimeouts"],
+  },
+  {
+    file: "gateway",
+    title: "Gateway",
+    about: "The server of agents: `bowline/gateway`.",
+    holds: {
+      bowline: [
+        "gateway/agents",
+        "gateway/access",
+        "gateway/runs",
+        "gateway/server",
+        "models/",
+        "page/",
+        "policy/",
+        "serve/",
+      ],
+    },
+    first: [
+      "createGateway",
+      "MountOptions",
+      "startGateway",
+      "GatewayOptions",
+      "serve",
+      "ServeOptions",
+    ],
+  },
+  {
+    file: "client",
+    title: "Gateway client",
+    about: "The client of the gateway for programs and pages: `bowline/client`.",
+    holds: { bowline: ["gateway/client"] },
+    first: ["GatewayClient", "ClientOptions", "RunHandle"],
+  },
+  {
+    file: "gateway-protocol",
+    title: "Gateway protocol",
+    about:
+      "Frames, methods, events and limits that the server and its clients share. [The gateway](../gateway.md#frames) has the tables of methods, events, error kinds and close codes.",
+    holds: { bowline: ["gateway/protocol"] },
+    first: ["GatewayLimits", "Methods", "EventData"],
+  },
+  {
+    file: "workspace-tools",
+    title: "Workspace tools",
+    about: "read, write, edit, bash, grep and glob: `bowline/tools`.",
+    holds: { bowline: ["tools/"] },
+    first: ["createTools", "ToolsOptions", "ToolLimits"],
+  },
+  ...["karl", "codelet", "gai", "gateway"].map((face) => ({
+    file: `compat-${face}`,
+    title: `Compatibility: ${face}`,
+    about: `The types and functions of \`@bowline/compat/${face}\`.`,
+    holds: { compat: face === "gai" ? ["gai/", "parts"] : [`${face}/`] },
+    first: [],
+  })),
+];
+
+/** The page of a file such as `core/agent/agent.d.ts`. */
+export function pageOf(path) {
+  const [, name, rest] = /^([^/]+)\/(.*)$/.exec(path) ?? [];
+  const [page] = pages
+    .flatMap(({ file, holds }) => (holds[name] ?? []).map((beginning) => ({ file, beginning })))
+    .filter(({ beginning }) => rest.startsWith(beginning))
+    .toSorted((a, b) => b.beginning.length - a.beginning.length);
+  if (page === undefined)
+    throw new Error(
+      `No page of the reference holds ${path}. Name it in scripts/reference/pages.mjs.`,
+    );
+  return page.file;
+}

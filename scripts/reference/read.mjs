@@ -1,0 +1,130 @@
+// The public declarations of all packages, as their published types have them.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pageOf, pages } from "./pages.mjs";
+
+// TypeScript 7 has no API for programs. This one reads the published types: a check holds them to it.
+export const ts = createRequire(import.meta.url)("typescript-5.4");
+
+/**
+ * Returns the checker, the entries with the names that each exports, and all declarations by their
+ * symbol: those that are exported and those that an exported one refers to.
+ */
+export function readDeclarations() {
+  const entries = readEntries();
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts"],
+      types: ["node"],
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+  );
+  const checker = program.getTypeChecker();
+  const declarations = new Map();
+  for (const entry of entries) {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(entry.file));
+    entry.symbols = checker
+      .getExportsOfModule(module)
+      .map((exported) => resolve(checker, exported))
+      .toSorted((a, b) => compare(a.name, b.name));
+    for (const symbol of entry.symbols) {
+      const known = declarations.get(symbol);
+      if (known === undefined)
+        declarations.set(symbol, declare(symbol, pageOf(pathOf(symbol)), entry.name));
+      else known.entries.push(entry.name);
+    }
+  }
+  addReferred(checker, declarations);
+  nameAnchors(declarations);
+  return { checker, entries, declarations };
+}
+
+function readEntries() {
+  return ["core", "bowline", "compat"].flatMap((folder) => {
+    const { name, exports } = JSON.parse(readFileSync(`packages/${folder}/package.json`, "utf8"));
+    return Object.entries(exports).flatMap(([path, { types }]) =>
+      types === undefined
+        ? []
+        : [{ name: `${name}${path.slice(1)}`, file: `packages/${folder}/${types.slice(2)}` }],
+    );
+  });
+}
+
+function declare(symbol, page, ...entries) {
+  return { symbol, name: symbol.name, page, entries };
+}
+
+/** Types that are not exported and stand in the shape of one that is: on the page of that one. */
+function addReferred(checker, declarations) {
+  for (const { symbol, page } of declarations.values()) {
+    for (const node of symbol.declarations) {
+      eachReference(node, (name) => {
+        const found = resolve(checker, checker.getSymbolAtLocation(name));
+        if (found === undefined || declarations.has(found) || !isOurs(found)) return;
+        if (
+          found.flags &
+          (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class)
+        )
+          declarations.set(found, declare(found, page)); // the loop comes to it
+      });
+    }
+  }
+}
+
+/** Calls `visit` with the name of each type that the node refers to. */
+export function eachReference(node, visit) {
+  if (isHidden(node)) return;
+  if (ts.isTypeReferenceNode(node)) visit(rightmost(node.typeName));
+  else if (ts.isExpressionWithTypeArguments(node) && ts.isIdentifier(node.expression))
+    visit(node.expression);
+  ts.forEachChild(node, (child) => eachReference(child, visit));
+}
+
+/** Private members, and those whose key is a symbol. */
+export function isHidden(node) {
+  if (!ts.isClassElement(node) && !ts.isTypeElement(node)) return false;
+  const isPrivate = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword);
+  return (
+    isPrivate ||
+    (node.name !== undefined && !ts.isIdentifier(node.name) && !ts.isStringLiteral(node.name))
+  );
+}
+
+const rightmost = (name) => (ts.isQualifiedName(name) ? name.right : name);
+
+/** Two of one name on a page: the second heading says where it is from. */
+function nameAnchors(declarations) {
+  const taken = new Set();
+  for (const page of pages)
+    for (const declaration of declarations.values()) {
+      if (declaration.page !== page.file) continue;
+      const { name, entries } = declaration;
+      declaration.heading = taken.has(`${page.file} ${name.toLowerCase()}`)
+        ? `${name} of ${entries.at(-1) ?? "another file"}`
+        : name;
+      taken.add(`${page.file} ${name.toLowerCase()}`);
+    }
+}
+
+export function resolve(checker, symbol) {
+  return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias
+    ? checker.getAliasedSymbol(symbol)
+    : symbol;
+}
+
+export function isOurs(symbol) {
+  return /packages\/\w+\/dist\//.test(symbol.declarations?.[0]?.getSourceFile().fileName ?? "");
+}
+
+function pathOf(symbol) {
+  const { fileName } = symbol.declarations[0].getSourceFile();
+  return fileName.replace(/^.*packages\/(\w+)\/dist\//, "$1/");
+}
+
+export const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);

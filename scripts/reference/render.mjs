@@ -1,0 +1,209 @@
+// One declaration of the reference as markdown.
+import { compare, eachReference, isHidden, isOurs, resolve, ts } from "./read.mjs";
+import { block, code, linkTo, textOf, typeCell } from "./words.mjs";
+
+/** A type that is longer says nothing to a reader. */
+const MAX_TYPE = 2500;
+
+export function renderDeclaration(site, { symbol, heading, entries }) {
+  const title = entries.length === 0 ? `### ${heading}` : `## ${heading}`;
+  const from = entries.map((entry) => `\`${entry}\``).join(", ");
+  return [title, from, textOf(site, symbol), ...bodyOf(site, symbol)]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function bodyOf(site, symbol) {
+  const nodes = symbol.declarations;
+  const [node] = nodes;
+  if (nodes.every(ts.isFunctionDeclaration)) return renderFunction(site, nodes);
+  if (ts.isInterfaceDeclaration(node)) return renderInterface(site, symbol, node);
+  if (ts.isClassDeclaration(node)) return renderClass(site, symbol, node);
+  if (ts.isTypeAliasDeclaration(node)) return renderAlias(site, node);
+  return renderVariable(site, node);
+}
+
+function renderFunction(site, nodes) {
+  return [block(nodes.map((node) => bare(node.getText())).join("\n")), ...seeAlso(site, nodes)];
+}
+
+function renderVariable(site, node) {
+  const text = node.getText();
+  return text.length > MAX_TYPE / 5
+    ? []
+    : [block(dedent(`const ${text};`)), ...seeAlso(site, [node])];
+}
+
+function renderAlias(site, node) {
+  const events = eventsOf(site, node);
+  if (events !== undefined) return [events];
+  const text = bare(node.getText());
+  return [...(text.length > MAX_TYPE ? [] : [block(dedent(text))]), ...seeAlso(site, [node])];
+}
+
+/** A union of objects that differ by `type`: a table with what each of them holds. */
+function eventsOf(site, { type }) {
+  const rows = partsOf(site, type);
+  if (rows.length < 3 || rows.some(({ members }) => !members.some(isType))) return undefined;
+  const lines = rows.map(({ symbol, members }) => {
+    const found = site.declarations.get(symbol);
+    const name = code(members.find(isType).node.type.getText());
+    const meaning = found === undefined ? "" : textOf(site, symbol, true);
+    const fields = members.filter((member) => !isType(member)).map(({ label }) => `\`${label}\``);
+    const link = found === undefined ? name : `[${name}](${linkTo(site, found)})`;
+    return `| ${link} | ${meaning} | ${fields.join(", ")} |`;
+  });
+  return ["| `type` | Meaning | Fields |", "| --- | --- | --- |", ...lines].join("\n");
+}
+
+const isType = ({ name, node }) => name === "type" && node.type !== undefined;
+
+/** The objects of a union, and of the unions that it names. */
+function partsOf(site, type, symbol) {
+  if (ts.isUnionTypeNode(type)) return type.types.flatMap((part) => partsOf(site, part, symbol));
+  if (ts.isTypeLiteralNode(type))
+    return [{ symbol, members: type.members.map(({ symbol: member }) => describe(member)) }];
+  if (!ts.isTypeReferenceNode(type)) return [{ members: [] }];
+  const named = resolve(site.checker, site.checker.getSymbolAtLocation(type.typeName));
+  const [node] = named.declarations ?? [];
+  if (node !== undefined && ts.isTypeAliasDeclaration(node)) return partsOf(site, node.type, named);
+  return [{ symbol: named, members: membersOf(site, named, true) }];
+}
+
+function renderInterface(site, symbol, node) {
+  // Whoever looks for an option finds it in the table of the function that takes it.
+  const isFlat = symbol.name.endsWith("Options") || symbol.name === "GatewayLimits";
+  const heritage = (node.heritageClauses ?? []).flatMap(({ types }) => types);
+  const calls = node.members.filter(ts.isCallSignatureDeclaration);
+  return [
+    ...(calls.length > 0 ? [block(calls.map((call) => dedent(call.getText())).join("\n"))] : []),
+    ...(heritage.length > 0 && !isFlat
+      ? [`Has also what ${heritage.map((base) => typeCell(site, base)).join(", ")} has.`]
+      : []),
+    ...table(site, membersOf(site, symbol, isFlat)),
+  ];
+}
+
+function renderClass(site, symbol, node) {
+  const constructors = node.members.filter(
+    (member) => ts.isConstructorDeclaration(member) && !isHidden(member),
+  );
+  const heritage = (node.heritageClauses ?? []).flatMap(({ types }) => types);
+  const make = constructors.map(
+    (one) => `new ${symbol.name}${dedent(one.getText()).replace(/^(?:public )?constructor/, "")}`,
+  );
+  return [
+    ...(make.length > 0 ? [block(make.join("\n"))] : []),
+    ...(heritage.length > 0
+      ? [`Extends or implements ${heritage.map((base) => typeCell(site, base)).join(", ")}.`]
+      : []),
+    ...table(site, classMembers(site, symbol, heritage[0])),
+  ];
+}
+
+function classMembers(site, symbol, base) {
+  const own = membersOf(site, symbol, false);
+  const from = base && resolve(site.checker, site.checker.getSymbolAtLocation(base.expression));
+  if (from === undefined || !isOurs(from) || !(from.flags & ts.SymbolFlags.Class)) return own;
+  const names = new Set(own.map(({ name }) => name));
+  return [...own, ...membersOf(site, from, false).filter(({ name }) => !names.has(name))];
+}
+
+/** Own members of a class or an interface; with `isFlat` also those of what it extends. */
+function membersOf(site, symbol, isFlat) {
+  const type = site.checker.getDeclaredTypeOfSymbol(symbol);
+  const own = isFlat ? type.getProperties() : [...(symbol.members?.values() ?? [])];
+  return own
+    .filter((member) => isOurs(member) && !member.declarations.some(isHidden))
+    .filter(
+      ({ flags }) =>
+        flags & (ts.SymbolFlags.Property | ts.SymbolFlags.Method | ts.SymbolFlags.Accessor),
+    )
+    .map((member) => describe(member));
+}
+
+function describe(member) {
+  const [node] = member.declarations;
+  const isOptional = Boolean(member.flags & ts.SymbolFlags.Optional);
+  return { member, node, name: member.name, label: `${member.name}${isOptional ? "?" : ""}` };
+}
+
+function table(site, members) {
+  if (members.length === 0) return [];
+  const rows = members.map(({ member, node, label, name }) => {
+    const text = textOf(site, member, true);
+    const isCall = ts.isMethodSignature(node) || ts.isMethodDeclaration(node);
+    const shape = isCall
+      ? member.declarations.map((one) => code(bare(one.getText()))).join(" ")
+      : typeOfMember(site, node);
+    return { name: isCall ? `${name}()` : label, shape, ...splitDefault(text) };
+  });
+  const hasDefaults = rows.some(({ fallback }) => fallback !== "");
+  return [
+    [
+      hasDefaults ? "| Name | Type | Default | Meaning |" : "| Name | Type | Meaning |",
+      hasDefaults ? "| --- | --- | --- | --- |" : "| --- | --- | --- |",
+      ...rows.map(({ name, shape, fallback, meaning }) =>
+        ["", `\`${name}\``, shape, ...(hasDefaults ? [fallback] : []), meaning, ""]
+          .join(" | ")
+          .trim(),
+      ),
+    ].join("\n"),
+  ];
+}
+
+function typeOfMember(site, node) {
+  const type = node.type ?? node.parameters?.[0]?.type;
+  if (type === undefined) return "";
+  const parts = ts.isUnionTypeNode(type) ? type.types : [];
+  const isUndefined = (part) => part.kind === ts.SyntaxKind.UndefinedKeyword;
+  // `name?: T | undefined` says "may be left out" twice.
+  if (node.questionToken !== undefined && parts.length === 2 && parts.some(isUndefined)) {
+    const rest = parts.find((part) => !isUndefined(part));
+    return typeCell(site, ts.isParenthesizedTypeNode(rest) ? rest.type : rest);
+  }
+  const cell = typeCell(site, type);
+  if (node.questionToken === undefined) return cell;
+  return cell.replace(/` \\\| undefined`$/, "").replace(/ \\\| undefined`$/, "`");
+}
+
+/** "Default 50. The rest." as the two columns of a table. */
+function splitDefault(text) {
+  const found = /(?:^|(?<=[.;:] ))Default:? (.+?)(?:\.(?= |$))/.exec(text);
+  if (found === null) return { fallback: "", meaning: text };
+  const rest = `${text.slice(0, found.index)}${text.slice(found.index + found[0].length)}`;
+  return { fallback: found[1], meaning: rest.replaceAll(/ {2,}/g, " ").trim() };
+}
+
+/** What the nodes refer to, since a block of code holds no links. */
+function seeAlso(site, nodes) {
+  const found = new Map();
+  for (const node of nodes)
+    eachReference(node, (name) => {
+      const declaration = site.declarations.get(
+        resolve(site.checker, site.checker.getSymbolAtLocation(name)),
+      );
+      if (declaration !== undefined && !nodes.includes(declaration.symbol.declarations[0]))
+        found.set(declaration.name, `[\`${declaration.name}\`](${linkTo(site, declaration)})`);
+    });
+  const links = [...found].toSorted(([a], [b]) => compare(a, b)).map(([, link]) => link);
+  return links.length === 0 ? [] : [`See ${links.join(", ")}.`];
+}
+
+function bare(text) {
+  return dedent(
+    text
+      .replace(/^(?:export )?(?:declare )?(?:default )?/, "")
+      // A parameter that is taken apart has no name in the types.
+      .replaceAll(/\{[^{}:]*\}: (\w+)/g, (_, type) => `${parameterName(type)}: ${type}`),
+  );
+}
+
+function parameterName(type) {
+  return type.endsWith("Options") ? "options" : type[0].toLowerCase() + type.slice(1);
+}
+
+/** TypeScript indents its output by four. */
+function dedent(text) {
+  return text.replaceAll(/^(?: {4})+/gm, (spaces) => " ".repeat(spaces.length / 2));
+}
