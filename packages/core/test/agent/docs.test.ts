@@ -10,11 +10,12 @@ import { it } from "node:test";
 const root = join(import.meta.dirname, "../../../..");
 const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
 
-for (const example of ["examples/14-sub-agents.ts", "examples/15-structured-output.ts"])
-  it(`the page about runs quotes ${example}`, async () => {
-    const blocks = [...(await read("docs/runs.md")).matchAll(/^```ts\n(.*?)^```/gms)].map(
-      ([, code]) => code,
-    );
+for (const [page, example] of [
+  ["docs/sub-agents.md", "examples/14-sub-agents.ts"],
+  ["docs/structured-output.md", "examples/15-structured-output.ts"],
+] as const)
+  it(`${page} quotes ${example}`, async () => {
+    const blocks = [...(await read(page)).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code);
     assert.ok(blocks.includes(await read(example)));
   });
 

@@ -24,7 +24,7 @@ for (const file of globSync("*.{ts,mts}", { cwd: join(root, "examples") }).toSor
 }
 
 const examples = new Set(sources.values());
-for (const page of ["agent", "runs", "limits"]) {
+for (const page of ["agent", "runs", "structured-output", "sub-agents", "limits"]) {
   const blocks = [...(await read(`docs/${page}.md`)).matchAll(/^```\w*\n(.*?)^```/gms)];
   for (const [index, [, code = ""]] of blocks.entries())
     if (!examples.has(code)) sources.set(`docs/${page}.md, block ${index + 1}`, code);
