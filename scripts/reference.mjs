@@ -2,13 +2,14 @@
 // without, it fails when a page is stale. It reads packages/*/dist: build first.
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { renderCodes } from "./reference/codes.mjs";
+import { renderCodes, renderVendors } from "./reference/tables.mjs";
 import { pages } from "./reference/pages.mjs";
 import { compare, readDeclarations } from "./reference/read.mjs";
 import { renderDeclaration } from "./reference/render.mjs";
 import { linkTo } from "./reference/words.mjs";
 
 const folder = "docs/reference";
+const tables = { errors: renderCodes, models: renderVendors };
 const note =
   "Made from the published types by `npm run docs -- --reference`; `npm run check` compares.";
 const site = readDeclarations();
@@ -58,7 +59,7 @@ function renderPage({ file, title, about, first }) {
     `<!-- ${note} -->`,
     `# ${title}`,
     about,
-    ...(file === "errors" ? [renderCodes()] : []),
+    tables[file]?.() ?? "",
     ...parts.filter(isExported).map(({ text }) => text),
     ...(others.length === 0
       ? []

@@ -24,8 +24,18 @@ for (const file of globSync("*.{ts,mts}", { cwd: join(root, "examples") }).toSor
 }
 
 const examples = new Set(sources.values());
-for (const page of ["agent", "runs", "structured-output", "sub-agents", "limits"]) {
-  const blocks = [...(await read(`docs/${page}.md`)).matchAll(/^```\w*\n(.*?)^```/gms)];
+const pages = [
+  "start",
+  "agent",
+  "runs",
+  "structured-output",
+  "sub-agents",
+  "limits",
+  "testing",
+  "models",
+];
+for (const page of pages) {
+  const blocks = [...(await read(`docs/${page}.md`)).matchAll(/^```ts\n(.*?)^```/gms)];
   for (const [index, [, code = ""]] of blocks.entries())
     if (!examples.has(code)) sources.set(`docs/${page}.md, block ${index + 1}`, code);
 }

@@ -1,5 +1,7 @@
-// The error codes with their meanings, from the comments beside them in the source.
+// What the types do not say: the error codes with their meanings, from the comments beside them in the
+// source, and the vendors, from the package as built.
 import { readFileSync } from "node:fs";
+import { vendors } from "../../packages/core/dist/index.js";
 
 const path = "packages/core/src/errors.ts";
 
@@ -24,4 +26,17 @@ export function renderCodes() {
   return ["## Codes", ["| Code | Of | Meaning |", "| --- | --- | --- |", ...lines].join("\n")].join(
     "\n\n",
   );
+}
+
+export function renderVendors() {
+  const rows = vendors.map(({ id, name, api, keyVariable, baseUrl }) => {
+    const key = keyVariable === undefined ? "none" : `\`${keyVariable}\``;
+    return `| \`${id}\` | ${name} | \`${api}\` | ${key} | ${baseUrl === undefined ? "yours" : `\`${baseUrl}\``} |`;
+  });
+  return [
+    "## Vendors and their keys",
+    ["| Id | Vendor | Protocol | Key | Address |", "| --- | --- | --- | --- | --- |", ...rows].join(
+      "\n",
+    ),
+  ].join("\n\n");
 }
