@@ -55,10 +55,16 @@ function renderPage({ file, title, about, first }) {
     }));
   const isExported = ({ declaration }) => declaration.entries.length > 0;
   const others = parts.filter((part) => !isExported(part));
+  const names = parts
+    .filter(isExported)
+    .map(
+      ({ declaration }) => `[\`${declaration.heading}\`](${linkTo({ page: file }, declaration)})`,
+    );
   return join([
     `<!-- ${note} -->`,
     `# ${title}`,
     about,
+    `${names.join(", ")}.`,
     tables[file]?.() ?? "",
     ...parts.filter(isExported).map(({ text }) => text),
     ...(others.length === 0

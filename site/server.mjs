@@ -15,21 +15,21 @@ const types = {
 
 /** Resolves to `{ url, close }`; `port` 0 takes any free one. */
 export async function serveSite(folder, port = 0) {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => void answer(folder, request, response));
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+async function answer(folder, request, response) {
+  try {
     const { pathname } = new URL(request.url, "http://127.0.0.1");
     // A path is normalised from its root, so that it cannot lead out of the folder.
     const path = normalize(`/${decodeURIComponent(pathname)}`);
     const file = path.endsWith("/") ? `${path}index.html` : extname(path) ? path : `${path}.html`;
-    try {
-      const body = await readFile(join(folder, file));
-      response.writeHead(200, {
-        "content-type": types[extname(file)] ?? "application/octet-stream",
-      });
-      response.end(body);
-    } catch {
-      response.writeHead(404, { "content-type": "text/plain" }).end("Not found");
-    }
-  });
-  await once(server.listen(port, "127.0.0.1"), "listening");
-  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+    const body = await readFile(join(folder, file));
+    const type = types[extname(file)] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type }).end(body);
+  } catch {
+    response.writeHead(404, { "content-type": "text/plain" }).end("Not found");
+  }
 }

@@ -22,7 +22,8 @@ function stage() {
   for (const file of linkedSources()) pages.set(file, `source/${file.replace(/\.\w+$/, "")}`);
   for (const [file, page] of pages) {
     if (file === "README.md") continue; // the home page has its place
-    write(page, file.endsWith(".md") ? withLinks(file, page, pages) : sourcePage(file));
+    const text = file.endsWith(".md") ? withLinks(file, page, pages) : sourcePage(file);
+    write(page, page.startsWith("reference/") ? `---\npageClass: reference\n---\n\n${text}` : text);
   }
   write("index", readFileSync(join(import.meta.dirname, "home.md"), "utf8"));
 }
