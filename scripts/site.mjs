@@ -27,17 +27,19 @@ if (!args.includes("--reference")) {
   await step("Building the site", "node", [vitepress(), "build", site]);
   checkHosts();
   if (args.includes("--test"))
-    await step("Opening it in Chromium", "node", ["--test", join(site, "test", "site.test.mjs")]);
+    console.log(
+      await step("Opening it in Chromium", "node", ["--test", join(site, "test", "site.test.mjs")]),
+    );
   await report();
 }
 
-/** Prints that a command starts and how long it took, with its output if it failed. */
+/** Prints that a command starts and how long it took; returns its output, or ends with it. */
 async function step(title, program, parameters) {
   process.stdout.write(`${title} …`);
   const from = performance.now();
   const { code, output } = await run(program, parameters);
   console.log(` ${((performance.now() - from) / 1000).toFixed(1)} s`);
-  if (code === 0) return;
+  if (code === 0) return output.trimEnd();
   console.error(output.trimEnd());
   console.error(`${title} failed: ${program} ${parameters.join(" ")}`);
   process.exit(1);
