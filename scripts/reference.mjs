@@ -84,8 +84,9 @@ function renderIndex() {
     return `## ${name}\n\n${links.join(", ")}.`;
   });
   return join([
+    `<!-- ${note} -->`,
     "# Reference",
-    `Every public entry of the packages. ${note}`,
+    "Every public entry of the packages: what it exports, every option with its default, every event, every error code.",
     list.join("\n"),
     ...entries,
   ]);

@@ -29,7 +29,7 @@ const serving = [
 ];
 
 const comingFrom = [
-  ["AI SDK, OpenAI Agents, LangGraph", "coming-from"],
+  ["AI SDK, OpenAI Agents, LangGraph, pi", "coming-from"],
   ["karl, codelet and gai", "other-shapes"],
 ];
 

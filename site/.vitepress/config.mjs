@@ -30,7 +30,19 @@ export default defineConfig({
   themeConfig: {
     sidebar,
     outline: [2, 3],
-    search: { provider: "local", options: { detailedView: true } },
+    search: {
+      provider: "local",
+      options: {
+        detailedView: true,
+        miniSearch: {
+          searchOptions: {
+            // The guide first, then the reference, then what only this project's people need.
+            boostDocument: (id) =>
+              /^\/(?:project|changelog)/.test(id) ? 0.05 : /^\/reference/.test(id) ? 1 : 3,
+          },
+        },
+      },
+    },
     nav: [
       { text: "Start", link: "/start" },
       { text: "Guide", link: "/agent" },

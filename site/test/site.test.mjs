@@ -49,6 +49,19 @@ describe("the built site", { skip: executablePath === undefined && "there is no 
     assert.deepEqual([foreign, faults], [[], []]);
   });
 
+  it("ranks the guide and the reference before the project's own pages", async () => {
+    const { page } = await open("start.html");
+    await page.getByRole("button", { name: "Search" }).click();
+    for (const word of ["retry", "timeout", "approval"]) {
+      await page.getByRole("searchbox").fill(word);
+      await page.locator("#localsearch-list mark").first().waitFor();
+      const [first] = await page
+        .locator("#localsearch-list a")
+        .evaluateAll((all) => all.map((one) => one.pathname));
+      assert.doesNotMatch(first ?? "", /\/project\/|changelog/, word);
+    }
+  });
+
   it("goes through the navigation to every page of the guide without a fault", async () => {
     const { page, foreign, faults } = await open("start.html");
     const links = await page
