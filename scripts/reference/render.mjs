@@ -80,7 +80,7 @@ function renderInterface(site, symbol, node) {
     ...(heritage.length > 0 && !isFlat
       ? [`Has also what ${heritage.map((base) => typeCell(site, base)).join(", ")} has.`]
       : []),
-    ...table(site, membersOf(site, symbol, isFlat)),
+    ...table(site, membersOf(site, symbol, isFlat), symbol.name.endsWith("Options")),
   ];
 }
 
@@ -128,7 +128,8 @@ function describe(member) {
   return { member, node, name: member.name, label: `${member.name}${isOptional ? "?" : ""}` };
 }
 
-function table(site, members) {
+/** With `isOptions` each row says what holds without it. */
+function table(site, members, isOptions = false) {
   if (members.length === 0) return [];
   const rows = members.map(({ member, node, label, name }) => {
     const text = textOf(site, member, true);
@@ -139,12 +140,13 @@ function table(site, members) {
     return { name: isCall ? `${name}()` : label, shape, ...splitDefault(text) };
   });
   const hasDefaults = rows.some(({ fallback }) => fallback !== "");
+  const absent = (name) => (!isOptions ? "" : name.endsWith("?") ? "none" : "required");
   return [
     [
       hasDefaults ? "| Name | Type | Default | Meaning |" : "| Name | Type | Meaning |",
       hasDefaults ? "| --- | --- | --- | --- |" : "| --- | --- | --- |",
       ...rows.map(({ name, shape, fallback, meaning }) =>
-        ["", `\`${name}\``, shape, ...(hasDefaults ? [fallback] : []), meaning, ""]
+        ["", `\`${name}\``, shape, ...(hasDefaults ? [fallback || absent(name)] : []), meaning, ""]
           .join(" | ")
           .trim(),
       ),

@@ -63,7 +63,9 @@ export interface ErrorInfo {
   readonly requestId?: string;
 }
 
+/** What an error has beside its code and message. `retryable` is false where it is not given. */
 export interface BowlineErrorOptions extends Partial<Omit<ErrorInfo, "code" | "message">> {
+  /** What was thrown first. */
   readonly cause?: unknown;
 }
 

@@ -56,6 +56,7 @@ export interface ServeOptions extends Pick<
    * slash). They take precedence over the vendors.
    */
   readonly providers?: ReadonlyMap<string, StreamFn>;
+  /** Default: `defaultLimits`. */
   readonly limits?: Partial<GatewayLimits>;
   /** Default `.env` in the current folder. */
   readonly envFile?: string;

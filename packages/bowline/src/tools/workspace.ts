@@ -33,6 +33,7 @@ export interface ToolOptions {
    * folder.
    */
   readonly outputFolder?: string;
+  /** Default: those of {@link ToolLimits}. */
   readonly limits?: ToolLimits;
   /**
    * Paths that grep and glob leave out, relative to the working directory. `*` matches a name, `**`

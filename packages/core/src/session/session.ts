@@ -20,6 +20,7 @@ import { sessionState, type SessionState } from "./session-state.ts";
 import type { FollowOptions, ReadOptions, SessionDamage, SessionWriter, Store } from "./store.ts";
 
 export interface SessionOptions {
+  /** Default: the system's clock. */
   readonly clock?: Clock | undefined;
   /** Makes the ids of entries and of sessions. Default: random UUIDs. */
   readonly createId?: (() => string) | undefined;

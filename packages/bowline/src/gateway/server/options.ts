@@ -30,6 +30,7 @@ interface SharedOptions extends EntryOptions {
   readonly pending?: Pending;
   /** Never sent to a client. Those of 8 characters or more are found. */
   readonly secrets?: readonly string[];
+  /** The version that clients are told. Default `0`. */
   readonly version?: string;
   /** Default: the system's. */
   readonly clock?: Clock;
@@ -40,7 +41,7 @@ interface SharedOptions extends EntryOptions {
    * name. Default false.
    */
   readonly exposed?: boolean;
-  /** Those that are not given are `defaultLimits`. */
+  /** Default: those of `defaultLimits`, each by itself. */
   readonly limits?: Partial<GatewayLimits>;
   /** Answers what is no address of the gateway's own: a page, such as that of `createPage()`. */
   readonly page?: (request: Request) => Response | Promise<Response>;

@@ -14,6 +14,7 @@ import { wrapStreamFn } from "./overflow.ts";
 import type { CompactionState } from "./view.ts";
 
 export interface CompactOptions {
+  /** Aborts the summary's call. */
   readonly signal?: AbortSignal | undefined;
   /** Default `manual`. */
   readonly reason?: CompactionReason | undefined;

@@ -20,6 +20,7 @@ import type { SyncPolicy } from "./write-log.ts";
 export interface JsonlStoreOptions {
   /** When an append waits until data is on the disk. Default `commit`. */
   readonly sync?: SyncPolicy | undefined;
+  /** Default: the system's clock. */
   readonly clock?: Clock | undefined;
   /**
    * Polling interval of followers, in milliseconds. Usually the system reports changes sooner.
