@@ -37,8 +37,34 @@ function renderVariable(site, node) {
 function renderAlias(site, node) {
   const events = eventsOf(site, node);
   if (events !== undefined) return [events];
+  if (node.name.text.endsWith("Options") && ts.isIntersectionTypeNode(node.type)) {
+    const { members, choices } = joinedParts(site, node.type);
+    return [
+      ...table(site, members, true),
+      ...choices.map((choice) => `And the options of one of these: ${typeCell(site, choice)}.`),
+    ];
+  }
   const text = bare(node.getText());
   return [...(text.length > MAX_TYPE ? [] : [block(dedent(text))]), ...seeAlso(site, [node])];
+}
+
+/** The members of an intersection, and the unions in it, of which one holds. */
+function joinedParts(site, type) {
+  if (ts.isParenthesizedTypeNode(type)) return joinedParts(site, type.type);
+  if (ts.isUnionTypeNode(type)) return { members: [], choices: [type] };
+  if (ts.isTypeLiteralNode(type))
+    return { members: type.members.map(({ symbol }) => describe(symbol)), choices: [] };
+  if (ts.isIntersectionTypeNode(type)) {
+    const parts = type.types.map((part) => joinedParts(site, part));
+    return {
+      members: parts.flatMap(({ members }) => members),
+      choices: parts.flatMap(({ choices }) => choices),
+    };
+  }
+  const named = resolve(site.checker, site.checker.getSymbolAtLocation(type.typeName));
+  const [node] = named.declarations;
+  if (ts.isTypeAliasDeclaration(node)) return joinedParts(site, node.type);
+  return { members: membersOf(site, named, true), choices: [] };
 }
 
 /** A union of objects that differ by `type`: a table with what each of them holds. */
@@ -171,10 +197,10 @@ function typeOfMember(site, node) {
 
 /** "Default 50. The rest." as the two columns of a table. */
 function splitDefault(text) {
-  const found = /(?:^|(?<=[.;:] ))Default:? (.+?)(?:\.(?= |$))/.exec(text);
-  if (found === null) return { fallback: "", meaning: text };
-  const rest = `${text.slice(0, found.index)}${text.slice(found.index + found[0].length)}`;
-  return { fallback: found[1], meaning: rest.replaceAll(/ {2,}/g, " ").trim() };
+  const sentence = /(?:^|(?<=[.;:] ))Default:? (.+?)\.(?= |$)/g;
+  const found = [...text.matchAll(sentence)].map(([, value]) => value);
+  const rest = text.replaceAll(sentence, "").replaceAll(/ {2,}/g, " ").trim();
+  return { fallback: found.join("; "), meaning: rest };
 }
 
 /** What the nodes refer to, since a block of code holds no links. */
