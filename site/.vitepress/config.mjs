@@ -37,8 +37,10 @@ export default defineConfig({
         miniSearch: {
           searchOptions: {
             // The guide first, then the reference, then what only this project's people need.
-            boostDocument: (id) =>
-              /^\/(?:project|changelog)/.test(id) ? 0.05 : /^\/reference/.test(id) ? 1 : 3,
+            boostDocument: (id) => {
+              if (id.startsWith("/project") || id.startsWith("/changelog")) return 0.05;
+              return id.startsWith("/reference") ? 1 : 3;
+            },
           },
         },
       },
