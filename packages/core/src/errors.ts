@@ -6,7 +6,7 @@
 
 import { defined } from "./json-value.ts";
 
-/** Every error code that can reach a user, with its meaning. A test pins the list. */
+/** Every error code that can reach a user. The comment of each is its meaning in the reference. */
 export const errorCodes = [
   // misuse: thrown
   "invalid_argument", // an option, schema or message that cannot work
@@ -15,25 +15,25 @@ export const errorCodes = [
   "aborted", // the caller's signal fired
   "timeout", // a limit on time fired (first byte, idle, progress, whole call, tool, run)
   "connection_failed", // no response: refused, reset, DNS, TLS
-  "authentication_failed", // 401
-  "permission_denied", // 403
+  "authentication_failed", // the server refused the key: 401
+  "permission_denied", // the key may not use this model or path: 403
   "not_found", // 404: no such model or no such path
-  "invalid_request", // any other 4xx
-  "request_too_large", // 413
+  "invalid_request", // the server refused the request: any other 4xx
+  "request_too_large", // the request body is too long for the server: 413
   "context_overflow", // the conversation exceeds the model's context window
-  "rate_limited", // a 429 that a later retry may pass
-  "quota_exceeded", // 402, or a 429 that no retry will pass
-  "overloaded", // 529, or an error that says "overloaded"
-  "server_error", // 5xx
+  "rate_limited", // too many requests, for a time: 429
+  "quota_exceeded", // no credit left: 402, or a 429 that no retry will pass
+  "overloaded", // the server says that it is overloaded: 529, or in words
+  "server_error", // the server failed: any other 5xx
   // answers
-  "unexpected_response", // HTML, an unknown shape, no stream
+  "unexpected_response", // not an answer of the protocol: HTML, an unknown shape, no stream
   "stream_truncated", // the bytes ended before a terminal signal
   "stream_corrupt", // bytes that are not an event, or two answers mixed
-  "empty_response", // complete, but without content
+  "empty_response", // the answer is complete and has no content
   "refusal", // the model refused
   "content_filtered", // a filter stopped the answer
   // runs
-  "budget_exceeded", // turns, tokens, money or time
+  "budget_exceeded", // the run used its budget of turns, tokens, money or time
   "no_progress", // the same tool calls gave the same results repeatedly
   "invalid_output", // the answer did not fit the output schema after the last attempt
   "listener_failed", // a subscriber threw or took too long
@@ -43,6 +43,7 @@ export const errorCodes = [
   // sessions: thrown
   "session_locked", // another writer holds the session
   "storage_failed", // a session cannot be read or written: disk full, read-only, newer format
+  // any
   "internal_error", // a bug in this package
 ] as const;
 

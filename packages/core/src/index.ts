@@ -26,7 +26,7 @@ export class Agent<TContext = unknown> extends AgentWithoutWire<TContext> {
   static override readonly checkOptions: (options: object) => void = checkAgentOptions;
 
   /**
-   * Starts a run as {@link AgentWithoutWire.prompt} does and returns it as a stream. Several
+   * Starts a run as `prompt` does and returns it as a stream. Several
    * readers can read the stream. Throws `invalid_state` during a run.
    */
   stream<const TSchema>(

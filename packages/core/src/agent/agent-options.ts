@@ -29,8 +29,8 @@ export interface AgentSettings extends Optional<
   >
 > {
   /**
-   * Makes the model calls. The `Agent` of the package's main entry defaults to a function that
-   * follows the model's protocol. Other entries have no default.
+   * Makes the model calls. Default of the `Agent` of the package's main entry: by the model's
+   * protocol. Other entries have no default.
    */
   streamFn?: StreamFn | undefined;
   /** Replaces the in-memory effects, to record steps or to wait for answers from elsewhere. */
@@ -43,15 +43,16 @@ export interface AgentOptions<TContext = unknown> extends AgentSettings, Initial
    * The fields of the initial state as an object. Give each field in only one of the two places.
    */
   initialState?: InitialState<TContext> | undefined;
-  /** Default `one-at-a-time`. */
+  /** How many steering messages a turn takes. Default `one-at-a-time`. */
   steeringMode?: QueueMode | undefined;
-  /** Default `one-at-a-time`. */
+  /** How many follow-up messages are taken at once. Default `one-at-a-time`. */
   followUpMode?: QueueMode | undefined;
-  /** Passed to every tool unchanged. */
+  /** Passed to every tool unchanged. Default `undefined`. */
   context?: TContext | undefined;
 }
 
 export interface PromptOptions<TSchema = unknown> {
+  /** Images to send with a text prompt. Default: none. */
   readonly images?: readonly ImageContent[] | undefined;
   /**
    * A schema of an object. The run's result then has a validated value as `output`. The server

@@ -9,12 +9,15 @@ import type { AgentEvent } from "./contract/event.ts";
 import type { AgentTool } from "./contract/tool.ts";
 
 export interface AgentState {
+  /** Sent before the messages. Default: none. */
   systemPrompt: string;
+  /** The model to call. A run without a model ends with an error. */
   model: Model;
+  /** How much the model should think. Default `off`. */
   thinkingLevel: ThinkingLevel;
-  /** Assigning copies the array; changing the array changes the state. */
+  /** Assigning copies the array; changing the array changes the state. Default: none. */
   tools: AgentTool[];
-  /** Assigning copies the array; changing the array changes the state. */
+  /** Assigning copies the array; changing the array changes the state. Default: none. */
   messages: AgentMessage[];
   /** True during a run, until awaited `agent_end` listeners are done. */
   readonly isStreaming: boolean;
@@ -43,7 +46,7 @@ const noModel: Model = {
 export interface InitialState<TContext = unknown> extends Optional<
   Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "messages">
 > {
-  /** Tools that accept the agent's context. */
+  /** Tools that accept the agent's context. Default: none. */
   tools?: AgentTool<unknown, unknown, TContext>[] | undefined;
 }
 

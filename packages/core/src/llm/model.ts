@@ -45,6 +45,7 @@ export interface Model<TApi extends string = string> {
   contextWindow?: number;
   /** The longest answer, in tokens. */
   maxTokens?: number;
+  /** Sent with each request to this model. */
   headers?: Record<string, string>;
   /** How this server deviates from its protocol's reference. Every switch has a safe default. */
   compat?: Compat;
@@ -52,11 +53,17 @@ export interface Model<TApi extends string = string> {
 
 /** Thinking budgets in tokens, for servers that expect a budget. */
 export interface ThinkingBudgets {
+  /** Default 1,024 on anthropic-messages, 512 on google-generate. */
   minimal?: number | undefined;
+  /** Default 2,048. */
   low?: number | undefined;
+  /** Default 8,192. */
   medium?: number | undefined;
+  /** Default 16,384. */
   high?: number | undefined;
+  /** Default 32,768 on anthropic-messages, 24,576 on google-generate. */
   xhigh?: number | undefined;
+  /** Default 64,000 on anthropic-messages, 24,576 on google-generate. */
   max?: number | undefined;
 }
 
@@ -67,7 +74,7 @@ export interface ThinkingBudgets {
 // Q234, Q235
 export interface StreamTimeouts {
   /**
-   * From the request to the response headers. Default 600,000, since local models read long prompts
+   * From the request to the response headers. Default 600,000. Local models read long prompts
    * slowly. Node's own `fetch` stops connecting after 10 s and waiting for headers after 300 s; the
    * one of `@bowline/core/undici` waits longer.
    */
@@ -109,13 +116,16 @@ export interface RequestWarning {
 
 /** Options of one model call. All are optional. Nothing is read from the environment. */
 export interface StreamOptions {
+  /** Aborts the call, its retries and its waits. */
   signal?: AbortSignal | undefined;
   /**
    * The API key, sent in the header that the protocol defines. White space around it is removed.
-   * Without a key, no header is sent.
+   * Without a key, no header is sent. Default: none; `streamByProtocol` reads the vendor's
+   * environment variable, for the vendor's own address.
    */
   // Q136
   apiKey?: string | undefined;
+  /** The sampling temperature. Default: the server's. */
   temperature?: number | undefined;
   /**
    * The most tokens to generate. Default: the server's default; on anthropic-messages the model's
@@ -124,10 +134,12 @@ export interface StreamOptions {
   maxTokens?: number | undefined;
   /** How much the model should think. Default: no thinking is requested. */
   reasoning?: Exclude<ThinkingLevel, "off"> | undefined;
+  /** Tokens to think with at each level. Default: those of {@link ThinkingBudgets}. */
   thinkingBudgets?: ThinkingBudgets | undefined;
   /**
-   * If the server does not support this choice, a weaker one is sent and {@link onWarning} is
-   * called.
+   * Whether the model may, must or must not call a tool, or which one. Default: the server's, which
+   * is `auto`. If the server does not support this choice, a weaker one is sent and {@link
+   * onWarning} is called.
    */
   // Q112
   toolChoice?: ToolChoice | undefined;
@@ -143,10 +155,19 @@ export interface StreamOptions {
    * {@link sessionId}. Default `short`.
    */
   cacheRetention?: "none" | "short" | "long" | undefined;
+  /**
+   * Sent as the request's `metadata` on openai-chat and openai-responses. On anthropic-messages
+   * only its `user_id` is sent, on google-generate nothing. Default: none.
+   */
   metadata?: Record<string, unknown> | undefined;
+  /**
+   * Request headers. They replace the protocol's and the model's headers of the same name. Default:
+   * none.
+   */
   headers?: Record<string, string> | undefined;
   /** Merged into the request body last. Its `tools` are appended to those of the agent. */
   extraBody?: Record<string, unknown> | undefined;
+  /** Time limits. Default: those of {@link StreamTimeouts}. */
   timeouts?: StreamTimeouts | undefined;
   /**
    * How often to retry after a failure before any output. Default 2. At most 2 of these retries are

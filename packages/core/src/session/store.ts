@@ -81,10 +81,12 @@ export interface ReadOptions {
   readonly from?: number | undefined;
   /** Reads from the end to the beginning. Default false. */
   readonly reverse?: boolean | undefined;
+  /** Called for each damaged record, which is left out. */
   readonly onDamage?: ((damage: SessionDamage) => void) | undefined;
 }
 
 export interface FollowOptions extends Pick<ReadOptions, "from" | "onDamage"> {
+  /** Stops the iteration. */
   readonly signal?: AbortSignal | undefined;
 }
 

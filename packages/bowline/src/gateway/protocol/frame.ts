@@ -48,19 +48,27 @@ export interface Welcome {
 export type Scope = "full" | "read";
 
 export interface Limits {
-  /** Longest frame from a client, in bytes, after and before authentication. */
+  /** Longest frame from a client, in bytes. Default 1,048,576. */
   readonly maxFrameBytes: number;
+  /** Longest frame before authentication, in bytes. Default 65,536. */
   readonly maxAuthFrameBytes: number;
-  /** Most bytes buffered for a slow client. Above it the server closes the socket. */
+  /**
+   * Most bytes buffered for a slow client. Above it the server closes the socket. Default
+   * 4,194,304.
+   */
   readonly maxBufferedBytes: number;
-  /** Interval of `tick` events, in milliseconds. If two are missing, the connection is dead. */
+  /**
+   * Interval of `tick` events, in milliseconds. If two are missing, the connection is dead. Default
+   * 15,000.
+   */
   readonly tickIntervalMs: number;
-  /** Runs that can be queued in one session. */
+  /** Runs that can be queued in one session. Default 20. */
   readonly maxQueuedRuns: number;
-  /** Longest message, in characters. */
+  /** Longest message, in characters. Default 32,000. */
   readonly maxMessageLength: number;
-  /** Most images in one message, and their total size in bytes before Base64. */
+  /** Most images in one message. Default 4. */
   readonly maxAttachments: number;
+  /** Total size of the images of one message in bytes, before Base64. Default 655,360. */
   readonly maxAttachmentBytes: number;
 }
 

@@ -2,39 +2,52 @@
 import type { Limits } from "./frame.ts";
 
 export interface GatewayLimits extends Limits {
+  /** Concurrent connections. Default 2,000. */
   readonly maxConnections: number;
-  /** Connections without a valid token, out of `maxConnections`. */
+  /** Connections without a valid token, out of `maxConnections`. Default 200. */
   readonly maxStrangers: number;
-  /** Time limit from the connection to the auth frame, in milliseconds. */
+  /** Time limit from the connection to the auth frame, in milliseconds. Default 10,000. */
   readonly authTimeoutMs: number;
   /**
    * Wrong tokens from one address per minute. Further attempts are refused until the minute is
-   * over.
+   * over. Default 20.
    */
   readonly maxAuthFailures: number;
-  /** Unanswered requests of one connection. */
+  /** Unanswered requests of one connection. Default 64. */
   readonly maxPendingRequests: number;
-  /** Consecutive frames that are not requests. */
+  /**
+   * Consecutive frames that are not requests. Above it the server closes the socket. Default 20.
+   */
   readonly maxBadFrames: number;
-  /** Concurrent runs of all sessions. */
+  /** Concurrent runs of all sessions. Further runs wait. Default 64. */
   readonly maxRuns: number;
-  /** Buffered events of each run for resending, and their length in characters. */
+  /** Events of each run that are buffered for resending. Default 4,000. */
   readonly maxReplayEvents: number;
+  /** Length of those events in characters. Default 524,288. */
   readonly maxReplayLength: number;
   /**
-   * How long ended runs are cached, in milliseconds, and how many, and their size together. Other
-   * ended runs are read from their session.
+   * How long ended runs are cached, in milliseconds. Other ended runs are read from their session.
+   * Default 300,000.
    */
   readonly keepEndedMs: number;
+  /** Most ended runs that are cached. Default 500. */
   readonly maxEnded: number;
+  /** Most bytes of cached runs together. Default 33,554,432. */
   readonly maxEndedBytes: number;
+  /**
+   * Time limit for an answer to an approval, in milliseconds. Then the call is denied. Default
+   * 1,800,000.
+   */
   readonly approvalTimeoutMs: number;
-  /** Time limit of one run, in milliseconds. */
+  /** Time limit of one run, in milliseconds. Default 7,200,000. */
   readonly runTimeoutMs: number;
+  /** Model calls of one run. Default 100. */
   readonly maxTurns: number;
-  /** How often a run is restarted after its server crashed. Clean shutdowns do not count. */
+  /**
+   * How often a run is restarted after its server crashed. Clean shutdowns do not count. Default 3.
+   */
   readonly maxRestarts: number;
-  /** Time for the close handshake of a socket, in milliseconds. */
+  /** Time for the close handshake of a socket, in milliseconds. Default 5,000. */
   readonly closeGraceMs: number;
 }
 

@@ -13,13 +13,18 @@ export interface CompactionOptions {
    * turns.
    */
   model?: Model | undefined;
+  /** The stream function for the summary. Default: see `model`. */
   streamFn?: StreamFn | undefined;
   /**
    * Options for the summary's call, such as key, headers and time limits. They override the
-   * conversation's own options, which are used only for the same provider.
+   * conversation's own options, which are used only for the same provider. Default: those of the
+   * conversation.
    */
   streamOptions?: Omit<StreamOptions, "signal"> | undefined;
-  /** Returns the API key for a summary. A falsy result falls back to the options' `apiKey`. */
+  /**
+   * Returns the API key for a summary. A falsy result falls back to the options' `apiKey`. Default:
+   * not called.
+   */
   getApiKey?: AgentLoopConfig["getApiKey"] | undefined;
   /**
    * Context window of the conversation's model, in tokens. Default: `contextWindow` of the model of
@@ -53,13 +58,16 @@ export interface CompactionOptions {
   convertToLlm?: AgentLoopConfig["convertToLlm"] | undefined;
   /** Estimates tokens. Default: {@link estimateTokens}. Pass a tokenizer for exact counts. */
   estimateTokens?: TokenEstimate | undefined;
-  /** Charged with the usage of summaries, in addition to the run's own budget. */
+  /** Charged with the usage of summaries, in addition to the run's own budget. Default: none. */
   budget?: SharedBudget | undefined;
-  /** The stored state of an earlier compaction of the same transcript. */
+  /**
+   * The stored state of an earlier compaction of the same transcript. Default: none, so the
+   * compaction starts anew.
+   */
   state?: CompactionState | undefined;
   /**
    * Called and awaited for each compaction event. A throw ends the run with `hook_failed`; a thrown
-   * `BowlineError` keeps its code.
+   * `BowlineError` keeps its code. Default: none.
    */
   onCompaction?: ((event: CompactionEvent) => unknown) | undefined;
 }

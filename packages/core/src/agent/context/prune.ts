@@ -11,7 +11,10 @@ import { cutPoints, lastPointUpTo, lastUserIndex } from "./cut.ts";
 import { imageNote, shortenResult } from "./shorten.ts";
 
 export interface PruneOptions {
-  /** Number of newest items that stay unchanged. */
+  /**
+   * Number of newest items that stay unchanged. Default: 10 results with `shortenToolResults`, 2
+   * images with `dropImages`.
+   */
   readonly keep?: number | undefined;
   /** Number of items removed at a time, oldest first. Default: `keep`, at least 1. */
   readonly batch?: number | undefined;

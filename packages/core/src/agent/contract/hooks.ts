@@ -85,7 +85,10 @@ type MaybePromise<T> = T | PromiseLike<T>;
  */
 export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
   model: Model;
-  /** Converts the transcript to LLM messages before each model call, after `transformContext`. */
+  /**
+   * Converts the transcript to LLM messages before each model call, after `transformContext`.
+   * Default of an agent: keeps the roles `user`, `assistant` and `toolResult`.
+   */
   convertToLlm: (messages: AgentMessage[]) => MaybePromise<Message[]>;
   /**
    * Removes or adds messages for one request. It receives a copy of the list. It has no time limit
@@ -149,7 +152,10 @@ export interface AgentLoopConfig extends Omit<StreamOptions, "signal"> {
    * from a queue.
    */
   returnMessages?: ((messages: readonly AgentMessage[], kind: InboxKind) => void) | undefined;
-  /** Limits each run separately, or all runs that share the same `SharedBudget` together. */
+  /**
+   * Limits each run separately, or all runs that share the same `SharedBudget` together. Default of
+   * an agent: 50 turns a run, no limit of tokens, money or time.
+   */
   budget?: Budget | SharedBudget | undefined;
   /** Maximum number of tools of one answer that run concurrently. Default: all. */
   maxParallelTools?: number | undefined;
