@@ -35,7 +35,7 @@ describe("a request", () => {
       assert.equal(idOf({ id }), null);
       assert.deepEqual(
         refusal(() => toRequest({ id, method: "health.check" })),
-        ["bad_request", "A request has an id: a text (up to 200) or a number."],
+        ["bad_request", "A request needs an id: a number or a string of up to 200 characters."],
       );
     }
     for (const frame of [undefined, null, "text", 7, [{ id: 1 }]]) assert.equal(idOf(frame), null);
@@ -45,14 +45,14 @@ describe("a request", () => {
     for (const method of [undefined, null, 7, {}])
       assert.deepEqual(
         refusal(() => toRequest({ id: 1, method })),
-        ["bad_request", "A request names its method."],
+        ["bad_request", "A request needs a method."],
       );
     for (const method of ["", "none", "toString", "__proto__"])
       assert.deepEqual(
         refusal(() => toRequest({ id: 1, method })),
         [
           "unknown_method",
-          `There is no method ${JSON.stringify(method)}: the greeting names those there are.`,
+          `There is no method ${JSON.stringify(method)}. The welcome frame lists all methods.`,
         ],
       );
     const [, message] = refusal(() => toRequest({ id: 1, method: "m".repeat(1000) }));
@@ -92,7 +92,7 @@ describe("a request", () => {
     assert.deepEqual(parseFrame('{"a":1}'), { a: 1 });
     assert.deepEqual(
       refusal(() => parseFrame("{")),
-      ["parse", "The frame is no JSON."],
+      ["parse", "The frame is not JSON."],
     );
   });
 });

@@ -92,7 +92,7 @@ describe("an open question", () => {
       toolCallId: "c",
       toolName: "bash",
       summary: shown?.summary,
-      details: { command: "echo [redacted]" },
+      arguments: { command: "echo [redacted]" },
       command: "echo [redacted]",
       workingDir: "/work",
       reason: "For [redacted].",
@@ -139,7 +139,7 @@ describe("an open question", () => {
         by: "[redacted]",
         reason: "Because of [redacted].",
       });
-      const again = ["conflict", `It was answered already: ${given}.`];
+      const again = ["conflict", `The approval was already answered: ${given}.`];
       assert.deepEqual(await refusal(approvals.resolve(decision, allow)), again);
     }
     ask("a");
@@ -159,7 +159,7 @@ describe("an open question", () => {
     };
     const first = approvals.resolve("a", { decision: "allow-always", ...ann });
     assert.deepEqual(approvals.list(), []);
-    const second = ["conflict", "It was answered already."];
+    const second = ["conflict", "The approval was already answered."];
     assert.deepEqual(await refusal(approvals.resolve("a", allow)), second);
     isHeard = true;
     go();
@@ -196,7 +196,7 @@ describe("an open question", () => {
     for (const decision of ["allow-session", "allow-always"] as const)
       assert.deepEqual(await refusal(approvals.resolve("c", { decision, ...ann })), [
         "bad_params",
-        "This call has no pattern: it can be allowed once, or denied.",
+        "This call has no pattern. Allow it once, or deny it.",
       ]);
     await approvals.resolve("c", allow);
   });
@@ -204,7 +204,7 @@ describe("an open question", () => {
   it("is answered in vain when nobody waits, and unknown when there was none", async () => {
     ask("a");
     isHeard = false;
-    const late = ["conflict", "Nobody waits for this answer any more."];
+    const late = ["conflict", "The run no longer waits for this answer."];
     assert.deepEqual(await refusal(approvals.resolve("a", allow)), late);
     assert.deepEqual(await refusal(approvals.resolve("none", allow)), noQuestion);
   });
@@ -218,7 +218,7 @@ describe("an open question", () => {
       approvals.list().map(({ approvalId }) => approvalId),
       ["a"],
     );
-    const expired = ["conflict", "It was answered already: expired."];
+    const expired = ["conflict", "The approval was already answered: expired."];
     assert.deepEqual(await refusal(approvals.resolve("b", allow)), expired);
     await approvals.resolve("a", allow);
   });
@@ -226,9 +226,9 @@ describe("an open question", () => {
   it("is asked again when the server goes away before the answer is kept", async () => {
     ask("a");
     log.stop();
-    const late = ["conflict", "Nobody waits for this answer any more."];
+    const late = ["conflict", "The run no longer waits for this answer."];
     assert.deepEqual(await refusal(approvals.resolve("a", allow)), late);
-    const expired = ["conflict", "It was answered already: expired."];
+    const expired = ["conflict", "The approval was already answered: expired."];
     assert.deepEqual(await refusal(approvals.resolve("a", allow)), expired);
   });
 

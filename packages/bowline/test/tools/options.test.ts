@@ -32,8 +32,8 @@ const refused = (options: Partial<ToolsOptions>, words: RegExp): void =>
 
 describe("createTools", () => {
   it("refuses an option or limit that it does not know, and names the nearest", () => {
-    refused({ hiden: () => [] } as object, /no option "hiden".*"hidden"/);
-    refused({ limits: { comandMs: 1 } as object }, /no limit "comandMs".*"commandMs"/);
+    refused({ hiden: () => [] } as object, /option "hiden".*"hidden"/);
+    refused({ limits: { comandMs: 1 } as object }, /limit "comandMs".*"commandMs"/);
     refused({ root: undefined } as object, /need root/);
   });
 
