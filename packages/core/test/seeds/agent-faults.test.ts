@@ -86,6 +86,7 @@ describe("a model that answers immediately every time", () => {
     const { agent } = rig(
       Array.from({ length: 5000 }, (_, n) => call("a", `${n}`)),
       [tool("a", () => "1")],
+      { budget: { maxTurns: Infinity } },
     );
     setTimeout(() => agent.abort(), 5);
     const { reason, turns } = await agent.prompt("Hi");
