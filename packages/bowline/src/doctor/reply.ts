@@ -53,7 +53,6 @@ export function whatWentWrong({ message: { error, errorMessage } }: Reply): stri
   const text = error?.message ?? errorMessage ?? "an unknown error";
   const short = text
     .replace(/^The server at \S+ answered (HTTP \d+)/, "$1")
-    .replace(/^Nothing at \S+ \(HTTP 404\): check the base URL and the model's name/, "HTTP 404")
     .replace(/^The server reported an error in the stream: /, "")
     .replace(/\.$/, "");
   return short.length > 240 ? `${short.slice(0, 239)}…` : short;
