@@ -2,11 +2,12 @@
 import { capture } from "./commands.ts";
 import { readPages } from "./contents.ts";
 import { isQuoted, restore, unquote } from "./phrase.ts";
-import { quoteForShell, resolve, resolveText, Setback, useText } from "./step.ts";
+import { isReference, quoteForShell, resolve, resolveText, Setback, useText } from "./step.ts";
 import type { Answer, Call, Play, Step, Subject } from "./step.ts";
-import { plural } from "./wording.ts";
+import { plural, refuse } from "./wording.ts";
 
 export function writeFile(content: string, refs: readonly string[]): Step {
+  requireText(content);
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);
     return yield* change("write", { path, content: toContent(subject, content) });
@@ -26,12 +27,14 @@ export function createFile(content: string | undefined, refs: readonly string[])
     if (!isFree && !isTaken) useText(call, result);
     if (!isFree)
       throw new Setback(`${path} exists already. To replace all of it: write "text" to ${path}`);
-    return yield* change("write", { path, content: text });
+    const { text: said, ...rest } = yield* change("write", { path, content: text });
+    return { text: text === "" ? `${said} It is empty.` : said, ...rest };
   };
 }
 
 /** Edits only the end of the file, so that the rest stays the same byte for byte. */
 export function appendLine(content: string, refs: readonly string[]): Step {
+  requireText(content);
   return function* (subject): Play<Answer> {
     const lines = toContent(subject, content).replace(/\r?\n$/, "");
     const [page] = yield* readPages(subject, [onePath(subject, refs)], () => ({}));
@@ -64,12 +67,15 @@ export function replaceText(
   refs: readonly string[],
   needsQuotes: boolean,
 ): Step {
+  if (words.some((text) => !isQuoted(text) && (needsQuotes || /\s/.test(text))))
+    throw new Setback(
+      refuse(
+        "Put both texts in quotes, and name one pair at a time.",
+        `Say: replace "old text" with "new text" in ${refs.join(" and ")}`,
+      ),
+    );
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);
-    if (words.some((text) => !isQuoted(text) && (needsQuotes || /\s/.test(text)))) {
-      const example = `replace "old text" with "new text" in ${path}`;
-      throw new Setback(`Put both texts in quotes, and name one pair at a time: ${example}`);
-    }
     const [from = "", to = ""] = words.map((text) => resolveText(subject, text));
     return yield* change("edit", { path, oldText: from, newText: to, replaceAll: true });
   };
@@ -118,9 +124,16 @@ function onePath(subject: Subject, refs: readonly string[]): string {
 
 /** Returns a quoted text, or the previous step's value; empty if no text was requested. */
 function toContent(subject: Subject, text = ""): string {
-  const found = resolveText(subject, text);
-  if (text === "" || isQuoted(text) || found !== restore(text)) return found;
+  return resolveText(subject, text);
+}
+
+/** Refuses a text without quotes before anything is done: nothing is made up. */
+function requireText(text: string): void {
+  if (isQuoted(text) || isReference(text)) return;
   throw new Setback(
-    `I write nothing of my own. If “${restore(text)}” is the text itself, put it in quotes: "${restore(text)}".`,
+    refuse(
+      "I write nothing of my own.",
+      `If this is the text itself, put it in quotes: "${restore(text)}"`,
+    ),
   );
 }

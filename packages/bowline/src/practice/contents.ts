@@ -10,7 +10,7 @@ export interface Range {
   readonly last?: number;
 }
 
-interface Page {
+export interface Page {
   readonly path: string;
   /** The whole text, if the lines cover all of it. */
   readonly whole: string | undefined;
@@ -61,7 +61,8 @@ export function* readPages(
   return seen.map(toPage);
 }
 
-function toPage({ path, call, text: said }: Seen): Page {
+/** What a read showed of a file; the end of the task if that cannot be told. */
+export function toPage({ path, call, text: said }: Seen): Page {
   if (/\[the file was changed by something else[^\n]*\]$/.test(said))
     throw new Setback(`${path} was changed while I read it. Please ask again.`);
   const [notice = "", total] = /(?<=\n)\[lines \d+-\d+ of (\d+|more)\b.*\]$/.exec(said) ?? [];

@@ -1,6 +1,6 @@
 /** Steps about names and sizes: a glob in each place, and a summary of the results. */
 import { inspect, Setback, toEntries, toGlob, toLiteral } from "./step.ts";
-import type { Answer, Call, Entry, Kind, Step } from "./step.ts";
+import type { Answer, Call, Entry, Kind, Seen, Step } from "./step.ts";
 import { bullets, enumerate, plural } from "./wording.ts";
 
 interface Survey {
@@ -21,10 +21,7 @@ export function survey(
   const toCall = (path: string): Call => toGlob(pattern, path, kind);
   return inspect(refs, toCall, (seen) => {
     const entries = seen.flatMap(({ text }) => toEntries(text));
-    const names = pattern.replace(/^\*\*\//, "");
-    const noun = `${names === "*" ? "" : `\`${names}\` `}${NOUNS[kind]}`;
-    const counted = plural(entries.length, noun).replace(/^0/, "no");
-    const label = `${counted} in ${enumerate(seen.map(({ path }) => path))}`;
+    const label = toLabel(seen, pattern, kind);
     const paths = entries.map(({ path }) => path);
     return {
       text: `There are ${label}.`,
@@ -33,6 +30,15 @@ export function survey(
       ...summarize({ entries, label }),
     };
   });
+}
+
+/** "12 `*.ts` files in src", of what globs listed. */
+export function toLabel(seen: readonly Seen[], pattern: string, kind: Kind): string {
+  const names = pattern.replace(/^\*\*\//, "");
+  const noun = `${names === "*" ? "" : `\`${names}\` `}${NOUNS[kind]}`;
+  const total = seen.reduce((sum, { text }) => sum + toEntries(text).length, 0);
+  const counted = plural(total, noun).replace(/^0/, "no");
+  return `${counted} in ${enumerate(seen.map(({ path }) => path))}`;
 }
 
 export function list({ entries, label }: Survey): Partial<Answer> {
@@ -46,28 +52,7 @@ export function count({ entries, label }: Survey): Partial<Answer> {
   return { text, value: `${entries.length}` };
 }
 
-/** Ranks by size. `word` is largest, biggest or smallest; `most` is the number of files to name. */
-export function rank(word = "largest", most = 1): (survey: Survey) => Partial<Answer> {
-  const sign = /^small/i.test(word) ? 1 : -1;
-  return ({ entries, label }) => {
-    const sorted = entries.toSorted((a, b) => sign * (a.size - b.size));
-    if (most > 1 && sorted.length > most) {
-      const first = sorted.slice(0, most);
-      const lines = first.map((entry) => `${entry.path}: ${plural(entry.size, "byte")}`);
-      const named = first.map(({ path }) => path);
-      const text = `The ${most} ${word} of the ${label}:\n\n${bullets(lines)}`;
-      return { text, paths: named, value: named.join("\n") };
-    }
-    const size = sorted[0]?.size ?? 0;
-    const paths = sorted.filter((entry) => entry.size === size).map(({ path }) => path);
-    if (paths.length === 0) return {};
-    const are = paths.length > 1 ? "are equally the" : "is the";
-    const text = `Of the ${label}, ${enumerate(paths)} ${are} ${word}, with ${plural(size, "byte")}.`;
-    return { text, paths, value: paths.join("\n") };
-  };
-}
-
-/** Compares the sizes of files, and of folders with all their files. */
+/** The sizes of files, and of folders with all that is in them. */
 export function compareSizes(refs: readonly string[]): Step {
   const toCall = (path: string): Call =>
     toGlob(path === "." ? "**/*" : `${toLiteral(path)}{,/**/*}`, ".", "file");

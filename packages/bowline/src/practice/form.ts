@@ -1,6 +1,6 @@
 import type { Step } from "./step.ts";
 
-/** The texts of a wording's named parts. */
+/** What the named parts of a wording held; `message` is all that the person wrote. */
 export type Parts = Readonly<Record<string, string | undefined>>;
 
 /** A kind of request: the wordings it accepts, and the step for it. */

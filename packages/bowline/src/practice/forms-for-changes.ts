@@ -9,11 +9,16 @@ import {
   writeFile,
 } from "./changes.ts";
 import type { Form } from "./form.ts";
+import { toGivenText } from "./given-text.ts";
 import { FILE_NAME, WORD } from "./vocabulary.ts";
 
-const NEW = "[new] [empty] [text]";
-const CALLED = "[called|named]";
-const WITH = "(with|containing|that says|which says|saying) [text|content|contents|line|words]";
+const NEW = "[new] [small|short|little] [empty] [text|markdown|plain text]";
+const CALLED = "[called|named|with name]";
+const WITH =
+  "(with|containing|that says|which says|saying|that contains|which contains|that reads|reading|having|that has|to say|and have it say) [text|content|contents|line|words?|phrase|sentence|message|body] [saying|of|:]";
+/** "I want" and the like make a file only together with its name and its text. */
+const CREATE = "(create|make|write|add|start|generate|do|save|i want|i need|i would like|i would like to have|i want to have|i would like you to create|give|touch)";
+const IN_IT = "(in|inside|into|within|to) (it|there|that file|this file|file)";
 
 export const changeForms: Readonly<Record<string, Form>> = {
   "append a line": {
@@ -27,11 +32,15 @@ export const changeForms: Readonly<Record<string, Form>> = {
   "create a file": {
     example: 'create a file called notes.txt with "hello"',
     wordings: [
-      `(create|make|write|add) ${NEW} [file] ${CALLED} <place> ${WITH} <content:.+>`,
-      `(create|make|add) ${NEW} file ${CALLED} <place>`,
-      `(create|touch) <place:${FILE_NAME}>`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> (with|having|that has|which has) <content> (in|inside) (it|there)`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place>,? [and|then|and then] (put|write|add|insert|place|store) [text|words?|line] <content> ${IN_IT}`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> ${WITH} <content:.+>`,
+      `(put|write|save|store) [text|words?|line] <content> (in|into|to|inside) (new|new text) file ${CALLED} <place>`,
+      `(create|make|add|start|generate) ${NEW} file ${CALLED} <place>`,
+      `(create|touch|make) ${NEW} <place:${FILE_NAME}>`,
     ],
-    toStep: ({ content }, refs) => createFile(content, refs),
+    toStep: ({ content, message = "" }, refs) =>
+      createFile(content && toGivenText(content, message), refs),
   },
   "write a file": {
     example: 'write "hello" to notes.txt',

@@ -1,8 +1,9 @@
 /** Questions about names, sizes and times of files. */
 import { newestFile } from "./commands.ts";
 import type { Form } from "./form.ts";
-import { compareSizes, count, list, rank, survey } from "./files.ts";
-import { unquote } from "./phrase.ts";
+import { compareSizes, count, list, survey } from "./files.ts";
+import { toRefs, unquote } from "./phrase.ts";
+import { rankFiles } from "./ranking.ts";
 import { toLiteral } from "./step.ts";
 import {
   CHANGED,
@@ -17,21 +18,35 @@ import {
 } from "./vocabulary.ts";
 
 const WHERE = `[${IN} <place>]`;
-const BIG = "<word:largest|biggest|smallest>";
-const LIST = "(list|show|find|which|what|name|print|display)";
-const THERE = "[are|do] [we|you|i] [have|see]";
+/** At the end, where the middle of the sentence may name a place as well. */
+const WHERE_TOO = `[${IN} <within>]`;
+const BIG = "<word:largest|biggest|smallest|heaviest|tiniest|longest|shortest>";
+const MOST =
+  "<word:(?:most|fewest|least) (?:lines|bytes|space|(?:number|amount) of lines)> [of code|of text]";
+const BY = "[(in|by|in terms of|by number of) <unit:bytes|size|file size|lines|line count|length>]";
+const LIST =
+  "(list|show|find|which|what|name|print|display|give|give me list of|(?:(?:show|print|get|make) )?(?:list|names) of)";
+const THERE = "[are|is|do|does|have] [we|you|i|it] [have|see|got|exist|contain|present]";
 
 export const fileForms: Readonly<Record<string, Form>> = {
   "largest or smallest file": {
     example: "which file in src is the largest?",
     wordings: [
-      `(which|what) ${FILES} ${WHERE} (is|are|has) ${BIG} [one|size]`,
+      `(which|what) ${FILES} ${WHERE} (is|are|has) ${BIG} [one|size] ${BY}`,
       `(which|what) ${FILES} (is|are) ${BIG} [one] ${WHERE}`,
-      `[what is|which is|show|find|list|get|name] [<n:${NUMBER}>] ${BIG} ${FILES} ${WHERE}`,
+      `[what is|which is|which one is|show|find|list|get|give|name|print] [<n:${NUMBER}>] ${BIG} ${FILES} ${BY} ${WHERE}`,
+      `[what is|which is|show|find|get|give|name] ${BIG} ${FILES} ${WHERE} ${BY}`,
       `what ${BIG} ${FILES} ${WHERE} is`,
+      `(which|what) ${FILES} ${WHERE} (has|have|contains|uses|takes|takes up|takes most) ${MOST}`,
+      `(which|what) ${FILES} (has|have|contains|uses|takes|takes up) ${MOST} ${WHERE}`,
+      `[what is|which is|show|find|name|get|give] ${FILES} ${WHERE} (with|that has|which has|having) ${MOST} ${WHERE_TOO}`,
     ],
-    toStep: ({ sort, word, n = "one" }, refs) =>
-      survey(refs, `**/${toNames(toSort(sort))}`, rank(word, toNumber(n))),
+    toStep: ({ sort, word, unit, n = "one", within }, refs) =>
+      rankFiles(
+        within === undefined ? refs : (toRefs(within) ?? refs),
+        `**/${toNames(toSort(sort))}`,
+        { word, unit, most: toNumber(n) },
+      ),
   },
   "newest or oldest file": {
     example: "which file was changed last?",
@@ -48,8 +63,10 @@ export const fileForms: Readonly<Record<string, Form>> = {
     example: "how many .md files are in docs?",
     wordings: [
       `${COUNT} ${FILES} ${THERE} ${WHERE}`,
-      `how many ${FILES} (does|do|has) <place> [have|contain]`,
-      `how many ${FILES} <place> (has|contains)`,
+      `how many ${FILES} (does|do|has|is|are) <place> (have|contain|hold|has)`,
+      `how many ${FILES} (has|does) <place> [got]`,
+      `how many ${FILES} <place> (has|contains|holds)`,
+      `[what is|give|show] ${FILES} count ${WHERE}`,
     ],
     toStep: ({ sort }, refs) => survey(refs, `**/${toNames(toSort(sort))}`, count),
   },

@@ -1,47 +1,30 @@
-/** Questions about the content of files: where a text is, how long it is, what it says. */
+/** Questions about what is in files: how much there is of it, and what it says. */
 import { countText, explain, readFiles, showLines } from "./contents.ts";
 import type { Range } from "./contents.ts";
+import { readField } from "./fields.ts";
 import type { Form, Parts } from "./form.ts";
-import { findDefinition, searchText } from "./searches.ts";
-import { COUNT, FILE_NAME, IN, NUMBER, ORDINAL, SHOW, toNumber, WORD } from "./vocabulary.ts";
+import { COUNT, FILE, FILE_NAME, NUMBER, ORDINAL, SHOW, toNumber } from "./vocabulary.ts";
 
-const WHERE = `[${IN} <place>]`;
-const TEXT = "[word|words|text|string|term] <text>";
 const WHAT = "<what:lines|words|characters>";
-const KIND = "[function|class|type|interface|method|variable|constant|const|enum]";
-const MENTION = "(mentions?|contains?|uses?|includes?|imports?|calls?)";
-const OCCUR = "(used|mentioned|called|imported|occur|occurs|appear|appears)";
-const END = `<end:first|last|top|bottom> [<n:${NUMBER}>]`;
+const END = `<end:first|last|top|bottom|final> [<n:${NUMBER}>]`;
+const SIDE = "<side:end|beginning|start|head|tail|top|bottom>";
+const SEE = `[${SHOW}|what is|what are]`;
+const OF = "(of|in|from|on)";
+const JSON_FILE = String.raw`<place:(?:the )?(?:file )?(?:\S*\.json|[\uD800-\uDFFF]+)>`;
+const FIELD = String.raw`<field:[\w$-]+>`;
 
 export const textForms: Readonly<Record<string, Form>> = {
-  "find a definition": {
-    example: "where is parsePrice defined?",
-    wordings: [
-      String.raw`where is ${KIND} <name:[\w$]+> (defined|declared|implemented) ${WHERE}`,
-      String.raw`where <name:[\w$]+> is (defined|declared|implemented) ${WHERE}`,
-      String.raw`(find|show) (definition|declaration) of ${KIND} <name:[\w$]+> ${WHERE}`,
-      String.raw`(which|what) file (defines|declares|implements) ${KIND} <name:[\w$]+> ${WHERE}`,
-    ],
-    toStep: ({ name = "" }, refs) => findDefinition(name, refs),
-  },
-  "count occurrences": {
-    example: 'how often does "agent" occur in README.md?',
-    wordings: [
-      `how (often|many times) (does|do|is|are) ${TEXT} (occur|appear|used|mentioned|come up) [in <place>]`,
-      `(how many|count) (times|occurrences of) ${TEXT} [are] (in|occurs in|appears in) <place>`,
-      "(how many|count) <text:todos?|fixmes?> [are] [in <place>]",
-    ],
-    toStep: ({ text = "" }, refs) => searchText(text, refs),
-  },
   "count lines or words": {
     example: "how many lines does README.md have?",
     wordings: [
       `${COUNT} ${WHAT} [of code|of text] (are in|are there in|does|do|of|in|has|have) <place> [have|has|contain]`,
       `how many ${WHAT} <place> (has|have|contains|is)`,
       `count <place:its> ${WHAT}`,
+      `[what is|show|give] <what:line|word|character> count (of|in|for) <place>`,
       "how long is <place>",
     ],
-    toStep: ({ what = "lines" }, refs) => countText(what.toLowerCase(), refs),
+    toStep: ({ what = "lines" }, refs) =>
+      countText(what.toLowerCase().replace(/(?<!s)$/, "s"), refs),
   },
   explain: {
     example: "what is package.json for?",
@@ -61,44 +44,46 @@ export const textForms: Readonly<Record<string, Form>> = {
   "read a file": {
     example: "show the first 5 lines of README.md",
     wordings: [
-      `(${SHOW}|what is) ${END} lines? (of|in|from) <place>`,
-      `(${SHOW}|what is) <place:its> ${END} lines?`,
-      "[show] <end:head|tail> of <place>",
-      String.raw`${SHOW} lines? <from:\d+>(?:(?:-| to )<to:\d+>)? (of|in|from) <place>`,
-      `(${SHOW}|what is) <from:${ORDINAL}> line (of|in|from) <place>`,
-      String.raw`(what is|what does) [on|in|at] line <from:\d+> (of|in) <place> [say]`,
-      `what does <place:(?:the )?(?:file )?${FILE_NAME}|it> (contain|say|look like)`,
-      `what is (in|contents? of) <place>`,
-      `${SHOW} [what is in] [whole|full|entire] <place>`,
+      `${SEE} ${END} lines? ${OF} <place>`,
+      `${SEE} <place:its> ${END} lines?`,
+      `${SEE} ${SIDE} (of|from) <place>`,
+      `(show|print|see|give) how <place> <side:starts|begins|ends>`,
+      `how (does|do) <place> <side:start|begin|end>`,
+      `what does <place:${FILE}> <side:start|begin|end> with`,
+      `what is at ${SIDE} of <place>`,
+      String.raw`<side:head|tail> [(?:-n )?-?<n:\d+>] <place>`,
+      String.raw`${SEE} lines? [number|no.?] <from:\d+>(?:(?:-| - | to | through | until )<to:\d+>)? ${OF} <place>`,
+      String.raw`${SEE} <place:${FILE}>,? lines? [number] <from:\d+>(?:(?:-| - | to | through )<to:\d+>)?`,
+      `${SEE} <from:${ORDINAL}> line ${OF} <place>`,
+      String.raw`${SEE} <from:\d+>(?:st|nd|rd|th) line ${OF} <place>`,
+      String.raw`(what is|what does|what stands) [on|in|at|written on] line [number] <from:\d+> (of|in) <place> [say|says|contain]`,
+      `what (does|do) ${END} lines? ${OF} <place> [say|contain]`,
+      `what does <place:${FILE}> (contain|say|look like|hold|have|have in it)`,
+      `what is (in|inside|in file|inside of|written in|stored in|contents? of|text of|content in) <place>`,
+      `(contents?|text) of <place>`,
+      `<place:${FILE}> (contents?|text)`,
+      `what <place:${FILE}> (says|contains)`,
+      `${SHOW} [what is in|what is inside|text of|everything in|all of|content of|what is written in] [whole|full|entire|complete] <place>`,
     ],
     toStep: (parts, refs) => readFiles(refs, toRange(parts), showLines),
   },
-  "search text": {
-    example: 'search for "TODO" in src',
+  "read a field": {
+    example: "what is the version in package.json?",
     wordings: [
-      `(search|grep) <place:${FILE_NAME}|it> for ${TEXT}`,
-      `(search|grep) [this|our|my] (folder|project|repo|directory|files) for ${TEXT}`,
-      `in (which|what) files? is ${TEXT}`,
-      "(search|grep|look|find) [for] <text:.+> in <place>",
-      `(search|grep|look) [for] ${TEXT}`,
-      `(which|what) files? ${WHERE} ${MENTION} ${TEXT}`,
-      `(find|list|show) files? ${WHERE} (that|which) ${MENTION} ${TEXT}`,
-      `(find|list|show) files? ${WHERE} (containing|mentioning|with|using) ${TEXT}`,
-      `(is|are) (any|some) <text:\\S+> in <place>`,
-      `(is|are) (any|some) <text:todos?|fixmes?>`,
-      `(which|what) files? [have|has] ${TEXT} in (it|them)`,
-      `does <place:${FILE_NAME}|it> (contain|mention|include|use) ${TEXT}`,
-      `(where is|where does|where do) [word] ${KIND} <text:${WORD}> ${OCCUR} [in <place>]`,
-      `where (do|does|did) (we|i|it) (use|call|mention|import) ${TEXT}`,
-      `(find|where is) [all|every|any] [occurrences? of] ${KIND} <text:${WORD}>`,
+      `[what is|what are|which|what|show|give|get|read|print|find|tell] ${FIELD} [field|value|key|is] [is] (in|of|from|does|is in|listed in|given in) ${JSON_FILE} [have|has|say|state|give|name]`,
+      `(which|what) ${FIELD} (does|do|has|is) ${JSON_FILE} [have|say|state|give|name|set]`,
+      `(what|which) does ${JSON_FILE} (say|give|have|state) (as|for) ${FIELD}`,
     ],
-    toStep: ({ text = "" }, refs) => searchText(text, refs),
+    toStep: ({ field = "" }, refs) => readField(field, refs),
   },
 };
 
-function toRange({ end = "", n = "1", from, to = from }: Parts): Range {
-  if (/head|tail/i.test(end)) n = "10";
-  if (end !== "")
-    return /last|bottom|tail/i.test(end) ? { last: toNumber(n) } : { to: toNumber(n) };
+/** Of an end, so many lines are shown if no number is named. */
+const SIDE_LINES = 10;
+
+function toRange({ end = "", side = "", n, from, to = from }: Parts): Range {
+  const part = end || side;
+  const count = n === undefined ? (end === "" ? SIDE_LINES : 1) : toNumber(n);
+  if (part !== "") return /last|bottom|tail|end|final/i.test(part) ? { last: count } : { to: count };
   return from === undefined ? {} : { from: toNumber(from), to: toNumber(to ?? from) };
 }

@@ -3,13 +3,12 @@ import { calculate } from "./arithmetic.ts";
 import type { Form } from "./form.ts";
 import { changeForms } from "./forms-for-changes.ts";
 import { fileForms } from "./forms-for-files.ts";
+import { searchForms } from "./forms-for-searches.ts";
 import { textForms } from "./forms-for-texts.ts";
 import { currentFolder, currentTime, runCommand } from "./commands.ts";
 import type { Answer } from "./step.ts";
 
 const WHO = "I am the practice model: a fixed grammar, not an LLM.";
-/** The last line of every answer that is not a result. */
-export const hint: string = `${WHO} Say “help” for all I understand. For a real model set a key such as ANTHROPIC_API_KEY, or start Ollama.`;
 
 const TERM = String.raw`[().\d\s]+`;
 const OPERATOR = "(?:[-+*/%^x]|plus|minus|times|divided by)+";
@@ -35,7 +34,7 @@ const talkForms: Readonly<Record<string, Form>> = {
       "are you (real|human|a human|a person|a bot|an ai|an llm|a model|chatgpt|claude|gpt|gemini)",
       "how are you [doing] [today]",
     ],
-    toStep: () => () => ({ text: hint }),
+    toStep: () => () => ({ text: `${WHO}\nSay “help” for all that I understand.` }),
   },
   thanks: {
     wordings: [
@@ -88,6 +87,7 @@ export const forms: Readonly<Record<string, Form>> = {
   ...machineForms,
   ...changeForms,
   ...fileForms,
+  ...searchForms,
   ...textForms,
 };
 

@@ -1,14 +1,20 @@
-/** Parses a person's message into the steps of a task. */
-import { forms, hint } from "./forms.ts";
+/** From what a person wrote to the steps of a task. */
+import { forms } from "./forms.ts";
 import { markFiller, toPattern, withoutMarks } from "./pattern.ts";
 import { protect, restore, toPhrase, toRefs, withoutQuotes } from "./phrase.ts";
+import { nearestExample, knownWords } from "./nearest.ts";
+import { mendWords } from "./spelling.ts";
+import { Setback } from "./step.ts";
 import type { Step } from "./step.ts";
+import { refuse, shorten } from "./wording.ts";
 
 /** A step, with the name of its form and the words it came from. */
 export interface Task {
   readonly form: string;
   readonly text: string;
   readonly step: Step;
+  /** Why it cannot be done, if that is known before anything is. */
+  readonly refusal?: string;
 }
 
 /** Longest text outside of quotes, and in all. The limits keep the patterns fast. */
@@ -31,84 +37,99 @@ const READ_FIRST =
 const PLACE_FIRST =
   /^(?:in|inside|within)\s+(?<place>(?:the\s+)?\S+?(?:\s+folder)?),?\s+(?<rest>\S+\s.*)$/is;
 
-/** Returns the steps of a message, or one step that says what was not understood. */
+/** A file that is made only to be filled: both is one step, so that no half of it is done. */
+const MAKE_AND_FILL =
+  /^(?<make>(?:create|make|touch|add|start)\s.+?),?\s+(?:and|then|and then)\s+(?:put|write|add|insert|place|store)\s+(?<text>\S.*?)\s+(?:in|into|inside|to)\s+(?:it|there|(?:that|this|the)\s+file)$/is;
+/** Parts that a person's own words fill, which have to stand in the message as they are. */
+const OWN = ["place", "within", "text", "literal", "something", "content", "name", "oldText", "newText", "field", "command"];
+
+type Known = Map<string, readonly Task[] | undefined>;
+
+/** The steps of a message; one that says what was not understood if there are none. */
 export function parseTask(message: string): readonly Task[] {
   const text = message.length > MAX_MESSAGE ? "" : protect(message);
   const phrase = withoutQuotes(text).length > MAX_LENGTH ? "" : text.trim();
-  const known = new Map<string, readonly Task[] | undefined>();
-  const tasks = parseAll(aboutOne(toPhrase(phrase)), known) ?? parseWhole(phrase);
-  if (tasks !== undefined) return tasks;
-  const said = shorten(message);
-  return [{ form: "unknown", text: said, step: () => ({ text: refusal(phrase, said, known) }) }];
+  const known: Known = new Map();
+  const tasks = parseMessage(phrase, message, known);
+  // All of a task or nothing: what cannot be done is refused before the first step.
+  const refused = tasks?.find(({ refusal }) => refusal !== undefined);
+  if (tasks !== undefined) return refused === undefined ? tasks : [refused];
+  const step: Step = () => ({ text: refusal(phrase, message, known) });
+  return [{ form: "unknown", text: shorten(message, 120), step }];
 }
 
-/** Tries the phrase as it is, for messages that are only a greeting. */
-function parseWhole(phrase: string): readonly Task[] | undefined {
-  const task = parseOne(phrase.replace(/[\s.!?,]+$/, ""));
+function parseMessage(phrase: string, message: string, known: Known): readonly Task[] | undefined {
+  const whole = asOneStep(toPhrase(phrase));
+  const tasks = parseAll(whole, message, known) ?? parseWhole(phrase, message);
+  const mended = mendWords(toPhrase(phrase), knownWords);
+  if (tasks !== undefined || mended === toPhrase(phrase)) return tasks;
+  return parseAll(asOneStep(toPhrase(mended)), message, new Map());
+}
+
+/** A greeting is taken for politeness before a task, unless it is all there is. */
+function parseWhole(phrase: string, message: string): readonly Task[] | undefined {
+  const task = parseOne(phrase.replace(/[\s.!?,]+$/, ""), message);
   return task && [task];
 }
 
-function aboutOne(phrase: string): string {
+function asOneStep(phrase: string): string {
+  const { make, text = "" } = MAKE_AND_FILL.exec(phrase)?.groups ?? {};
+  if (make !== undefined) return `${make} with ${text} in it`;
   const { ref, rest = "" } = READ_FIRST.exec(phrase)?.groups ?? {};
   const about = rest.replace(/\b(?:it|this|that)\b/i, () => ref ?? "");
   return ref === undefined || about === rest ? phrase : toPhrase(about);
 }
 
-/** Returns two lines: what was understood, and what to try. */
-function refusal(
-  phrase: string,
-  said: string,
-  known: Map<string, readonly Task[] | undefined>,
-): string {
+/** Two lines: what was not understood, and what to try. */
+function refusal(phrase: string, message: string, known: Known): string {
   const whole = toPhrase(phrase);
+  const said = shorten(message, 56);
+  if (said === "") return refuse("I am the practice model: a fixed grammar, not an LLM.", HELP);
   for (const { index, 0: joiner } of joinersOf(whole).toReversed()) {
-    const first = parseAll(toPhrase(whole.slice(0, index)), known);
-    if (first === undefined) continue;
+    const first = parseAll(toPhrase(whole.slice(0, index)), message, known);
+    if (first === undefined || first.some((task) => task.refusal !== undefined)) continue;
     const [done, rest] = [whole.slice(0, index), whole.slice(index + joiner.length)];
-    return `I understand “${shorten(restore(done))}”, not “${shorten(restore(rest))}”, and did nothing.\n${hint}`;
+    const [left, right] = [done, rest].map((part) => shorten(restore(part), 18));
+    return refuse(`I understand “${left}”, not “${right}”, and did nothing.`, HELP);
   }
-  if (said === "") return hint;
-  const path = /(?<![\w./-])[\w./-]*\w\.[a-z]\w{0,4}(?![\w/])/i.exec(withoutQuotes(phrase))?.[0];
-  const about = path === undefined ? "" : ` I see the file ${path}, not what to do with it.`;
-  return `I do not understand “${said}”.${about}\n${hint}`;
+  const example = nearestExample(phrase);
+  const instead = example === undefined ? HELP : `The nearest that I can do: ${example}`;
+  return refuse(`I do not understand “${said}”.`, instead);
 }
 
-function shorten(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > 120 ? `${line.slice(0, 120)} …` : line;
-}
+const HELP = "A fixed grammar, not an LLM, reads you. Say “help” for all that it knows.";
 
 function joinersOf(phrase: string): RegExpExecArray[] {
   return [...phrase.matchAll(JOINER)].slice(0, MAX_JOINERS);
 }
 
 /**
- * Splits the phrase into as many steps as possible. `known` memoises, so that the time does not
- * double with each joining word.
+ * As many steps as the joining words allow, else one; a reading that can be done goes before one
+ * that is refused. `known` keeps the time from doubling with each joining word.
  */
-function parseAll(
-  phrase: string,
-  known: Map<string, readonly Task[] | undefined>,
-): readonly Task[] | undefined {
+function parseAll(phrase: string, message: string, known: Known): readonly Task[] | undefined {
   if (known.has(phrase)) return known.get(phrase);
-  let tasks: readonly Task[] | undefined;
+  const found: (readonly Task[])[] = [];
   for (const { index, 0: joiner } of joinersOf(phrase)) {
-    const first = parseOne(toPhrase(phrase.slice(0, index)));
-    const rest = first && parseAll(toPhrase(phrase.slice(index + joiner.length)), known);
-    tasks ??= rest && [first, ...rest];
+    const first = parseOne(toPhrase(phrase.slice(0, index)), message);
+    const rest = first && parseAll(toPhrase(phrase.slice(index + joiner.length)), message, known);
+    if (rest !== undefined) found.push([first, ...rest]);
   }
-  const one = parseOne(phrase);
-  tasks ??= one && [one];
+  const one = parseOne(phrase, message);
+  if (one !== undefined) found.push([one]);
+  const tasks =
+    found.find((each) => each.every((task) => task.refusal === undefined)) ?? found[0];
   known.set(phrase, tasks);
   return tasks;
 }
 
-function parseOne(phrase: string): Task | undefined {
+function parseOne(phrase: string, message: string): Task | undefined {
   const { place, rest } = PLACE_FIRST.exec(phrase)?.groups ?? {};
-  return parseForm(phrase) ?? (rest === undefined ? undefined : parseForm(`${rest} in ${place}`));
+  const task = parseForm(phrase, message);
+  return task ?? (rest === undefined ? undefined : parseForm(`${rest} in ${place}`, message));
 }
 
-function parseForm(phrase: string): Task | undefined {
+function parseForm(phrase: string, message: string): Task | undefined {
   const marked = markFiller(phrase);
   for (const { name, toStep, pattern } of readings) {
     const match = pattern.exec(marked);
@@ -117,7 +138,23 @@ function parseForm(phrase: string): Task | undefined {
       Object.entries(match.groups ?? {}).map(([key, part]) => [key, part && withoutMarks(part)]),
     );
     const refs = toRefs(parts["place"]);
-    if (refs !== undefined) return { form: name, text: restore(phrase), step: toStep(parts, refs) };
+    const isOwn = OWN.every((key) => isSaid(parts[key], message));
+    if (refs === undefined || !isOwn) continue;
+    const task = { form: name, text: restore(phrase) };
+    try {
+      return { ...task, step: toStep({ ...parts, message }, refs) };
+    } catch (error) {
+      if (!(error instanceof Setback)) throw error;
+      const { message: said } = error;
+      return { ...task, step: () => ({ text: said }), refusal: said };
+    }
   }
   return undefined;
+}
+
+/** Names and texts are as they were typed: neither a mended word nor a shortened one. */
+function isSaid(part: string | undefined, message: string): boolean {
+  if (part === undefined) return true;
+  const words = restore(part).split(/\s+/);
+  return words.every((word) => message.includes(word));
 }

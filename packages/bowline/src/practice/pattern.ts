@@ -1,9 +1,9 @@
 /** Compiles the notation of wordings to regular expressions. */
 
-/** Words without meaning, allowed between any two words of a wording. */
-const SMALL = "me|us|all|any|just|exactly|please";
+/** Words that change nothing: they may stand between any two words of a wording. */
+const SMALL = "me|us|all|any|just|exactly|please|pls";
 const FILLER = new RegExp(
-  `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|here|there|altogether|in total|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
+  `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|again|here|there|anywhere|somewhere|everywhere|altogether|overall|in total|in all(?! (?:the|of))|total|(?:in|of|across|through) (?:all|any|every|each|one)(?: of)?(?: the| my| our| these)? files?|(?:in|of|across|through) (?:the|my|our|these|all) (?:files|code|codebase|whole project)|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
   "gi",
 );
 /** Marks filler, so that patterns need not list it. A no-break space joins its words. */
@@ -32,7 +32,7 @@ export function toPattern(wording: string): RegExp {
   const source = ` ${wording}`
     .replaceAll(/<(\w+)(?::([^>]+))?>/g, (_, name: string, own = ".+?") => `(?<${name}>${own})`)
     .replaceAll(/ \[([^\]]+)\]/g, "(?: (?:$1))?")
-    .replaceAll(/(what|which|where|who) is\b/g, "$1(?: is| are|['’]s)")
+    .replaceAll(/(what|which|where|who) is\b/g, "$1(?: is| are)")
     .replaceAll(/ (?=(?:\(\?:)*\(\?<\w+>\.\+\?)/g, String.raw`${SMALL_GAP}\s`)
     .replaceAll(/ (?=(?:\(\?:)*\(\?<\w+>\.\+)/g, String.raw`\s`)
     .replaceAll(" ", String.raw`${GAP}\s${MARK}?`);

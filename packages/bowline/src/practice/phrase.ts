@@ -6,8 +6,19 @@ const PLANE = 0x100000;
 const PROTECTED = /[\u{100000}-\u{10FFFF}]/gu;
 const QUOTED = /`[^`]*`|"[^"]*"|“[^“”]*”|(?<!\w)'[^'\n]*'(?!\w)/g;
 const LEAD =
-  /^(?:(?:please|kindly|and|then|now|also|so|just|hey|hi|hello|bowline|(?:can|could|would|will) you|can i|i (?:want|need|would like|['’]d like) to know|i (?:want|need|would like) you to|do you know|let me know|help me(?: to)?|let['’]s|tell me|(?:show me|tell|check|find out|say|see)(?=\s+(?:what|which|how|where|who)\b))[,:!.]?\s+)+/i;
-const TRAIL = /(?:[\s,]+(?:please|thanks|thank you|for me)|(?<=[^\s.])[.?!…]+|\s+)+$/i;
+  /^(?:(?:please|pls|plz|kindly|and|then|now|also|so|well|just|hey|hi|hello|yo|ok|okay|thanks|hi there|hello there|hey there|good morning|quick question|bowline|(?:can|could|would|will) (?:you|u)|(?:can|could|may) i|would you (?:be so kind as to|be able to|like to)|is it possible to|i (?:just )?(?:want|need|would like|would love) to know|i (?:want|need|would like) you to|i (?:just )?(?:want|need|would like|would love) to(?: be able to)?(?=\s+(?:see|read|find|search|look|count|list|show|open|create|make|write|print|view|get|have a look))|do you know|let me know|i wonder|help me(?: to)?|let['’]?s|have a (?=look)|take a (?=look)|go and|tell me|(?:show me|tell|check|find out|say|see)(?=\s+(?:what|which|how|where|who)\b))[,:!.]?\s+)+/i;
+const TRAIL =
+  /(?:[\s,]+(?:please|pls|plz|thanks|thanks a lot|thank you|thank you very much|thx|ty|cheers|for me|if you can|will you|would you|can you)|(?<=[^\s.])[.?!…]+|\s+)+$/i;
+/** What is said in one word and is two. */
+const SHORT: readonly (readonly [RegExp, string])[] = [
+  [/\b(what|where|which|who|how|there)['’]s\b/gi, "$1 is"],
+  [/\b(what|where|who)s\b/gi, "$1 is"],
+  [/\b(what|where)['’]re\b/gi, "$1 are"],
+  [/\bi['’]?m\b/gi, "i am"],
+  [/\bi['’]?ve\b/gi, "i have"],
+  [/\bi['’]d\b/gi, "i would"],
+  [/^((?:\S+ ){0,3})(?:would|do) you mind (\w+)ing\b/i, "$1$2"],
+];
 
 export function protect(text: string): string {
   const shift = (unit: string): string => String.fromCodePoint(PLANE + unit.charCodeAt(0));
@@ -35,7 +46,8 @@ export function unquote(text: string): string {
 
 /** Removes polite words at both ends. */
 export function toPhrase(text: string): string {
-  return text.trim().replace(LEAD, "").replace(TRAIL, "");
+  const whole = SHORT.reduce((said, [word, words]) => said.replace(word, words), text.trim());
+  return whole.replace(LEAD, "").replace(TRAIL, "");
 }
 
 const NOISE =
@@ -50,7 +62,8 @@ const HERE =
 export function toRefs(text = "here"): string[] | undefined {
   const refs = text
     .split(/\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|(?:bigger|larger|smaller)\s+than)\s+/i)
-    .map((item) => (HERE.test(item) ? "." : item.replaceAll(NOISE, "")));
+    .map((item) => (HERE.test(item) ? "." : item.replaceAll(NOISE, "")))
+    .map((item) => (/^readme$/i.test(item) ? "README.md" : item));
   return refs.some((ref) => ref === "" || /\s/.test(ref))
     ? undefined
     : refs.map((ref) => toPath(unquote(ref)));
@@ -59,4 +72,9 @@ export function toRefs(text = "here"): string[] | undefined {
 /** Normalises a path: `./src/` and `src` are the same. */
 export function toPath(text: string): string {
   return text.replace(/^(?:\.\/)+(?=.)/, "").replace(/(?<=[^/])\/+$/, "");
+}
+
+/** The words of a text, in lower case, without names that hold a full stop or a slash. */
+export function toWords(text: string): string[] {
+  return text.toLowerCase().match(/(?<![\w./-])[a-z]{2,}(?![\w/-]|\.\w)/g) ?? [];
 }

@@ -1,8 +1,8 @@
 /** Steps that search for a text or a declaration. */
 import { isQuoted, restore, unquote } from "./phrase.ts";
 import { inspect, Setback } from "./step.ts";
-import type { Answer, Call, Seen, Step } from "./step.ts";
-import { bullets, enumerate, plural } from "./wording.ts";
+import type { Call, Seen, Step } from "./step.ts";
+import { bullets, enumerate, plural, refuse } from "./wording.ts";
 
 /** Words that need judgement to find: a search for the bare word would answer another question. */
 const JUDGED =
@@ -11,41 +11,65 @@ const ARTICLES = /^(?:(?:the|a|an|all|any|every|word|words|text|string|term|of|o
 const DECLARES =
   "function\\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|module|namespace";
 
-/** Reports where and how often a text occurs: a quoted text, or one word. */
-export function searchText(words: string, refs: readonly string[]): Step {
-  const bare = words.replace(ARTICLES, "");
-  if (!isQuoted(bare) && (/\s/.test(bare) || JUDGED.test(bare))) return () => askForQuotes(bare);
-  const pattern = toMark(bare) ?? unquote(bare);
+/**
+ * Where a text occurs and how often: one in quotes, one word, or what was said to be the text. A
+ * word in lower case without quotes is found in upper case, too.
+ */
+export function searchText(words: string, refs: readonly string[], isLiteral = false): Step {
+  const bare = isLiteral ? words : words.replace(ARTICLES, "");
+  if (!isLiteral && !isQuoted(bare) && (/\s/.test(bare) || JUDGED.test(bare)))
+    throw askForQuotes(bare);
+  const mark = toMark(bare);
+  const pattern = mark ?? unquote(bare);
+  const ignoreCase = mark === undefined && !isQuoted(bare) && pattern === pattern.toLowerCase();
+  const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
   const toCall = (path: string): Call => ({
     name: "grep",
-    arguments: { pattern, literal: true, path, limit: 10_000 },
+    arguments: { pattern, literal: true, ...(ignoreCase && { ignoreCase }), path, limit: 10_000 },
   });
   return inspect(refs, toCall, (seen) => {
     const hits = toHits(seen);
     const where = `in ${enumerate(seen.map(({ path }) => path))}`;
     if (hits.length === 0)
-      return { text: `\`${pattern}\` does not occur ${where}, spelled just so.`, value: "0" };
+      return {
+        text: `\`${pattern}\` does not occur ${where}${ignoreCase ? "" : ", spelled just so"}.`,
+        value: "0",
+      };
     const paths = [...new Set(hits.map(({ path }) => path))];
     const times = hits.reduce(
-      (sum, { body }) => sum + Math.max(1, body.split(pattern).length - 1),
+      (sum, { body }) => sum + Math.max(1, fold(body).split(pattern).length - 1),
       0,
     );
     const least = seen.some(({ text }) => /^\[\d+ of .*\]$/m.test(text)) ? "at least " : "";
     const places = `on ${plural(hits.length, "line")} of ${plural(paths.length, "file")}`;
-    const text = `\`${pattern}\` occurs ${least}${plural(times, "time")} ${where}: ${places}.\n\n${show(hits)}`;
+    const isMixed = hits.some(({ body }) => !body.includes(pattern));
+    const cases = isMixed ? ", capital letters or not" : "";
+    const text = `\`${pattern}\` occurs ${least}${plural(times, "time")} ${where}${cases}: ${places}.\n\n${show(hits)}`;
     return { text, paths, value: `${times}` };
   });
 }
 
 /** Maps "todos" to the mark TODO. */
 function toMark(word: string): string | undefined {
-  return /^(todo|fixme)s?$/i.exec(word)?.[1]?.toUpperCase();
+  return /^(todo|fixme|hack|xxx)s?$/i.exec(word)?.[1]?.toUpperCase();
 }
 
-function askForQuotes(words: string): Answer {
-  const text = restore(words);
+/** A word in lower case may be a text or a part of a file's name: which one is not guessed. */
+export function findSomething(word: string, refs: readonly string[]): Step {
+  const isText = isQuoted(word) || /[A-Z]/.test(word) || toMark(word) !== undefined;
+  if (isText || JUDGED.test(word)) return searchText(word, refs);
   throw new Setback(
-    `I search for a text, and judge nothing. If “${text}” is the text, put it in quotes: search for "${text}".`,
+    refuse(`“${word}” may be a text or a part of a file's name.`, `Say: search for ${word}, or: find *${word}*`),
+  );
+}
+
+function askForQuotes(words: string): Setback {
+  const text = restore(words);
+  return new Setback(
+    refuse(
+      "I search for a text, and judge nothing.",
+      `If that is the text, put it in quotes: search for "${text}"`,
+    ),
   );
 }
 

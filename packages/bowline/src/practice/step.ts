@@ -119,16 +119,19 @@ export function resolve({ paths = [] }: Subject, refs: readonly string[]): strin
   return all;
 }
 
-/** Returns the text as it is. For "it" and "the result", returns the value of the previous step. */
+const NAMES = /^(?:its|the|their) (?:file)?names?$/i;
+const FOUND =
+  /^(?:it|this|that|them|(?:the|this|that) (?:result|answer|output|list|number|count|total|sum))$/i;
+
+/** Says whether words stand for what the step before found. */
+export function isReference(text: string): boolean {
+  return NAMES.test(text) || FOUND.test(text);
+}
+
+/** A text as it stands, or for "it" and "the result" what the step before found. */
 export function resolveText({ paths, value }: Subject, text: string): string {
-  if (/^(?:its|the|their) (?:file)?names?$/i.test(text) && paths !== undefined)
-    return paths.join("\n");
-  if (
-    !/^(?:it|this|that|them|(?:the|this|that) (?:result|answer|output|list|number|count|total|sum))$/i.test(
-      text,
-    )
-  )
-    return unquote(text);
+  if (NAMES.test(text) && paths !== undefined) return paths.join("\n");
+  if (!FOUND.test(text)) return unquote(text);
   if (value === undefined)
     throw new Setback(`I do not know what “${text}” is; no step before this one left a text.`);
   return value;

@@ -1,30 +1,42 @@
 /** Synonyms and fragments shared by several wordings, in the notation of `toPattern`. */
 
-export const SHOW: string = "(show|read|print|display|cat|open|view|output|give|see|let me see)";
-export const IN: string = "(in|inside|within|under|from|of)";
-export const FILES: string = String.raw`[<sort:\*?(?:\.\w+)+|markdown|typescript|javascript|python|json|text>] files?`;
+export const SHOW: string =
+  "(show|read|read out|print|print out|display|cat|open|open up|view|output|dump|type|give|get|see|look at|look into|let me see|let me read)";
+export const IN: string = "(in|inside|within|under|from|of|on)";
+/** Kinds of files, by the extension that they have. */
+const SORTS: Readonly<Record<string, string>> = {
+  markdown: ".md",
+  typescript: ".ts",
+  javascript: ".js",
+  python: ".py",
+  rust: ".rs",
+  ruby: ".rb",
+  text: ".txt",
+  plaintext: ".txt",
+  "plain text": ".txt",
+  yaml: ".y*ml",
+};
+/** Extensions that are a kind without their full stop, too: "js files". */
+const EXTENSIONS =
+  "js|jsx|ts|tsx|mjs|cjs|mts|cts|md|mdx|txt|json|jsonl|csv|py|go|rs|rb|java|php|c|h|cpp|cs|sh|sql|html|htm|css|xml|yml|toml|ini|log|svg|png|jpg|jpeg|gif|pdf";
+export const FILES: string = String.raw`[<sort:\*?(?:\.\w+)+|${Object.keys(SORTS).join("|")}|${EXTENSIONS}>] files?`;
 export const FOLDERS: string = "(folders?|subfolders?|directories|subdirectories|directory)";
 /** Two names given at once, as for a copy. */
 export const WORD: string = String.raw`\S+`;
 export const FILE_NAME: string = String.raw`\S*\.\w+`;
+const QUOTED = String.raw`[\uD800-\uDFFF]+`;
+/** What can only be a file: a name with an extension or in quotes, and the readme. */
+export const FILE: string = `(?:the |my )?(?:file )?(?:${FILE_NAME}|${QUOTED}|readme|it)`;
 export const ORDINAL: string = "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
 export const NUMBER: string = String.raw`\d+|one|two|three|four|five|six|seven|eight|nine|ten`;
 export const COUNT: string =
-  "(how many|count|count number of|(what is|show|print|give|find|get|i need) [total] number of)";
+  "(how many|count|count up|(?:(?:count|what is|show|print|give|find|get|i need|i want) )?(?:total )?(?:number|count|amount) of)";
 export const CHANGED: string = "(changed|modified|edited|updated|touched|saved|written)";
 
 const ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split(
   " ",
 );
 const NUMBERS = "zero one two three four five six seven eight nine ten".split(" ");
-const SORTS: Readonly<Record<string, string>> = {
-  markdown: ".md",
-  typescript: ".ts",
-  javascript: ".js",
-  python: ".py",
-  json: ".json",
-  text: ".txt",
-};
 
 export function toNumber(word: string): number {
   const known = [NUMBERS, ORDINALS].map((words) => words.indexOf(word.toLowerCase()));
@@ -33,5 +45,7 @@ export function toNumber(word: string): number {
 
 /** Returns the extension of a kind of file, such as .md for markdown files. */
 export function toSort(word: string | undefined): string | undefined {
-  return word === undefined ? undefined : (SORTS[word.toLowerCase()] ?? word);
+  const sort = word?.toLowerCase();
+  if (sort === undefined || /^[.*]/.test(sort)) return word;
+  return SORTS[sort] ?? `.${sort}`;
 }

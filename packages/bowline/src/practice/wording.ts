@@ -22,3 +22,16 @@ export function fence(text: string): string {
   const ticks = "`".repeat(Math.max(2, ...inside) + 1);
   return `${ticks}\n${text.replace(/\n$/, "")}\n${ticks}`;
 }
+
+const COLUMNS = 80;
+
+/** A refusal: why, and what to say instead, on a line each that any terminal shows whole. */
+export function refuse(why: string, instead: string): string {
+  return [why, instead].map((line) => shorten(line, COLUMNS)).join("\n");
+}
+
+/** On one line, and no longer than so many characters. */
+export function shorten(text: string, most: number): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 2).trimEnd()} …` : line;
+}

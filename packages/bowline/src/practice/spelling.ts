@@ -1,0 +1,30 @@
+/** Small slips of the keyboard in the words that the grammar knows. */
+import { withoutQuotes } from "./phrase.ts";
+
+/** Shorter words are too near to each other to be told apart by one letter. */
+const SHORTEST = 4;
+
+/**
+ * Replaces each unknown word that is one letter, or one swapped pair, from just one of the known
+ * words. Names with a full stop or a slash, and quoted texts, stay; so does what is near to two.
+ */
+export function mendWords(phrase: string, known: ReadonlySet<string>): string {
+  const words = [...known].filter((word) => word.length >= SHORTEST);
+  return phrase.replaceAll(/(?<![^\s])[a-z]{3,}(?=[\s,!?]|$)/gi, (word) => {
+    const typed = word.toLowerCase();
+    if (known.has(typed) || withoutQuotes(word) !== word) return word;
+    const [near, ...others] = words.filter((each) => isSlip(typed, each));
+    return near === undefined || others.length > 0 ? word : near;
+  });
+}
+
+function isSlip(typed: string, word: string): boolean {
+  if (Math.abs(typed.length - word.length) > 1) return false;
+  let at = 0;
+  while (at < word.length && typed[at] === word[at]) at++;
+  const [restTyped, rest] = [typed.slice(at), word.slice(at)];
+  if (typed.length < word.length) return restTyped === rest.slice(1);
+  if (typed.length > word.length) return restTyped.slice(1) === rest;
+  const isSwap = restTyped[0] === rest[1] && restTyped[1] === rest[0];
+  return restTyped.slice(1) === rest.slice(1) || (isSwap && restTyped.slice(2) === rest.slice(2));
+}
