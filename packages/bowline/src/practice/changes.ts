@@ -105,10 +105,8 @@ export function makeFolder(refs: readonly string[]): Step {
 }
 
 export function refuseDelete(refs: readonly string[]): Step {
-  return (subject) => {
-    const names = resolve(subject, refs).map(quoteForShell).join(" ");
-    throw new Setback(`I delete nothing by myself. If you mean it, say: run \`rm ${names}\``);
-  };
+  const names = refs.map(quoteForShell).join(" ");
+  throw new Setback(`I delete nothing by myself. If you mean it, say: run \`rm ${names}\``);
 }
 
 function* change(name: "write" | "edit", args: Call["arguments"]): Play<Answer> {

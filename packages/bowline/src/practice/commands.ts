@@ -10,9 +10,9 @@ const ENGLISH =
   /(?:^|\s)(?:the|a|an|my|our|your|this|that|these|those|all|some|it|them|and|then|again|until|please)(?=\s|$)/i;
 
 export function runCommand(words: string): Step {
+  if (!isQuoted(words) && (restore(words).includes("`") || ENGLISH.test(words)))
+    throw new Setback("Please put all of the command in backticks: run `npm test`");
   return function* (): Play<Answer> {
-    if (!isQuoted(words) && (restore(words).includes("`") || ENGLISH.test(words)))
-      throw new Setback("Please put all of the command in backticks: run `npm test`");
     const command = unquote(words);
     const output = yield* capture(command, `\`${command}\` failed`);
     return { text: `\`${command}\` printed:\n\n${fence(output)}`, value: output };

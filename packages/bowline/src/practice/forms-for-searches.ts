@@ -13,7 +13,7 @@ const MENTION =
 const OCCUR =
   "(used|mentioned|called|imported|occur|occurs|appear|appears|written|found|stand|come up|show up)";
 const SEARCH =
-  "(search|search through|grep|grep -r|grep -rn|grep -n|look|look through|scan|check|hunt|i am looking|i am searching|do search)";
+  "(search through|search|grep|look through|look|scan|check|hunt|i am looking|i am searching|do search)";
 const MARKER = "todos?|fixmes?|hacks?|xxx";
 const ANYTHING = "[anything|something|much]";
 const LISTED = "(find|list|show|give|get|name|print|see)";
@@ -41,6 +41,7 @@ export const searchForms: Readonly<Record<string, Form>> = {
   "search text": {
     example: 'search for "TODO" in src',
     wordings: [
+      String.raw`grep [-r|-n|-rn|-i] <text:${WORD}> <place:[\w./-]+>`,
       `${SEARCH} [in] <place:${FILE}> for ${TEXT}`,
       `${SEARCH} [this|our|my] (folder|project|repo|directory|files) for ${TEXT}`,
       String.raw`(search|scan|check|grep|look) [in|through] <place:[\w./-]+> [folder|directory] for ${TEXT}`,
@@ -50,7 +51,6 @@ export const searchForms: Readonly<Record<string, Form>> = {
       `${SEARCH} [for|up] ${TEXT} in <place>`,
       `find ${TEXT} in <place>`,
       `${SEARCH} [for|up] ${TEXT}`,
-      String.raw`(grep|grep -r|grep -rn|grep -n) <text:${WORD}> <place:[\w./-]+>`,
       `(which|what) files? ${WHERE} ${MENTION} ${TEXT} [in (it|them)]`,
       `(which|what) [of] files? ${WHERE} ${MENTION} ${TEXT}`,
       `${LISTED} files? ${WHERE} (that|which) ${MENTION} ${TEXT} [in (it|them)]`,

@@ -1,6 +1,6 @@
 /** The words of the grammar, and the form that shares most of them with a sentence. */
 import { forms } from "./forms.ts";
-import { toWords, withoutQuotes } from "./phrase.ts";
+import { toPhrase, toWords, withoutQuotes } from "./phrase.ts";
 
 /** Words in so many forms say nothing of what was meant. */
 const COMMON = 3;
@@ -18,7 +18,7 @@ export const knownWords: ReadonlySet<string> = new Set(
 
 /** The example of the form with most of the rarer words, if there is one with any. */
 export function nearestExample(phrase: string): string | undefined {
-  const said = new Set(toWords(withoutQuotes(phrase)));
+  const said = new Set(toWords(withoutQuotes(toPhrase(phrase))));
   const rare = [...said].filter((word) => {
     const count = wordsOfForms.filter(({ words }) => words.has(word)).length;
     return count > 0 && count <= COMMON;

@@ -92,7 +92,8 @@ function refusal(phrase: string, message: string, known: Known): string {
     const [left, right] = [done, rest].map((part) => shorten(restore(part), 18));
     return refuse(`I understand “${left}”, not “${right}”, and did nothing.`, HELP);
   }
-  const example = nearestExample(phrase);
+  const path = /(?<![\w./-])[\w./-]*\w\.[a-z]\w{0,4}(?![\w/])/i.exec(withoutQuotes(phrase))?.[0];
+  const example = path === undefined ? nearestExample(phrase) : `show ${path}`;
   const instead = example === undefined ? HELP : `The nearest that I can do: ${example}`;
   return refuse(`I do not understand “${said}”.`, instead);
 }

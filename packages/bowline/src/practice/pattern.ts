@@ -3,23 +3,29 @@
 /** Words that change nothing: they may stand between any two words of a wording. */
 const SMALL = "me|us|all|any|just|exactly|please|pls";
 const FILLER = new RegExp(
-  `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|again|here|there|anywhere|somewhere|everywhere|altogether|overall|in total|in all(?! (?:the|of))|total|(?:in|of|across|through) (?:all|any|every|each|one)(?: of)?(?: the| my| our| these)? files?|(?:in|of|across|through) (?:the|my|our|these|all) (?:files|code|codebase|whole project)|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
+  `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|again|here|there|anywhere|somewhere|everywhere|altogether|overall|in total|in all(?! (?:the|of|my|our|files?))|total|(?:in|of|across|through) (?:all|any|every|each|one)(?: of)?(?: the| my| our| these)? files?|(?:in|of|across|through) (?:the|my|our|these|all) (?:files|code|codebase|whole project)|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
   "gi",
 );
-/** Marks filler, so that patterns need not list it. A no-break space joins its words. */
+/** What may as well be a place: "what is in this folder?" */
+const PLACE = /(?:here|folder|directory|project|repo|repository)$/i;
+/**
+ * Stands before filler, so that patterns need not list it. A no-break space joins the words of a
+ * place, which a pattern can part; those of other filler stay together.
+ */
 const MARK = "\uE000";
 const JOINT = "\u00A0";
+const BOND = "\uE001";
 const GAP = String.raw`(?:\x20${MARK}[^\x20]+(?=\x20|$))*`;
 const SMALL_GAP = String.raw`(?:\x20${MARK}(?:${SMALL})(?=\x20|$))*`;
 
 /** Prepares a phrase for the patterns: marks filler and puts a space before every word. */
 export function markFiller(phrase: string): string {
   const spaced = ` ${withoutMarks(phrase)}`.replaceAll(/\s+/g, " ");
-  return spaced.replace(FILLER, (words) => MARK + words.replaceAll(" ", JOINT));
+  return spaced.replace(FILLER, (words) => MARK + words.replaceAll(" ", PLACE.test(words) ? JOINT : BOND));
 }
 
 export function withoutMarks(text: string): string {
-  return text.replaceAll(MARK, "").replaceAll(JOINT, " ");
+  return text.replaceAll(MARK, "").replaceAll(/[\u00A0\uE001]/g, " ");
 }
 
 /**

@@ -7,6 +7,8 @@ import { bullets, enumerate, plural, refuse } from "./wording.ts";
 /** Words that need judgement to find: a search for the bare word would answer another question. */
 const JUDGED =
   /^(?:bugs?|errors?|mistakes?|typos?|problems?|issues?|duplicates?|functions?|class(?:es)?|methods?|variables?|comments?|tests?|dependenc(?:y|ies)|imports?|secrets?)$/i;
+/** Where the text ends and where to search begins is not plain. */
+const PLACED = /\s(?:in|inside|within|under|from|of|on|and|or|not|except)\s/i;
 const ARTICLES = /^(?:(?:the|a|an|all|any|every|word|words|text|string|term|of|occurrences?)\s+)+/i;
 const DECLARES =
   "function\\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|module|namespace";
@@ -17,8 +19,8 @@ const DECLARES =
  */
 export function searchText(words: string, refs: readonly string[], isLiteral = false): Step {
   const bare = isLiteral ? words : words.replace(ARTICLES, "");
-  if (!isLiteral && !isQuoted(bare) && (/\s/.test(bare) || JUDGED.test(bare)))
-    throw askForQuotes(bare);
+  const isUnclear = isLiteral ? PLACED.test(bare) : /\s/.test(bare) || JUDGED.test(bare);
+  if (!isQuoted(bare) && isUnclear) throw askForQuotes(bare);
   const mark = toMark(bare);
   const pattern = mark ?? unquote(bare);
   const ignoreCase = mark === undefined && !isQuoted(bare) && pattern === pattern.toLowerCase();

@@ -13,11 +13,19 @@ export function mendWords(phrase: string, known: ReadonlySet<string>): string {
   return phrase.replaceAll(/(?<![^\s])[a-z]{3,}(?=[\s,!?]|$)/gi, (word) => {
     const typed = word.toLowerCase();
     if (known.has(typed) || withoutQuotes(word) !== word) return word;
-    const [near, ...others] = words.filter((each) => isSlip(typed, each));
+    const slips = words.filter((each) => isSlip(typed, each));
+    // A letter left out, doubled or swapped is likelier than another one in its place.
+    const likely = slips.filter((each) => each.length !== typed.length || isSwap(typed, each));
+    const [near, ...others] = likely.length > 0 ? likely : slips;
     return near === undefined || others.length > 0 ? word : near;
   });
 }
 
+function isSwap(typed: string, word: string): boolean {
+  return [...typed].toSorted().join("") === [...word].toSorted().join("");
+}
+
+/** One letter more, less or other, or two neighbours swapped. */
 function isSlip(typed: string, word: string): boolean {
   if (Math.abs(typed.length - word.length) > 1) return false;
   let at = 0;
@@ -25,6 +33,6 @@ function isSlip(typed: string, word: string): boolean {
   const [restTyped, rest] = [typed.slice(at), word.slice(at)];
   if (typed.length < word.length) return restTyped === rest.slice(1);
   if (typed.length > word.length) return restTyped.slice(1) === rest;
-  const isSwap = restTyped[0] === rest[1] && restTyped[1] === rest[0];
-  return restTyped.slice(1) === rest.slice(1) || (isSwap && restTyped.slice(2) === rest.slice(2));
+  const [a = "", b = ""] = restTyped;
+  return restTyped.slice(1) === rest.slice(1) || b + a + restTyped.slice(2) === rest;
 }

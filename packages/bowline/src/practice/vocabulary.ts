@@ -1,7 +1,7 @@
 /** Synonyms and fragments shared by several wordings, in the notation of `toPattern`. */
 
 export const SHOW: string =
-  "(show|read|read out|print|print out|display|cat|open|open up|view|output|dump|type|give|get|see|look at|look into|let me see|let me read)";
+  "(show|read out|read|print out|print|display|cat|open up|open|view|output|dump|type|give|get|see|look at|look into|let me see|let me read)";
 export const IN: string = "(in|inside|within|under|from|of|on)";
 /** Kinds of files, by the extension that they have. */
 const SORTS: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ export const FILE: string = `(?:the |my )?(?:file )?(?:${FILE_NAME}|${QUOTED}|re
 export const ORDINAL: string = "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
 export const NUMBER: string = String.raw`\d+|one|two|three|four|five|six|seven|eight|nine|ten`;
 export const COUNT: string =
-  "(how many|count|count up|(?:(?:count|what is|show|print|give|find|get|i need|i want) )?(?:total )?(?:number|count|amount) of)";
+  "(how many|count up|count|(?:(?:count|what is|show|print|give|find|get|i need|i want) )?(?:total )?(?:number|count|amount) of)";
 export const CHANGED: string = "(changed|modified|edited|updated|touched|saved|written)";
 
 const ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split(

@@ -210,8 +210,8 @@ describe("everyday questions", () => {
     const cases: Record<string, RegExp> = {
       "find bugs in src/price.ts": /^I search for a text, and judge nothing/,
       "Write a poem about cats to poem.txt":
-        /^I write nothing of my own\. If “a poem about cats” is/,
-      "Make a file todo.md that says buy milk and list the files": /^I write nothing of my own/,
+        /^I write nothing of my own\.\nIf this is the text itself, put it in quotes: "a poem about cats"$/,
+      "Make a file todo.md that says buy milk and list the files": /^I write no text of my own/,
       "change version to 2.0.0 in config.json": /^Put both texts in quotes/,
       "Add tests to src/price.ts": /^I write nothing of my own/,
       "Replace the title with something better in README.md": /^Put both texts in quotes/,

@@ -102,7 +102,9 @@ describe("the task forms", () => {
     const cases: Record<string, RegExp> = {
       "tell me a joke": /^I do not understand “tell me a joke”\.\n/,
       "zzz and help": /^I do not understand “zzz and help”\.\n/,
-      "fix the bug in src/tie.ts": /^I do not understand .* I see the file src\/tie.ts, not what/,
+      "fix the bug in src/tie.ts": /^I do not understand .*\n.* show src\/tie.ts$/,
+      "translate nowhere.md": /^I do not understand .*\n.* show nowhere.md$/,
+      "count the empty lines": /^I do not understand .*\n.* how many lines does README.md have\?$/,
       "read notes.txt and translate it":
         /^I understand “read notes.txt”, not “translate it”, and did/,
       ["x ".repeat(600)]: /^I do not understand “x x .* …”\.\n/,
@@ -111,11 +113,13 @@ describe("the task forms", () => {
       const talk = open();
       const text = talk.say(wording);
       assert.match(text, lead);
-      assert.match(text, /^[^\n]+\n[^\n]*not an LLM.*help.*ANTHROPIC_API_KEY[^\n]*$/);
+      assert.match(text, /^[^\n]{1,80}\n(?:[^\n]*not an LLM.*help|The nearest that I can do)[^\n]*$/);
+      assert.ok(text.split("\n").every((line) => line.length <= 80));
+      assert.doesNotMatch(text, /API_KEY/);
       assert.equal(talk.turns.length, 0);
     }
     for (const wording of ["hello!", "Hi there", "Who are you?", "", "  "])
-      assert.match(open().say(wording), /^I am the practice model[^\n]*not an LLM[^\n]*$/, wording);
+      assert.match(open().say(wording), /^I am the practice model[^\n]*not an LLM\.\n.*“help”/, wording);
   });
 
   it("match the list in docs/practice.md", () => {
@@ -280,7 +284,7 @@ describe("search and count", () => {
       "- src/deep/plain.ts:2: ",
     );
     answers(["search for Splices"], "of 1 file", "- src/deep/tool.py:1:");
-    answers(["search for omega"], "`omega` does not occur in this folder, spelled just so.");
+    answers(["search for omega"], "`omega` does not occur in this folder.");
   });
 
   it("searches for the literal text", () => {

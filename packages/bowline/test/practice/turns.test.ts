@@ -59,7 +59,7 @@ describe("a task of several steps", () => {
       talk.turns.map((calls) => calls.length),
       [1, 3],
     );
-    assert.match(talk.say("write x to them"), /one file at a time/);
+    assert.match(talk.say('write "x" to them'), /one file at a time/);
   });
 
   it("passes values to later steps: numbers to calculations, texts to files", () => {
@@ -102,11 +102,11 @@ describe("a task of several steps", () => {
 
   it("stops at the step that fails, and names the steps not done", () => {
     const text = open().say(
-      "read notes.txt, then read nope.txt and then write done to log.txt; list the files",
+      'read notes.txt, then read nope.txt and then write "done" to log.txt; list the files',
     );
     assert.match(text, /alpha\nbeta/);
     assert.match(text, /I could not read nope.txt: No such file: nope.txt\./);
-    assert.match(text, /So I did not do this: “write done to log.txt” and “list the files”\.$/);
+    assert.match(text, /So I did not do this: “write "done" to log.txt” and “list the files”\.$/);
   });
 });
 
