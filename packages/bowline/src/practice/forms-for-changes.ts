@@ -15,9 +15,10 @@ import { FILE_NAME, WORD } from "./vocabulary.ts";
 const NEW = "[new] [small|short|little] [empty] [text|markdown|plain text]";
 const CALLED = "[called|named|with name]";
 const WITH =
-  "(with|containing|that says|which says|saying|that contains|which contains|that reads|reading|having|that has|to say|and have it say) [text|content|contents|line|words?|phrase|sentence|message|body] [saying|of|:]";
+  "(with|containing|that says|which says|saying|that contains|which contains|that reads|reading|having|that has|to say|and have it say) [text|content|contents|line|words?|phrase|sentence|message|body] [saying|:]";
 /** "I want" and the like make a file only together with its name and its text. */
-const CREATE = "(create|make|write|add|start|generate|do|save|i want|i need|i would like|i would like to have|i want to have|i would like you to create|give|touch)";
+const CREATE =
+  "(create|make|write|add|start|generate|do|save|i want|i need|i would like|i would like to have|i want to have|i would like you to create|give|touch)";
 const IN_IT = "(in|inside|into|within|to) (it|there|that file|this file|file)";
 
 export const changeForms: Readonly<Record<string, Form>> = {

@@ -34,7 +34,7 @@ export const fileForms: Readonly<Record<string, Form>> = {
     wordings: [
       `(which|what) ${FILES} ${WHERE} (is|are|has) ${BIG} [one|size] ${BY}`,
       `(which|what) ${FILES} (is|are) ${BIG} [one] ${WHERE}`,
-      `[what is|which is|which one is|show|find|list|get|give|name|print] [<n:${NUMBER}>] ${BIG} ${FILES} ${BY} ${WHERE}`,
+      `[what is|which is|which one is|show|find|list|get|give|name|print] [top] [<n:${NUMBER}>] ${BIG} ${FILES} ${BY} ${WHERE}`,
       `[what is|which is|show|find|get|give|name] ${BIG} ${FILES} ${WHERE} ${BY}`,
       `what ${BIG} ${FILES} ${WHERE} is`,
       `(which|what) ${FILES} ${WHERE} (has|have|contains|uses|takes|takes up|takes most) ${MOST}`,

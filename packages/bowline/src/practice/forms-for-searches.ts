@@ -1,7 +1,7 @@
 /** Questions about where a text or a name is, and how often. */
 import type { Form } from "./form.ts";
 import { findDefinition, findSomething, searchText } from "./searches.ts";
-import { FILE, IN, WORD } from "./vocabulary.ts";
+import { FILE, FILES, IN, toSort, WORD } from "./vocabulary.ts";
 
 const WHERE = `[${IN} <place>]`;
 /** Several words without quotes are a text only if a noun says so. */
@@ -10,12 +10,16 @@ const TEXT =
 const KIND = "[function|class|type|interface|method|variable|constant|const|enum]";
 const MENTION =
   "(mentions?|contains?|uses?|includes?|imports?|calls?|says?|talks? about|refers? to|speaks? of|has|have)";
+/** Without "have", which asks for the length of what follows. */
+const SAY = "(mentions?|contains?|includes?|says?|imports?)";
 const OCCUR =
   "(used|mentioned|called|imported|occur|occurs|appear|appears|written|found|stand|come up|show up)";
 const SEARCH =
   "(search through|search|grep|look through|look|scan|check|hunt|i am looking|i am searching|do search)";
 const MARKER = "todos?|fixmes?|hacks?|xxx";
-const ANYTHING = "[anything|something|much]";
+const ANYTHING = "[anything|something|much|lines?|mention|word]";
+/** At the end of a wording that names no other place. */
+const KINDS = `in ${FILES}`;
 const LISTED = "(find|list|show|give|get|name|print|see)";
 
 export const searchForms: Readonly<Record<string, Form>> = {
@@ -32,11 +36,14 @@ export const searchForms: Readonly<Record<string, Form>> = {
   "count occurrences": {
     example: 'how often does "agent" occur in README.md?',
     wordings: [
+      `how many ${FILES} ${WHERE} ${SAY} ${TEXT}`,
+      `how many lines ${WHERE} ${SAY} ${TEXT}`,
       `how (often|many times) (does|do|is|are) ${TEXT} (occur|appear|used|mentioned|come up) [in <place>]`,
       `(how many|count) (times|occurrences of) ${TEXT} [are] (in|occurs in|appears in) <place>`,
       `(how many|count) <text:${MARKER}> [are|do] [we|you|i] [have|left] [in <place>]`,
     ],
-    toStep: ({ text = "", noun }, refs) => searchText(text, refs, noun !== undefined),
+    toStep: ({ text = "", noun, sort }, refs) =>
+      searchText(text, refs, { isLiteral: noun !== undefined, sort: toSort(sort) }),
   },
   "search text": {
     example: 'search for "TODO" in src',
@@ -48,13 +55,15 @@ export const searchForms: Readonly<Record<string, Form>> = {
       `in (which|what) files? is ${TEXT} [${OCCUR}]`,
       `in (which|what) files? (does|do|can i find|can i see) ${TEXT} [${OCCUR}]`,
       `${SEARCH} [for|up] [all|every|each] (lines?|places?|files?) (with|containing|mentioning|that mention|that mentions|that contain|that contains|which contain|which contains|that say|that says) ${TEXT} [in <place>]`,
+      `(${SEARCH}|find) [for|up] ${TEXT} ${KINDS}`,
+      `${SEARCH} [in|through] ${FILES} ${WHERE} for ${TEXT}`,
       `${SEARCH} [for|up] ${TEXT} in <place>`,
       `find ${TEXT} in <place>`,
       `${SEARCH} [for|up] ${TEXT}`,
-      `(which|what) files? ${WHERE} ${MENTION} ${TEXT} [in (it|them)]`,
-      `(which|what) [of] files? ${WHERE} ${MENTION} ${TEXT}`,
-      `${LISTED} files? ${WHERE} (that|which) ${MENTION} ${TEXT} [in (it|them)]`,
-      `${LISTED} files? ${WHERE} (containing|mentioning|with|using) ${TEXT} [in (it|them)]`,
+      `(which|what|which of) ${FILES} ${WHERE} ${MENTION} ${TEXT} (in|inside) (it|them)`,
+      `(which|what|which of) ${FILES} ${WHERE} ${MENTION} ${TEXT}`,
+      `${LISTED} ${FILES} ${WHERE} (that|which) ${MENTION} ${TEXT} [in (it|them)]`,
+      `${LISTED} ${FILES} ${WHERE} (containing|mentioning|with|using) ${TEXT} [in (it|them)]`,
       `[${LISTED}] [all|every|each] lines? in <place> (that|which) ${MENTION} ${TEXT}`,
       `[${LISTED}] [all|every|each] lines? in <place> (with|containing|mentioning) ${TEXT}`,
       `${LISTED} [all|every|each] lines? (with|containing|mentioning|that mention|that mentions|that contain|that contains) ${TEXT} [in <place>]`,
@@ -73,6 +82,7 @@ export const searchForms: Readonly<Record<string, Form>> = {
       `what does <place:${FILE}> (say|tell|mention) (about|of|on) ${TEXT}`,
       `(does|do|did) (anything|any file|something|any|any files|anyone) [files?] (contain|mention|include|use|say|talk about) [anything about] ${TEXT} [in <place>]`,
       `(where is|where does|where do) ${TEXT} ${OCCUR} [in <place>]`,
+      `where ${TEXT} [is|are] ${OCCUR} [in <place>]`,
       `(where is|where does|where do) [word] ${KIND} <text:${WORD}> ${OCCUR} [in <place>]`,
       `where (do|does|did) (we|i|it|they|you) (use|call|mention|import|say|write|have) ${TEXT} [in <place>]`,
       `where (does it|do they|do files) (say|mention|talk about) ${TEXT} [in <place>]`,
@@ -86,9 +96,12 @@ export const searchForms: Readonly<Record<string, Form>> = {
       `any <text:${MARKER}> [left|here] [in <place>]`,
       `(find|where is|locate|where can i find|where do i find) [all|every|any] [occurrences? of] ${KIND} <something:${WORD}>`,
     ],
-    toStep: ({ text, literal, something, noun }, refs) =>
+    toStep: ({ text, literal, something, noun, sort }, refs) =>
       something === undefined
-        ? searchText(text ?? literal ?? "", refs, (noun ?? literal) !== undefined)
+        ? searchText(text ?? literal ?? "", refs, {
+            isLiteral: (noun ?? literal) !== undefined,
+            sort: toSort(sort),
+          })
         : findSomething(something, refs),
   },
 };

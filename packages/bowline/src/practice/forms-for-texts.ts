@@ -84,6 +84,7 @@ const SIDE_LINES = 10;
 function toRange({ end = "", side = "", n, from, to = from }: Parts): Range {
   const part = end || side;
   const count = n === undefined ? (end === "" ? SIDE_LINES : 1) : toNumber(n);
-  if (part !== "") return /last|bottom|tail|end|final/i.test(part) ? { last: count } : { to: count };
+  if (part !== "")
+    return /last|bottom|tail|end|final/i.test(part) ? { last: count } : { to: count };
   return from === undefined ? {} : { from: toNumber(from), to: toNumber(to ?? from) };
 }

@@ -2,13 +2,17 @@
 import { forms } from "./forms.ts";
 import { toPhrase, toWords, withoutQuotes } from "./phrase.ts";
 
-/** Words in so many forms say nothing of what was meant. */
+/** Words in more forms than this say little of what was meant, and these say nothing. */
 const COMMON = 3;
+const EMPTY = new Set(
+  toWords("the is in are how many what which does of for or and with you can do"),
+);
 
-const wordsOfForms = Object.values(forms).map(({ example, wordings }) => {
-  // Named groups and escapes are notation, not words.
+const wordsOfForms = Object.entries(forms).map(([name, { example, wordings }]) => {
+  // Named groups and escapes are notation, not words; "files?" is two of them.
   const text = wordings.join(" ").replaceAll(/<\w+:?|\\\w|\(\?\S/g, " ");
-  return { example, words: new Set(toWords(`${text} ${text.replaceAll(/(\w)s\?/g, "$1")} ${text.replaceAll("?", "")}`)) };
+  const all = `${text} ${text.replaceAll(/\w\?/g, "")} ${text.replaceAll("?", "")}`;
+  return { example, own: toWords(`${name} ${example}`), words: new Set(toWords(all)) };
 });
 
 /** Every word that a wording has. */
@@ -16,16 +20,16 @@ export const knownWords: ReadonlySet<string> = new Set(
   wordsOfForms.flatMap(({ words }) => [...words]),
 );
 
-/** The example of the form with most of the rarer words, if there is one with any. */
+/** The example of the form that shares most words with the phrase, its name's and example's above all. */
 export function nearestExample(phrase: string): string | undefined {
-  const said = new Set(toWords(withoutQuotes(toPhrase(phrase))));
-  const rare = [...said].filter((word) => {
-    const count = wordsOfForms.filter(({ words }) => words.has(word)).length;
-    return count > 0 && count <= COMMON;
+  const said = toWords(withoutQuotes(toPhrase(phrase))).filter((word) => !EMPTY.has(word));
+  const isRare = (word: string): boolean =>
+    wordsOfForms.filter(({ words }) => words.has(word)).length <= COMMON;
+  const scored = wordsOfForms.map(({ example, own, words }) => {
+    const shared = said.filter((word) => own.includes(word));
+    const rare = said.filter((word) => words.has(word) && isRare(word));
+    return { example, score: 2 * shared.length + rare.length };
   });
-  const scored = wordsOfForms.flatMap(({ example, words }) =>
-    example === undefined ? [] : [{ example, score: rare.filter((word) => words.has(word)).length }],
-  );
   const [best] = scored.toSorted((a, b) => b.score - a.score);
-  return best === undefined || best.score === 0 ? undefined : best.example;
+  return best?.score === 0 ? undefined : best?.example;
 }

@@ -41,7 +41,19 @@ const PLACE_FIRST =
 const MAKE_AND_FILL =
   /^(?<make>(?:create|make|touch|add|start)\s.+?),?\s+(?:and|then|and then)\s+(?:put|write|add|insert|place|store)\s+(?<text>\S.*?)\s+(?:in|into|inside|to)\s+(?:it|there|(?:that|this|the)\s+file)$/is;
 /** Parts that a person's own words fill, which have to stand in the message as they are. */
-const OWN = ["place", "within", "text", "literal", "something", "content", "name", "oldText", "newText", "field", "command"];
+const OWN = [
+  "place",
+  "within",
+  "text",
+  "literal",
+  "something",
+  "content",
+  "name",
+  "oldText",
+  "newText",
+  "field",
+  "command",
+];
 
 type Known = Map<string, readonly Task[] | undefined>;
 
@@ -119,7 +131,7 @@ function parseAll(phrase: string, message: string, known: Known): readonly Task[
   const one = parseOne(phrase, message);
   if (one !== undefined) found.push([one]);
   const tasks =
-    found.find((each) => each.every((task) => task.refusal === undefined)) ?? found[0];
+    found.find((each) => each.every((task) => task.refusal === undefined)) ?? found.at(-1);
   known.set(phrase, tasks);
   return tasks;
 }

@@ -21,7 +21,10 @@ const SMALL_GAP = String.raw`(?:\x20${MARK}(?:${SMALL})(?=\x20|$))*`;
 /** Prepares a phrase for the patterns: marks filler and puts a space before every word. */
 export function markFiller(phrase: string): string {
   const spaced = ` ${withoutMarks(phrase)}`.replaceAll(/\s+/g, " ");
-  return spaced.replace(FILLER, (words) => MARK + words.replaceAll(" ", PLACE.test(words) ? JOINT : BOND));
+  return spaced.replace(
+    FILLER,
+    (words) => MARK + words.replaceAll(" ", PLACE.test(words) ? JOINT : BOND),
+  );
 }
 
 export function withoutMarks(text: string): string {

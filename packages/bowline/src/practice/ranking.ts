@@ -39,7 +39,12 @@ export function rankFiles(
     if (sizes.length === 0) return { text: `There are ${label}.`, paths: [], value: "" };
     const counts = isByLines ? yield* countLines(sizes.map(({ path }) => path)) : sizes;
     const sorted = counts.toSorted((a, b) => (isLeast ? a.count - b.count : b.count - a.count));
-    return name(sorted, { label, adjective: `${adjective}`, noun: isByLines ? "line" : "byte", most });
+    return name(sorted, {
+      label,
+      adjective: `${adjective}`,
+      noun: isByLines ? "line" : "byte",
+      most,
+    });
   };
 }
 

@@ -13,25 +13,45 @@ const ARTICLES = /^(?:(?:the|a|an|all|any|every|word|words|text|string|term|of|o
 const DECLARES =
   "function\\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|module|namespace";
 
+interface SearchOptions {
+  /** The words were called a text, so that several need no quotes. */
+  readonly isLiteral?: boolean;
+  /** The only files to look into, by what their names end with. */
+  readonly sort?: string | undefined;
+}
+
 /**
  * Where a text occurs and how often: one in quotes, one word, or what was said to be the text. A
  * word in lower case without quotes is found in upper case, too.
  */
-export function searchText(words: string, refs: readonly string[], isLiteral = false): Step {
+export function searchText(
+  words: string,
+  refs: readonly string[],
+  { isLiteral = false, sort }: SearchOptions = {},
+): Step {
   const bare = isLiteral ? words : words.replace(ARTICLES, "");
   const isUnclear = isLiteral ? PLACED.test(bare) : /\s/.test(bare) || JUDGED.test(bare);
   if (!isQuoted(bare) && isUnclear) throw askForQuotes(bare);
   const mark = toMark(bare);
   const pattern = mark ?? unquote(bare);
   const ignoreCase = mark === undefined && !isQuoted(bare) && pattern === pattern.toLowerCase();
+  const names = sort?.startsWith(".") === true ? `*${sort}` : sort;
   const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
   const toCall = (path: string): Call => ({
     name: "grep",
-    arguments: { pattern, literal: true, ...(ignoreCase && { ignoreCase }), path, limit: 10_000 },
+    arguments: {
+      pattern,
+      literal: true,
+      ...(ignoreCase && { ignoreCase }),
+      ...(names !== undefined && { glob: names }),
+      path,
+      limit: 10_000,
+    },
   });
   return inspect(refs, toCall, (seen) => {
     const hits = toHits(seen);
-    const where = `in ${enumerate(seen.map(({ path }) => path))}`;
+    const kind = names === undefined ? "" : `\`${names}\` files in `;
+    const where = `in ${kind}${enumerate(seen.map(({ path }) => path))}`;
     if (hits.length === 0)
       return {
         text: `\`${pattern}\` does not occur ${where}${ignoreCase ? "" : ", spelled just so"}.`,
@@ -61,7 +81,10 @@ export function findSomething(word: string, refs: readonly string[]): Step {
   const isText = isQuoted(word) || /[A-Z]/.test(word) || toMark(word) !== undefined;
   if (isText || JUDGED.test(word)) return searchText(word, refs);
   throw new Setback(
-    refuse(`“${word}” may be a text or a part of a file's name.`, `Say: search for ${word}, or: find *${word}*`),
+    refuse(
+      `“${word}” may be a text or a part of a file's name.`,
+      `Say: search for ${word}, or: find *${word}*`,
+    ),
   );
 }
 

@@ -113,13 +113,20 @@ describe("the task forms", () => {
       const talk = open();
       const text = talk.say(wording);
       assert.match(text, lead);
-      assert.match(text, /^[^\n]{1,80}\n(?:[^\n]*not an LLM.*help|The nearest that I can do)[^\n]*$/);
+      assert.match(
+        text,
+        /^[^\n]{1,80}\n(?:[^\n]*not an LLM.*help|The nearest that I can do)[^\n]*$/,
+      );
       assert.ok(text.split("\n").every((line) => line.length <= 80));
       assert.doesNotMatch(text, /API_KEY/);
       assert.equal(talk.turns.length, 0);
     }
     for (const wording of ["hello!", "Hi there", "Who are you?", "", "  "])
-      assert.match(open().say(wording), /^I am the practice model[^\n]*not an LLM\.\n.*“help”/, wording);
+      assert.match(
+        open().say(wording),
+        /^I am the practice model[^\n]*not an LLM\.\n.*“help”/,
+        wording,
+      );
   });
 
   it("match the list in docs/practice.md", () => {

@@ -10,7 +10,8 @@ export const FILES: Readonly<Record<string, string>> = {
   "src/pour.js": "// Pours.\nexport const pour = 2;\nconsole.log(pour);\n",
   "src/lib/heat.ts": "// FIXME: too hot\nexport const heat = 3;\n",
   "docs/guide.md": "# Guide\n\na\nb\nc\nd\ne\nf\ng\nh\n",
-  "docs/faq.md": "# Questions\n\nWhy does the kettle whistle? It boils, and says so to whoever listens.\n",
+  "docs/faq.md":
+    "# Questions\n\nWhy does the kettle whistle? It boils, and says so to whoever listens.\n",
 };
 
 const TODO = /`TODO` occurs 1 time/;
@@ -101,10 +102,10 @@ export const developed: readonly Phrasing[] = [
   // Creating
   ["create a file hello.txt that says hello world", CREATED],
   ["make hello.txt with the text 'hi there'", CREATED],
-  ["create hello.txt and put \"hi there\" in it", CREATED],
+  ['create hello.txt and put "hi there" in it', CREATED],
   ["please make a new file named hello.txt containing hello", CREATED],
-  ["I'd like a file called hello.txt with \"hi\" in it", CREATED],
-  ["mkae a file hello.txt with the content \"x\"", CREATED],
+  ['I\'d like a file called hello.txt with "hi" in it', CREATED],
+  ['mkae a file hello.txt with the content "x"', CREATED],
   // Other
   ["list all js files", /src\/boil\.js\n- src\/pour\.js/],
   ["what files are here?", /- README\.md/],
@@ -122,7 +123,7 @@ export const measured: readonly Phrasing[] = [
   ["which files have 'kettle' in them", KETTLE],
   ["search docs for whistle", /`whistle` occurs 1 time in docs/],
   ["what does notes.txt say about Bob?", /`Bob` occurs 1 time in notes.txt/],
-  ["where's \"pay rent\" written?", /`pay rent` occurs 1 time/],
+  ['where\'s "pay rent" written?', /`pay rent` occurs 1 time/],
   ["list the files that include the word kettle", KETTLE],
   ["does anything mention coffee?", NONE],
   ["show every line in notes.txt that contains milk", /`milk` occurs 1 time in notes.txt/],
@@ -141,11 +142,17 @@ export const measured: readonly Phrasing[] = [
   // Superlatives
   ["what file has the most lines", MOST_LINES],
   ["which is the longest file?", MOST_LINES],
-  ["which file in src has the most lines of code?", /src\/pour\.js is the \w+(?: \w+)?, with 3 lines/],
+  [
+    "which file in src has the most lines of code?",
+    /src\/pour\.js is the \w+(?: \w+)?, with 3 lines/,
+  ],
   ["the largest file please", BIGGEST],
   ["biggest .md file in docs?", /docs\/faq\.md is the biggest/],
   ["what's the shortest markdown file", /docs\/faq\.md is the shortest, with 3 lines/],
-  ["find the file with the fewest lines in docs", /docs\/faq\.md is the \w+(?: \w+)?, with 3 lines/],
+  [
+    "find the file with the fewest lines in docs",
+    /docs\/faq\.md is the \w+(?: \w+)?, with 3 lines/,
+  ],
   ["tell me which file is smallest", /my list\.txt is the smallest/],
   ["name the largest js file in src", /src\/pour\.js is the largest/],
   ["which file is the biggest in bytes?", BIGGEST],
@@ -170,7 +177,7 @@ export const measured: readonly Phrasing[] = [
   ["notes.txt contents", NOTES],
   ["prnt notes.txt", NOTES],
   ["raed notes.txt", NOTES],
-  ["whats inside \"my list.txt\"?", /one\ntwo/],
+  ['whats inside "my list.txt"?', /one\ntwo/],
   ["give me notes.txt", NOTES],
   ["what does the readme say", SHORT],
   ["dump notes.txt", NOTES],
@@ -182,8 +189,8 @@ export const measured: readonly Phrasing[] = [
   // Creating
   ["make a file named hello.txt with the words good morning", CREATED],
   ["create a text file hello.txt saying 'hi there'", CREATED],
-  ["write a file hello.txt containing \"hi there\"", CREATED],
-  ["put \"hi there\" in a new file called hello.txt", CREATED],
+  ['write a file hello.txt containing "hi there"', CREATED],
+  ['put "hi there" in a new file called hello.txt', CREATED],
   ["could you create hello.txt with hello in it?", CREATED],
   ["creat a file called hello.txt with the text hi", CREATED],
   // Other
