@@ -14,11 +14,12 @@ import { FILE_NAME, WORD } from "./vocabulary.ts";
 
 const NEW = "[new] [small|short|little] [empty] [text|markdown|plain text]";
 const CALLED = "[called|named|with name]";
-const WITH =
-  "(with|containing|that says|which says|saying|that contains|which contains|that reads|reading|having|that has|to say|and have it say) [text|content|contents|line|words?|phrase|sentence|message|body] [saying|:]";
+const NOUN = "text|content|contents|line|words?|phrase|sentence|message|body";
+const SAYING = `(containing|that says|which says|saying|that contains|which contains|that reads|reading|to say) [${NOUN}] [saying|:]`;
+const HAVING = "(with|having|that has|which has)";
 /** "I want" and the like make a file only together with its name and its text. */
 const CREATE =
-  "(create|make|write|add|start|generate|do|save|i want|i need|i would like|i would like to have|i want to have|i would like you to create|give|touch)";
+  "(create|make|write|add|start|generate|do|save|i want|i need|i would like|i would like to have|i want to have|i would like you to create|give|touch|new)";
 const IN_IT = "(in|inside|into|within|to) (it|there|that file|this file|file)";
 
 export const changeForms: Readonly<Record<string, Form>> = {
@@ -33,15 +34,21 @@ export const changeForms: Readonly<Record<string, Form>> = {
   "create a file": {
     example: 'create a file called notes.txt with "hello"',
     wordings: [
-      `${CREATE} ${NEW} [file] ${CALLED} <place> (with|having|that has|which has) <content> (in|inside) (it|there)`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> ${HAVING} <content> (in|inside) (it|there)`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> ${HAVING} <content> inside`,
       `${CREATE} ${NEW} [file] ${CALLED} <place>,? [and|then|and then] (put|write|add|insert|place|store) [text|words?|line] <content> ${IN_IT}`,
-      `${CREATE} ${NEW} [file] ${CALLED} <place> ${WITH} <content:.+>`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> ${SAYING} <content:.+>`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> ${HAVING} (${NOUN}) [saying|:] <content:.+>`,
+      `${CREATE} ${NEW} [file] ${CALLED} <place> ${HAVING} <loose:.+>`,
       `(put|write|save|store) [text|words?|line] <content> (in|into|to|inside) (new|new text) file ${CALLED} <place>`,
       `(create|make|add|start|generate) ${NEW} file ${CALLED} <place>`,
       `(create|touch|make) ${NEW} <place:${FILE_NAME}>`,
     ],
-    toStep: ({ content, message = "" }, refs) =>
-      createFile(content && toGivenText(content, message), refs),
+    // "with tabs" may describe the text as well as be it.
+    toStep: ({ content, loose, message = "" }, refs) => {
+      const text = loose ?? content;
+      return createFile(text && toGivenText(text, message, loose !== undefined), refs);
+    },
   },
   "write a file": {
     example: 'write "hello" to notes.txt',

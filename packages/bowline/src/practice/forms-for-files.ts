@@ -32,13 +32,13 @@ export const fileForms: Readonly<Record<string, Form>> = {
   "largest or smallest file": {
     example: "which file in src is the largest?",
     wordings: [
-      `(which|what) ${FILES} ${WHERE} (is|are|has) ${BIG} [one|size] ${BY}`,
-      `(which|what) ${FILES} (is|are) ${BIG} [one] ${WHERE}`,
+      `(which of|which|what) ${FILES} ${WHERE} (is|are|has) ${BIG} [one|size] ${BY}`,
+      `(which of|which|what) ${FILES} (is|are) ${BIG} [one] ${WHERE}`,
       `[what is|which is|which one is|show|find|list|get|give|name|print] [top] [<n:${NUMBER}>] ${BIG} ${FILES} ${BY} ${WHERE}`,
       `[what is|which is|show|find|get|give|name] ${BIG} ${FILES} ${WHERE} ${BY}`,
       `what ${BIG} ${FILES} ${WHERE} is`,
-      `(which|what) ${FILES} ${WHERE} (has|have|contains|uses|takes|takes up|takes most) ${MOST}`,
-      `(which|what) ${FILES} (has|have|contains|uses|takes|takes up) ${MOST} ${WHERE}`,
+      `(which of|which|what) ${FILES} ${WHERE} (has|have|contains|uses|takes|takes up|takes most) ${MOST}`,
+      `(which of|which|what) ${FILES} (has|have|contains|uses|takes|takes up) ${MOST} ${WHERE}`,
       `[what is|which is|show|find|name|get|give] ${FILES} ${WHERE} (with|that has|which has|having) ${MOST} ${WHERE_TOO}`,
     ],
     toStep: ({ sort, word, unit, n = "one", within }, refs) =>

@@ -16,7 +16,7 @@ const OCCUR =
   "(used|mentioned|called|imported|occur|occurs|appear|appears|written|found|stand|come up|show up)";
 const SEARCH =
   "(search through|search|grep|look through|look|scan|check|hunt|i am looking|i am searching|do search)";
-const MARKER = "todos?|fixmes?|hacks?|xxx";
+const MARKER = "(?:todos?|fixmes?|hacks?|xxx)(?: (?:comments?|markers?|marks?|items?|notes?))?";
 const ANYTHING = "[anything|something|much|lines?|mention|word]";
 /** At the end of a wording that names no other place. */
 const KINDS = `in ${FILES}`;
@@ -76,6 +76,8 @@ export const searchForms: Readonly<Record<string, Form>> = {
       `(is|are) ${ANYTHING} (about|on) ${TEXT}`,
       `is ${TEXT} [${OCCUR}] (in|inside|within|by) <place:${FILE}>`,
       `is ${TEXT} ${OCCUR} [in <place>]`,
+      `(does|do) ${TEXT} ${OCCUR} [in <place>]`,
+      `where in <place> (is|do i find|can i find|does it say) ${TEXT} [${OCCUR}]`,
       `(which|what) files? [have|has] ${TEXT} in (it|them)`,
       `(does|do|did) <place:${FILE}> (contain|mention|include|use|have|say|talk|tell|speak|know|talk about|refer to) ${ANYTHING} [about|of|on] ${TEXT} [in it]`,
       `(does|do) <place:[\\w-]+ (?:folder|directory)> (contain|mention|include|use|say) ${ANYTHING} [about|of] ${TEXT}`,

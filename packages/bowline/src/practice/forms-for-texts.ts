@@ -72,6 +72,7 @@ export const textForms: Readonly<Record<string, Form>> = {
     wordings: [
       `[what is|what are|which|what|show|give|get|read|print|find|tell] ${FIELD} [field|value|key|is] [is] (in|of|from|does|is in|listed in|given in) ${JSON_FILE} [have|has|say|state|give|name]`,
       `(which|what) ${FIELD} (does|do|has|is) ${JSON_FILE} [have|say|state|give|name|set]`,
+      `[what is|what are|show|get|give|read|print] ${JSON_FILE}(?:['’]s)? ${FIELD} [field]`,
       `(what|which) does ${JSON_FILE} (say|give|have|state) (as|for) ${FIELD}`,
     ],
     toStep: ({ field = "" }, refs) => readField(field, refs),

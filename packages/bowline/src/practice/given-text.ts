@@ -1,6 +1,6 @@
 /** A text to be written that stands without quotes: taken only where it is plain what it is and where it ends. */
 import { isQuoted, protect, restore } from "./phrase.ts";
-import { Setback } from "./step.ts";
+import { isReference, Setback } from "./step.ts";
 import { refuse } from "./wording.ts";
 
 /** Words that describe a text instead of being it: "a poem", "the date", "numbers from 1 to 9". */
@@ -15,14 +15,19 @@ const POLITE = /(?:^|[\s,])(?:please|pls|plz|thanks|thx|ty|thank you|cheers|for 
  * The text in quotes, if it is plain; else the refusal with both readings. `message` is all that
  * was typed: nothing may follow the text but "in it".
  */
-export function toGivenText(text: string, message: string): string {
-  if (isQuoted(text)) return text;
+export function toGivenText(text: string, message: string, needsQuotes = false): string {
+  if (isQuoted(text) || isReference(text)) return text;
   const plain = restore(text);
   const at = message.lastIndexOf(plain);
   const rest = message.slice(at + plain.length);
   const isAlone = at >= 0 && /^(?:\s*|\s+(?:in|into|inside|to)\b.*)$/is.test(rest);
   const isPlain = !/[.!?…,]$/.test(plain) && !POLITE.test(plain) && !/["`“”]/.test(plain);
-  if (isAlone && isPlain && ![DESCRIBES, JOINS, COMMA_AND_VERB].some((each) => each.test(plain)))
+  if (
+    !needsQuotes &&
+    isAlone &&
+    isPlain &&
+    ![DESCRIBES, JOINS, COMMA_AND_VERB].some((each) => each.test(plain))
+  )
     return protect(`"${plain}"`);
   throw new Setback(
     refuse(

@@ -48,6 +48,7 @@ const OWN = [
   "literal",
   "something",
   "content",
+  "loose",
   "name",
   "oldText",
   "newText",
@@ -64,7 +65,7 @@ export function parseTask(message: string): readonly Task[] {
   const known: Known = new Map();
   const tasks = parseMessage(phrase, message, known);
   // All of a task or nothing: what cannot be done is refused before the first step.
-  const refused = tasks?.find(({ refusal }) => refusal !== undefined);
+  const refused = tasks?.find((task) => task.refusal !== undefined);
   if (tasks !== undefined) return refused === undefined ? tasks : [refused];
   const step: Step = () => ({ text: refusal(phrase, message, known) });
   return [{ form: "unknown", text: shorten(message, 120), step }];

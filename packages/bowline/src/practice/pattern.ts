@@ -3,7 +3,7 @@
 /** Words that change nothing: they may stand between any two words of a wording. */
 const SMALL = "me|us|all|any|just|exactly|please|pls";
 const FILLER = new RegExp(
-  `(?<= )(?:${SMALL}|the|a|an|really|currently|now|right now|again|here|there|anywhere|somewhere|everywhere|altogether|overall|in total|in all(?! (?:the|of|my|our|files?))|total|(?:in|of|across|through) (?:all|any|every|each|one)(?: of)?(?: the| my| our| these)? files?|(?:in|of|across|through) (?:the|my|our|these|all) (?:files|code|codebase|whole project)|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
+  `(?<= )(?:${SMALL}|the|a|an|really|currently|different|now|right now|again|here|there|anywhere|somewhere|everywhere|altogether|overall|in total|in all(?! (?:the|of|my|our|files?))|total|(?:in|of|across|through) (?:all|any|every|each|one)(?: of)?(?: the| my| our| these)? files?|(?:in|of|across|through) (?:the|my|our|these|all) (?:files|code|codebase|whole project)|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
   "gi",
 );
 /** What may as well be a place: "what is in this folder?" */

@@ -51,7 +51,7 @@ export function toPhrase(text: string): string {
 }
 
 const NOISE =
-  /^(?:(?:the|a|an|my|our|this|that|contents?|sizes?|of|files?|folders?)\s+)+|\s+(?:files?|folders?|size)$/gi;
+  /^(?:(?:the|a|an|my|our|this|that|contents?|sizes?|of|files?|folders?|called|named)\s+)+|\s+(?:files?|folders?|size)$/gi;
 const HERE =
   /^(?:here|\.|(?:the|this|my|our) (?:current )?(?:folder|directory|project|repo(?:sitory)?|package|files))$/i;
 
@@ -62,8 +62,7 @@ const HERE =
 export function toRefs(text = "here"): string[] | undefined {
   const refs = text
     .split(/\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|with|to|(?:bigger|larger|smaller)\s+than)\s+/i)
-    .map((item) => (HERE.test(item) ? "." : item.replaceAll(NOISE, "")))
-    .map((item) => (/^readme$/i.test(item) ? "README.md" : item));
+    .map((item) => (HERE.test(item) ? "." : item.replaceAll(NOISE, "")));
   return refs.some((ref) => ref === "" || /\s/.test(ref))
     ? undefined
     : refs.map((ref) => toPath(unquote(ref)));

@@ -41,7 +41,7 @@ export function rankFiles(
     const sorted = counts.toSorted((a, b) => (isLeast ? a.count - b.count : b.count - a.count));
     return name(sorted, {
       label,
-      adjective: `${adjective}`,
+      adjective,
       noun: isByLines ? "line" : "byte",
       most,
     });

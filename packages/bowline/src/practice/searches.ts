@@ -30,9 +30,9 @@ export function searchText(
   { isLiteral = false, sort }: SearchOptions = {},
 ): Step {
   const bare = isLiteral ? words : words.replace(ARTICLES, "");
-  const isUnclear = isLiteral ? PLACED.test(bare) : /\s/.test(bare) || JUDGED.test(bare);
-  if (!isQuoted(bare) && isUnclear) throw askForQuotes(bare);
+  const isPlain = isLiteral ? !PLACED.test(bare) : !/\s/.test(bare) && !JUDGED.test(bare);
   const mark = toMark(bare);
+  if (!isQuoted(bare) && !isPlain && mark === undefined) throw askForQuotes(bare);
   const pattern = mark ?? unquote(bare);
   const ignoreCase = mark === undefined && !isQuoted(bare) && pattern === pattern.toLowerCase();
   const names = sort?.startsWith(".") === true ? `*${sort}` : sort;
@@ -73,7 +73,9 @@ export function searchText(
 
 /** Maps "todos" to the mark TODO. */
 function toMark(word: string): string | undefined {
-  return /^(todo|fixme|hack|xxx)s?$/i.exec(word)?.[1]?.toUpperCase();
+  return /^(todo|fixme|hack|xxx)s?(?: (?:comments?|markers?|marks?|items?|notes?))?$/i
+    .exec(word)?.[1]
+    ?.toUpperCase();
 }
 
 /** A word in lower case may be a text or a part of a file's name: which one is not guessed. */

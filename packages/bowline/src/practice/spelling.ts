@@ -21,8 +21,12 @@ export function mendWords(phrase: string, known: ReadonlySet<string>): string {
   });
 }
 
+function sorted(word: string): string {
+  return word.split("").toSorted().join("");
+}
+
 function isSwap(typed: string, word: string): boolean {
-  return [...typed].toSorted().join("") === [...word].toSorted().join("");
+  return sorted(typed) === sorted(word);
 }
 
 /** One letter more, less or other, or two neighbours swapped. */

@@ -84,7 +84,7 @@ export function* look(
     isAgain = false,
   }: { readonly readme?: boolean; readonly isAgain?: boolean } = {},
 ): Play<Seen[]> {
-  const paths = resolve(subject, refs);
+  const paths = resolve(subject, refs).map((path) => (/^readme$/i.test(path) ? "README.md" : path));
   const results = yield paths.map(toCall);
   const lost = results.findIndex(
     (result) =>

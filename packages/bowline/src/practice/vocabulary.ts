@@ -1,7 +1,7 @@
 /** Synonyms and fragments shared by several wordings, in the notation of `toPattern`. */
 
 export const SHOW: string =
-  "(show|read out|read|print out|print|display|cat|open up|open|view|output|dump|type|give|get|see|look at|look into|let me see|let me read)";
+  "(show|read out|read|print out|print|display|cat|open up|open|view|output|dump|type out|type|write out|give|get|see|look at|look into|let me see|let me read)";
 export const IN: string = "(in|inside|within|under|from|of|on)";
 /** Kinds of files, by the extension that they have. */
 const SORTS: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { knownWords } from "../../src/practice/nearest.ts";
 import { developed, FILES, measured } from "./phrasings.ts";
 import { createFolder, createTalk, createTools, toolNames } from "./talk.ts";
 
-function ask(typed: string): { text: string; turns: string[][]; file(path: string): string } {
+function ask(typed: string): { text: string; turns: string[][]; file: (path: string) => string } {
   const folder = createFolder(FILES);
   const talk = createTalk(createTools(folder));
   const text = talk.say(typed);
@@ -49,6 +49,7 @@ describe("everyday phrasings", () => {
       "create hello.txt containing a poem about tea",
       "create hello.txt with the contents of notes.txt",
       "create hello.txt with numbers from 1 to 10",
+      "create hello.txt with tabs",
       "create hello.txt and write a poem to it",
       'create hello.txt with "x" and delete notes.txt',
       'create hello.txt with "x" and run the tests',
@@ -122,7 +123,7 @@ describe("any mixture of known words", () => {
         const kept = all.filter((each) => !CHANGES.test(each));
         for (const { name, arguments: args } of call(kept.join(" "))) {
           assert.ok(name !== "write" && name !== "edit", kept.join(" "));
-          assert.doesNotMatch(String(args["command"] ?? ""), /^(?:if|mkdir|rm|mv|cp)\b/);
+          assert.doesNotMatch(JSON.stringify(args["command"] ?? ""), /^"(?:if|mkdir|rm|mv|cp)\b/);
         }
       }),
       { numRuns: 3000 },
