@@ -60,7 +60,9 @@ describe("bowline run", () => {
     assert.ok(stdout.includes(largest), `${stdout} should name ${largest}`);
     const purpose =
       /[A-Za-z][^.]{20,}/.exec(
-        (await readFile(join(root, largest), "utf8")).replace(/\s*\n \* /g, " "),
+        (await readFile(join(root, largest), "utf8"))
+          .replaceAll(/^\/\/\/.*$/gm, "")
+          .replace(/\s*\n \* /g, " "),
       )?.[0] ?? "";
     assert.ok(
       stdout.includes(purpose.slice(0, 30)),

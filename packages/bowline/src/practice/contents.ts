@@ -103,6 +103,8 @@ export function countText(what: string, refs: readonly string[]): Step {
 
 const DESCRIPTION = /"description"\s*:\s*"((?:[^"\\]|\\.)*)"/;
 const COMMENTS = /^(?:\s*(?:\/\*[\s\S]*?\*\/|(?:\/\/|#).*|"""[\s\S]*?"""))+/;
+/** For the compiler: it says nothing of what the file is for. */
+const DIRECTIVE = /^\/\/\/ *<.*$/gm;
 const MARKS = /^[^\S\n]*(?:\/\*+|\*+(?!\/)|\/\/+|#!.*|#+)|\*\/|"""/gm;
 
 /** Explains files in their own words: a description, a headline, or the comment at the top. */
@@ -122,7 +124,7 @@ function toParagraphs(path: string, text: string): string[] {
   if (path.endsWith("package.json")) return [DESCRIPTION.exec(text)?.[1] ?? ""];
   const isProse = path.endsWith(".md") && text.startsWith("#");
   const head = isProse ? text : (COMMENTS.exec(text)?.[0] ?? "");
-  const bare = head.replaceAll(MARKS, "").trim();
+  const bare = head.replaceAll(DIRECTIVE, "").replaceAll(MARKS, "").trim();
   const paragraphs = bare.split(/\n\s*\n/);
   return paragraphs
     .filter((paragraph) => !/copyright|licen[cs]e|^\[?!\[/i.test(paragraph))

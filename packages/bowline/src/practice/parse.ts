@@ -127,7 +127,7 @@ function parseAll(phrase: string, message: string, known: Known): readonly Task[
   for (const { index, 0: joiner } of joinersOf(phrase)) {
     const first = parseOne(toPhrase(phrase.slice(0, index)), message);
     const rest = first && parseAll(toPhrase(phrase.slice(index + joiner.length)), message, known);
-    if (rest !== undefined) found.push([first, ...rest]);
+    if (first !== undefined && rest !== undefined) found.push([first, ...rest]);
   }
   const one = parseOne(phrase, message);
   if (one !== undefined) found.push([one]);
