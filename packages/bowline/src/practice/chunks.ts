@@ -46,6 +46,9 @@ export function toChunks(
   return withUsage ? [...chunks, { ...toChunk([]), usage }] : chunks;
 }
 
+/** More calls than this come in one chunk: each chunk waits for its turn. */
+const MANY_CALLS = 20;
+
 /**
  * Returns the role, then a few words at a time, then each call's name and its arguments in
  * fragments. At most a few hundred deltas.
@@ -56,6 +59,13 @@ function toDeltas({ text, toolCalls }: PracticeReply): object[] {
   const step = Math.ceil(words.length / 200);
   for (let at = 0; at < words.length; at += step)
     deltas.push({ content: words.slice(at, at + step).join("") });
+  if (toolCalls.length > MANY_CALLS) {
+    const whole = toolCalls.map((call, index) => ({
+      index,
+      ...toWireCall(call, JSON.stringify(call.arguments)),
+    }));
+    return [...deltas, { tool_calls: whole }];
+  }
   for (const [index, call] of toolCalls.entries()) {
     const json = JSON.stringify(call.arguments);
     const size = Math.max(12, Math.ceil(json.length / 40));
