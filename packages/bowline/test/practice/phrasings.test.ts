@@ -54,6 +54,8 @@ describe("everyday phrasings", () => {
       'create hello.txt with "x" and delete notes.txt',
       'create hello.txt with "x" and run the tests',
       'create hello.txt with "x" and translate it',
+      "copy notes.txt to hello.txt and run the tests",
+      "read notes.txt and delete it",
     ]) {
       const { text, turns, file } = ask(typed);
       assert.deepEqual(turns, [], `${typed}\n→ ${text}`);
