@@ -33,6 +33,14 @@ for (const [, line = ""] of agents.matchAll(/^\s*- (`[^`]+`(?:, `[^`]+`)*)/gm)) 
   }
 }
 
+// The page for contributors names the test that goes red by the beginning of its title.
+const tests = globSync("{packages/*/,}test/**/*.ts").map((file) => readFileSync(file, "utf8"));
+const guide = readFileSync("docs/project/contributing.md", "utf8");
+for (const [, title = ""] of guide.matchAll(/"([a-z][^"\n]{12,}?)[,;:]? ?…?"/g)) {
+  if (title.includes(" ") && !tests.some((text) => text.includes(title)))
+    problems.push(`docs/project/contributing.md: no test is titled "${title}"`);
+}
+
 // .ci/run types what stands here.
 if (
   !/<!-- test-line -->\n+```sh\n[^\n]+\n```\n+<!-- \/test-line -->/.test(

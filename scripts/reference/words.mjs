@@ -20,7 +20,7 @@ export function textOf(site, symbol, isCell = false) {
 }
 
 function toMarkdown(site, text, isCell = false) {
-  const linked = text.replaceAll(/\{@link\s+([^}\s]+)[^}]*\}/g, (_, name) => {
+  const linked = text.replaceAll(/\{@link[\s*]+([^}\s]+)[^}]*\}/g, (_, name) => {
     const found = findNamed(site, name);
     return found === undefined ? `\`${name}\`` : `[\`${name}\`](${linkTo(site, found)})`;
   });

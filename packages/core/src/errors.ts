@@ -28,7 +28,7 @@ export const errorCodes = [
   // answers
   "unexpected_response", // not an answer of the protocol: HTML, an unknown shape, no stream
   "stream_truncated", // the bytes ended before a terminal signal
-  "stream_corrupt", // bytes that are not an event, or two answers mixed
+  "stream_corrupt", // bytes that are not an event, or an answer that contradicts itself; its calls do not run
   "empty_response", // the answer is complete and has no content
   "refusal", // the model refused
   "content_filtered", // a filter stopped the answer

@@ -42,17 +42,18 @@ interface House extends AsyncDisposable {
   readonly approvalId: string;
 }
 
-/** The other user has a session with a title, a message and a run that waits for approval. */
-async function house(): Promise<House> {
+/**
+ * Unless `isEmpty`, the other user has a session with a title, a message and a run that waits for
+ * approval.
+ */
+async function house(isEmpty = false): Promise<House> {
   const call = { content: [scriptedToolCall("touch", { path: MARK })] };
   const server = await gatewayWith([call, ...Array.from({ length: 40 }, () => "Hello.")], {
     authorize: (given) => users[given],
     tools: () => [touch],
   });
   const bob = await server.client({ token: "bob" });
-  await bob.call("sessions.create", { sessionKey: OTHER, title: MARK });
-  await bob.call("chat.send", { sessionKey: OTHER, message: MARK, idempotencyKey: RUN });
-  const { approvalId } = await bob.event("exec.approval_request");
+  const approvalId = isEmpty ? "none" : await fill(bob);
   const ann = await server.client({ token: "ann" });
   await ann.call("sessions.create", { sessionKey: "ann/1" });
   return {
@@ -62,6 +63,27 @@ async function house(): Promise<House> {
     approvalId,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+async function fill(bob: TestClient): Promise<string> {
+  await bob.call("sessions.create", { sessionKey: OTHER, title: MARK });
+  await bob.call("chat.send", { sessionKey: OTHER, message: MARK, idempotencyKey: RUN });
+  return (await bob.event("exec.approval_request")).approvalId;
+}
+
+/** What a user is told by each method that reads, without times and sizes of the server. */
+async function readAll({ ann }: House): Promise<Map<string, unknown>> {
+  const found = new Map<string, unknown>();
+  for (const [name, { access, params }] of Object.entries(methods)) {
+    // `health.check` counts the runs and connections of the whole server, as documented.
+    if (access !== "read" || name === "health.check") continue;
+    const result = await outcome(ann, name as MethodName, fitting(params));
+    const text = JSON.stringify(result, (key, value: unknown) =>
+      /(?:At|Ms|Bytes|Id)$|^(?:id|uptime|memory|cursor)$/.test(key) ? "" : value,
+    );
+    found.set(name, JSON.parse(text) as unknown);
+  }
+  return found;
 }
 
 /** Returns the error code of the refusal, or the result. */
@@ -128,6 +150,15 @@ describe("a request for another user's data", () => {
     assert.equal(JSON.stringify(ann.frames).includes(MARK), false);
     assert.equal(JSON.stringify(await bob.call("chat.history", { sessionKey: OTHER })), before);
     assert.equal((await bob.call("approvals.list", {})).approvals.length, 1);
+  });
+
+  it("is answered by no method that reads: what a user is told does not depend on others", async () => {
+    await using alone = await house(true);
+    await using shared = await house();
+    const [expected, found] = [await readAll(alone), await readAll(shared)];
+    assert.ok(expected.size > 5);
+    for (const [method, result] of expected)
+      assert.deepEqual(found.get(method), result, `${method} depends on the data of others`);
   });
 
   it("is refused over HTTP under every parameter name", async () => {

@@ -34,9 +34,9 @@ export class RetryBudget {
   count(
     error: BowlineError,
     attempt: number,
-    isCutOff: boolean,
+    hasStarted: boolean,
   ): { readonly delayMs: number; readonly isSpent: boolean } {
-    const isPoor = isCutOff || isPoorAnswer(error);
+    const isPoor = hasStarted || isPoorAnswer(error);
     const count = isPoor ? ++this.#poorAnswers : attempt - this.#poorAnswers - this.#lessons;
     const budget = isPoor ? Math.min(this.#maxRetries, MAX_POOR_ANSWERS) : this.#maxRetries;
     // A broken pooled connection says nothing about the server: retry at once, on a new connection
@@ -49,7 +49,8 @@ export class RetryBudget {
 }
 
 /**
- * Returns whether the server works but the answer was poor: empty, or with an invalid tool call.
+ * Returns whether the server works but the answer was poor: empty, or with a tool call that the
+ * server itself could not parse, which servers report as HTTP 400 or as an error in the stream.
  */
 // Q092, Q104, Q207
 function isPoorAnswer({ code, status }: BowlineError): boolean {

@@ -94,7 +94,11 @@ interface ToolExecutionUpdateEvent {
   readonly args: Record<string, unknown>;
   readonly partialResult: AgentToolResult;
 }
-/** A call has its result, also when the tool never ran. */
+/**
+ * A call has its result, also when it was refused before the tool ran. The calls of an answer that
+ * is not trusted (cut, or contradicting itself) have neither start nor end event: `RunResult.tools`
+ * lists them as `not_started`.
+ */
 interface ToolExecutionEndEvent {
   readonly type: "tool_execution_end";
   readonly toolCallId: string;

@@ -88,7 +88,8 @@ type Start = () => SettledCall | Promise<SettledCall>;
 
 /**
  * Runs the preflight of a call. Returns a function that executes the call, or one that returns the
- * result of a call that will not run. In the second case the end event has already been emitted.
+ * result of a call that will not run. A call that the preflight refuses has its end event by then;
+ * one that is skipped, because of `why` or an abort, has no events.
  */
 async function prepare(
   run: Run,
