@@ -95,7 +95,7 @@ it("README.md shows what bowline doctor prints for a mock server and for an unus
       "gpt-x",
     );
     const second = await printed(
-      "A proxy with ways of its own: works, with one setting",
+      "A proxy that deviates from the protocol: works, with one setting",
       local.baseUrl,
       8080,
     );
