@@ -1,6 +1,6 @@
 /**
- * Compares the two outputs of `bowline doctor` in README.md with the real ones, except ports and
- * times. Run this test with BOWLINE_WRITE_README=1 to update them.
+ * Compares the two outputs of `bowline doctor` in docs/cli.md with the real ones, except ports and
+ * times. Run this test with BOWLINE_WRITE_REPORTS=1 to update them.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import {
   type Oddities,
 } from "./doctor-servers.ts";
 
-const readme = join(import.meta.dirname, "../../../README.md");
+const page = join(import.meta.dirname, "../../../docs/cli.md");
 const marked = /(<!-- doctor -->\n)([^]*?)(<!-- \/doctor -->)/;
 
 /** Behaves like a proxy in front of a local model: strict about fields, loose about tool calls. */
@@ -62,7 +62,7 @@ async function startMock(): Promise<LLMock> {
 }
 
 /**
- * Returns the command's output with the README's port and time, and without notices about a slow
+ * Returns the command's output with the page's port and time, and without notices about a slow
  * machine.
  */
 async function printed(
@@ -83,7 +83,7 @@ async function printed(
   return `<details><summary>${summary}</summary>\n\n${block}\n\n</details>\n`;
 }
 
-it("README.md shows what bowline doctor prints for a mock server and for an unusual proxy", async () => {
+it("docs/cli.md shows what bowline doctor prints for a mock server and for an unusual proxy", async () => {
   const mock = await startMock();
   await using local = await chatServer(proxy);
   try {
@@ -99,13 +99,13 @@ it("README.md shows what bowline doctor prints for a mock server and for an unus
       local.baseUrl,
       8080,
     );
-    const text = await readFile(readme, "utf8");
+    const text = await readFile(page, "utf8");
     const [, open = "", inside = "", close = ""] = marked.exec(text) ?? [];
-    assert.notEqual(open, "", "README.md has the markers");
+    assert.notEqual(open, "", "docs/cli.md has the markers");
     const wanted = `\n${first}\n${second}\n`;
-    if (process.env.BOWLINE_WRITE_README === "1")
+    if (process.env.BOWLINE_WRITE_REPORTS === "1")
       await writeFile(
-        readme,
+        page,
         text.replace(marked, () => `${open}${wanted}${close}`),
       );
     else assert.equal(inside, wanted);
