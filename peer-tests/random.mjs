@@ -107,7 +107,8 @@ function compare(client, theirs, ours) {
     return [`only the peer failed: ${theirs.failed}`];
   if (theirs.failed !== undefined && !client.isRaw) return [];
   // An answer of nothing but thoughts is no good end to us.
-  if (ours.failed?.startsWith("empty_response: The model returned thinking") && theirs.text === "") return [];
+  if (ours.failed?.startsWith("empty_response: The model returned thinking") && theirs.text === "")
+    return [];
   const known = (theirs.stop === "length" ? client.fieldsWhenCut : undefined) ?? client.fields;
   // A call that broke off before its arguments, and whose name may go on, is not there yet with us.
   const fields = ours.failed === undefined ? known : known.filter((field) => field !== "calls");
