@@ -149,6 +149,7 @@ describe("examples/programs", () => {
       const leaving = new AbortController();
       const left = await send("And?", leaving.signal);
       assert.equal((await send("Me too")).status, 409);
+      await eventually("the model is asked again", () => server.requests.length === 2);
       leaving.abort();
       await assert.rejects(left.text());
       await eventually("the model's connection is closed", async () => (await server.open()) === 0);
