@@ -174,7 +174,9 @@ describe("escapes from bash", { skip, concurrency: 4 }, () => {
       [["its process group"], false],
     );
     assert.ok(await endsWithin(pidIn(folder.get("pid")), 20_000));
-    const lost = await run("setsid sleep 60 > /dev/null 2>&1 & echo $! > pid");
+    // The command must not end before its child has left the process group.
+    const hasLeft = `until [ "$(ps -o pgid= -p $! | tr -d ' ')" = "$!" ]; do sleep 0.01; done`;
+    const lost = await run(`setsid sleep 60 > /dev/null 2>&1 & echo $! > pid; ${hasLeft}`);
     assert.deepEqual([lost.ended, lost.left, lost.isLost], [[], [], true]);
     process.kill(pidIn(folder.get("pid")), "SIGKILL");
   });
