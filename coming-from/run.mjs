@@ -4,18 +4,18 @@
 // `npm ci` in this folder (400 MB).
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { keepMade } from "../scripts/made-file.mjs";
 
 const here = import.meta.dirname;
-const page = join(here, "../docs/coming-from.md");
+const page = relative(".", join(here, "../docs/coming-from.md"));
 const pairs = globSync("*/*.there.ts", { cwd: here })
   .map((file) => file.replace(".there.ts", ""))
   .toSorted();
 
-const shown = readFileSync(page, "utf8");
-let text = shown;
+let text = readFileSync(page, "utf8");
 for (const pair of pairs) {
   const marks = new RegExp(`<!-- pair ${pair} -->[^]*?<!-- /pair -->`);
   if (!marks.test(text)) throw new Error(`docs/coming-from.md has no place for ${pair}`);
@@ -24,13 +24,7 @@ for (const pair of pairs) {
   const both = `There:\n\n${block("there")}\n\nHere:\n\n${block("here")}`;
   text = text.replace(marks, () => `<!-- pair ${pair} -->\n\n${both}\n\n<!-- /pair -->`);
 }
-if (process.argv.includes("--write")) writeFileSync(page, text);
-else if (text !== shown) {
-  console.error(
-    "docs/coming-from.md does not show these programs: run node coming-from/run.mjs --write",
-  );
-  process.exitCode = 1;
-}
+keepMade(page, text, "node coming-from/run.mjs --write");
 if (process.argv.includes("--run")) await runAll();
 
 async function runAll() {

@@ -1,6 +1,6 @@
 // Generates docs/cli.md from the program's own help. `node scripts/cli-docs.mjs --write` writes the
 // file; without `--write` the script fails when the file is stale.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import {
   doctorHelp,
   mainHelp,
@@ -9,6 +9,7 @@ import {
   serveHelp,
   sessionsHelp,
 } from "../packages/bowline/dist/cli/help.js";
+import { keepMade } from "./made-file.mjs";
 
 const { version } = JSON.parse(readFileSync("packages/bowline/package.json", "utf8"));
 const text = `# The command
@@ -136,11 +137,7 @@ const agent = new Agent({ model: getModel("custom", model, { baseUrl, compat }) 
 
 ${readReports()}`;
 
-if (process.argv.includes("--write")) writeFileSync("docs/cli.md", text);
-else if (readFileSync("docs/cli.md", "utf8") !== text) {
-  console.error("docs/cli.md is stale. Run node scripts/cli-docs.mjs --write");
-  process.exitCode = 1;
-}
+keepMade("docs/cli.md", text, "node scripts/cli-docs.mjs --write");
 
 /** Returns the reports of docs/cli.md, which packages/bowline/test/doctor-docs.test.ts writes. */
 function readReports() {

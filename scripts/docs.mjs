@@ -2,6 +2,7 @@
 // short.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { anchorOf, linksOf } from "./markdown.mjs";
 
 const problems = [];
 const files = globSync("**/*.md", {
@@ -10,11 +11,7 @@ const files = globSync("**/*.md", {
 });
 
 for (const file of files) {
-  const text = readFileSync(file, "utf8");
-  const prose = text.replaceAll(/^```.*?^```/gms, "");
-  for (const [, target = ""] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
-    if (/^[a-z]+:/.test(target)) continue;
-    const [path = "", anchor] = target.split("#");
+  for (const { target, path, anchor } of linksOf(readFileSync(file, "utf8"))) {
     const linked = path === "" ? file : join(dirname(file), path);
     if (!existsSync(linked)) problems.push(`${file}: ${target} leads nowhere`);
     else if (anchor && linked.endsWith(".md") && !anchorsOf(linked).includes(anchor)) {
@@ -54,10 +51,6 @@ for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function anchorsOf(file) {
-  return [...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
+  const headings = readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm);
+  return Array.from(headings, ([, heading = ""]) => anchorOf(heading));
 }

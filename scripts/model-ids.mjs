@@ -1,8 +1,8 @@
 // The ids of models that an editor completes, from the data of genai-prices. Types only: any other id
 // works, too. `node scripts/model-ids.mjs --write` writes the file; without, it fails when the file is
 // stale.
-import { readFileSync, writeFileSync } from "node:fs";
 import { findProvider } from "@pydantic/genai-prices";
+import { keepMade } from "./made-file.mjs";
 import { vendors } from "../packages/core/dist/providers/vendor-list.js";
 
 const file = "packages/core/src/providers/model-ids.ts";
@@ -57,10 +57,6 @@ ${Object.entries(sources)
 }
 `;
 
+/** The formatter joins short unions to a line. */
 const plain = (code) => code.replaceAll(/[\s|]+/g, " ");
-if (process.argv.includes("--write")) {
-  writeFileSync(file, text);
-} else if (plain(readFileSync(file, "utf8")) !== plain(text)) {
-  console.error(`${file} is not what the data says: run node scripts/model-ids.mjs --write`);
-  process.exitCode = 1;
-}
+keepMade(file, text, "node scripts/model-ids.mjs --write", plain);

@@ -1,8 +1,9 @@
-// Copies the changelog, the pages for users and the reference into the package in the current folder, before it is
-// packed: its users read them in node_modules. A link to something that is not in the package becomes
-// its text.
+// Copies the changelog, the pages for users and the reference into the package in the current folder,
+// before it is packed: its users read them in node_modules. A link to something that is not in the
+// package becomes its text.
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { mapLinks } from "./markdown.mjs";
 
 const root = join(import.meta.dirname, "..");
 const pages = globSync("docs/{,reference/}*.md", { cwd: root });
@@ -14,11 +15,9 @@ for (const page of copied) writeFileSync(page, withOwnLinks(page));
 
 function withOwnLinks(page) {
   const text = readFileSync(join(root, page), "utf8");
-  return text.replaceAll(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, image, label, target) => {
-    if (/^[a-z]+:/.test(target)) return whole;
-    const [path, anchor] = target.split("#");
-    const linked = path === "" ? page : join(dirname(page), path);
-    if (!copied.has(linked)) return image === "" ? label : `(${label || basename(linked)})`;
-    return anchor === undefined ? `[${label}](${path})` : whole;
+  return mapLinks(text, ({ whole, isImage, label, path }) => {
+    const linked = join(dirname(page), path);
+    if (copied.has(linked)) return whole;
+    return isImage ? `(${label || basename(linked)})` : label;
   });
 }

@@ -2,6 +2,7 @@
 // and each link in them leads somewhere. `node scripts/published-docs.mjs <tarball>...`
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { linksOf } from "./markdown.mjs";
 import { createFolder, unpack } from "./unpack.mjs";
 
 const needed = ["README.md", "CHANGELOG.md", "LICENSE", "docs/agent.md", "docs/security.md"];
@@ -17,9 +18,8 @@ try {
     for (const file of needed)
       if (!existsSync(join(root, file))) problems.push(`${name}: no ${file}`);
     for (const file of globSync("**/*.md", { cwd: root })) {
-      const prose = readFileSync(join(root, file), "utf8").replaceAll(/^```.*?^```/gms, "");
-      for (const [, target = ""] of prose.matchAll(/\]\(([^)\s#]+)[^)]*\)/g))
-        if (!/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(file), target)))
+      for (const { target, path } of linksOf(readFileSync(join(root, file), "utf8")))
+        if (!existsSync(join(root, dirname(file), path)))
           problems.push(`${name}/${file}: ${target} leads nowhere`);
     }
   }

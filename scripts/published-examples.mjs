@@ -1,20 +1,29 @@
 // Every TypeScript block of the documentation for users and every example, compiled as programs of a
 // user: against the packed packages, each by itself, under the oldest and the newest compiler and one
 // between. `node scripts/published-examples.mjs <tarball>...`; no network.
-import { execFile } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { compile } from "./compile.mjs";
 import { createFolder, link, unpack } from "./unpack.mjs";
-
-const execute = promisify(execFile);
-/** Of one compiler and all programs, however busy the machine. */
-const TIME_LIMIT_MS = 300_000;
 
 /** The compilers, and whether they also compile programs that use the types of other libraries. */
 const compilers = { "typescript-5.4": false, "typescript-5.9": true, typescript: true };
 /** Their own types need a newer compiler than the oldest that ours do. */
 const libraries = /from "(?:arktype|typebox|valibot|hono|@hono\/[\w-]+|ws|zod)"/;
+
+/** What the programs import beside the packages. */
+const installed = [
+  "@hono/node-server",
+  "@types/node",
+  "@types/ws",
+  "arktype",
+  "hono",
+  "typebox",
+  "undici",
+  "valibot",
+  "ws",
+  "zod",
+];
 
 const compilerOptions = {
   target: "esnext",
@@ -29,16 +38,13 @@ const compilerOptions = {
 const folder = createFolder("examples");
 try {
   for (const tarball of process.argv.slice(2)) await unpack(tarball, folder.path);
-  for (const name of ["@types/node", "undici", "arktype", "hono", "@hono/node-server", "ws"])
-    link(name, folder.path);
-  for (const name of ["@types/ws", "typebox", "valibot", "zod"]) link(name, folder.path);
+  for (const name of installed) link(name, folder.path);
   writeFileSync(join(folder.path, "package.json"), '{ "type": "module" }');
   const programs = collect();
-  const failures = await Promise.all(
-    Object.entries(compilers).map((one) => compile(one, programs)),
-  );
-  for (const failure of failures.flat()) console.error(failure);
-  process.exitCode = failures.flat().length === 0 ? 0 : 1;
+  const faults = await Promise.all(Object.entries(compilers).map((one) => check(one, programs)));
+  const failures = faults.filter(Boolean);
+  for (const failure of failures) console.error(failure);
+  process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
   folder.remove();
 }
@@ -65,18 +71,11 @@ function collect() {
   return programs;
 }
 
-async function compile([compiler, withLibraries], programs) {
+async function check([compiler, withLibraries], programs) {
   const names = [...programs.keys()].filter(
     (name) => withLibraries || !libraries.test(programs.get(name)),
   );
-  const tsc = join("node_modules", compiler, "bin", "tsc");
-  const failures = [];
   // One project after the other in one process: `--build` shares nothing else.
-  const args = [join(process.cwd(), tsc), "--build", "--pretty", "false", ...names];
-  try {
-    await execute(process.execPath, args, { cwd: folder.path, timeout: TIME_LIMIT_MS });
-  } catch ({ stdout, stderr, message }) {
-    failures.push(`${compiler}:\n${stdout || stderr || message}`);
-  }
-  return failures;
+  const fault = await compile(compiler, ["--build", ...names], folder.path);
+  return fault && `${compiler}:\n${fault}`;
 }

@@ -1,17 +1,12 @@
 // The types as a user's compiler reads them: every entry of the packed packages, without
 // `skipLibCheck`, under both module resolutions. `node scripts/published-types.mjs <compiler>
 // <tarball>...`, where the compiler is a TypeScript of `node_modules`; no network.
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { compile } from "./compile.mjs";
 import { createFolder, isForNode, link, unpack } from "./unpack.mjs";
 
-const execute = promisify(execFile);
-/** Of one project, however busy the machine. */
-const TIME_LIMIT_MS = 300_000;
 const [compiler, ...tarballs] = process.argv.slice(2);
-const tsc = join("node_modules", compiler, "bin", "tsc");
 const folder = createFolder("types");
 
 const libraries = {
@@ -37,7 +32,7 @@ try {
   const projects = Object.keys(libraries).flatMap((library) =>
     Object.keys(resolutions).map((resolution) => writeProject(library, resolution)),
   );
-  const failures = (await Promise.all(projects.map(compile))).filter(Boolean);
+  const failures = (await Promise.all(projects.map(check))).filter(Boolean);
   for (const failure of failures) console.error(failure);
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
@@ -66,11 +61,7 @@ function writeProject(library, resolution) {
   return project;
 }
 
-/** Resolves to the compiler's output if it finds a fault. */
-function compile(project) {
-  const args = [tsc, "-p", project, "--pretty", "false"];
-  return execute(process.execPath, args, { timeout: TIME_LIMIT_MS }).then(
-    () => undefined,
-    ({ message, stdout, stderr }) => `${project}\n${stdout || stderr || message}`,
-  );
+async function check(project) {
+  const fault = await compile(compiler, ["-p", project]);
+  return fault && `${project}\n${fault}`;
 }

@@ -1,7 +1,8 @@
 // docs/reference/ is made from the published types. `node scripts/reference.mjs --write` writes it;
 // without, it fails when a page is stale. It reads packages/*/dist: build first.
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
+import { keepMade } from "./made-file.mjs";
 import { renderCodes, renderVendors } from "./reference/tables.mjs";
 import { pages } from "./reference/pages.mjs";
 import { compare, readDeclarations } from "./reference/read.mjs";
@@ -21,24 +22,17 @@ const stale = globSync(`${folder}/*.md`)
   .map((file) => basename(file))
   .filter((file) => !made.has(file));
 
-if (process.argv.includes("--write")) {
-  mkdirSync(folder, { recursive: true });
-  for (const file of stale) rmSync(`${folder}/${file}`);
-  for (const [file, text] of made) writeFileSync(`${folder}/${file}`, text);
-} else {
-  for (const [file, text] of made) if (read(`${folder}/${file}`) !== text) stale.push(file);
-  for (const file of stale)
-    console.error(`${folder}/${file} is stale: run npm run docs -- --reference`);
-  process.exitCode = stale.length === 0 ? 0 : 1;
-}
-
-function read(file) {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined; // not made yet
+const command = "npm run docs -- --reference";
+mkdirSync(folder, { recursive: true });
+for (const file of stale) {
+  if (process.argv.includes("--write")) {
+    rmSync(`${folder}/${file}`);
+    continue;
   }
+  console.error(`${folder}/${file} is no page of the reference. Run ${command}`);
+  process.exitCode = 1;
 }
+for (const [file, text] of made) keepMade(`${folder}/${file}`, text, command);
 
 function renderPage({ file, title, about, first }) {
   const here = [...site.declarations.values()].filter(({ page }) => page === file);

@@ -1,8 +1,9 @@
 // docs/project/seeds.md: each item of the seeds and its tests, which name it in a comment above their
 // title: "// Requirements: P12, X17". `node scripts/seeds.mjs --write` writes it; without, it fails when
 // the file is stale. It fails, too, for an item without a test.
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { keepMade } from "./made-file.mjs";
 
 const { seeds, items, notTestable } = JSON.parse(readFileSync("scripts/seed-items.json", "utf8"));
 const problems = [];
@@ -55,17 +56,9 @@ Made by \`node scripts/seeds.mjs --write\` from the tests that name an item abov
 
 ${sections.join("\n")}`;
 
-if (process.argv.includes("--write")) writeFileSync("docs/project/seeds.md", text);
-else if (
-  !existsSync("docs/project/seeds.md") ||
-  readFileSync("docs/project/seeds.md", "utf8") !== text
-) {
-  problems.push(
-    "docs/project/seeds.md is not what the tests say: run node scripts/seeds.mjs --write",
-  );
-}
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
+keepMade("docs/project/seeds.md", text, "node scripts/seeds.mjs --write");
 
 /** The tests of an item, file by file. */
 function testsOf(id) {

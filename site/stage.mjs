@@ -2,6 +2,7 @@
 // become text, and the examples that the guide links to become pages.
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { linksOf, mapLinks } from "../scripts/markdown.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = join(import.meta.dirname, ".pages");
@@ -39,12 +40,10 @@ function pageOf(file) {
 function linkedSources() {
   const found = new Set();
   for (const page of globSync("docs/*.md", { cwd: root }))
-    for (const [, path] of proseOf(page).matchAll(/\]\(([^)\s#]+\.m?ts)\)/g))
-      found.add(join(dirname(page), path));
+    for (const { path } of linksOf(readFileSync(join(root, page), "utf8")))
+      if (/\.m?ts$/.test(path)) found.add(join(dirname(page), path));
   return found;
 }
-
-const proseOf = (file) => readFileSync(join(root, file), "utf8").replaceAll(/^```.*?^```/gms, "");
 
 function sourcePage(file) {
   const code = readFileSync(join(root, file), "utf8");
@@ -53,27 +52,14 @@ function sourcePage(file) {
 
 function withLinks(file, page, pages) {
   const text = readFileSync(join(root, file), "utf8").replaceAll(/^<!--.*?-->\n/gms, "");
-  // Code keeps its brackets: every second part is a block.
-  return text
-    .split(/(^```.*?^```)/ms)
-    .map((part, index) => (index % 2 === 1 ? part : relink(part, file, page, pages)))
-    .join("");
-}
-
-function relink(prose, file, page, pages) {
-  return prose.replaceAll(
-    /(!?)\[((?:`[^`]*`|[^\]`])*)\]\(([^)\s]+)\)/g,
-    (whole, image, label, to) => {
-      if (/^[a-z]+:/.test(to) || to.startsWith("#")) return whole;
-      const [path, anchor] = to.split("#");
-      const linked = join(dirname(file), path);
-      const place = pages.get(linked);
-      if (image !== "") return copyImage(linked, page, label);
-      if (place === undefined) return label;
-      const from = relative(dirname(page), `${place}.md`);
-      return `[${label}](./${from}${anchor && !fixed.has(linked) ? `#${anchor}` : ""})`;
-    },
-  );
+  return mapLinks(text, ({ isImage, label, path, anchor }) => {
+    const linked = join(dirname(file), path);
+    const place = pages.get(linked);
+    if (isImage) return copyImage(linked, page, label);
+    if (place === undefined) return label;
+    const from = relative(dirname(page), `${place}.md`);
+    return `[${label}](./${from}${anchor && !fixed.has(linked) ? `#${anchor}` : ""})`;
+  });
 }
 
 function copyImage(file, page, label) {

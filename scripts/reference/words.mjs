@@ -1,13 +1,10 @@
 // Text and types of declarations as markdown.
+import { anchorOf } from "../markdown.mjs";
 import { eachReference, resolve, ts } from "./read.mjs";
 
 /** `{ declarations, checker, page }`: what a page's text may link to, and from where. */
 export function linkTo({ page }, { page: target, heading }) {
-  const anchor = heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
-  return `${target === page ? "" : `${target}.md`}#${anchor}`;
+  return `${target === page ? "" : `${target}.md`}#${anchorOf(heading)}`;
 }
 
 /** The docstring of a symbol, its links resolved; in one line if it goes into a table. */

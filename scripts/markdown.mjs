@@ -1,0 +1,48 @@
+// Markdown as the scripts read it: prose without code, links to files, anchors of headings.
+
+const link = /(!?)\[((?:`[^`]*`|[^\]`])*)\]\(([^)\s]+)\)/g;
+const address = /^[a-z]+:/;
+
+/** Returns the text without its blocks of code. */
+export function proseOf(text) {
+  return text.replaceAll(/^```.*?^```/gms, "");
+}
+
+/** Returns the links in prose that lead to a file or a heading: `{ target, path, anchor }`. */
+export function linksOf(text) {
+  return Array.from(proseOf(text).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) =>
+    split(target),
+  ).filter(({ target }) => !address.test(target));
+}
+
+/**
+ * Replaces the links and images that lead to a file by what `change` returns for
+ * `{ whole, isImage, label, target, path, anchor }`. Code keeps its brackets.
+ */
+export function mapLinks(text, change) {
+  return text
+    .split(/(^```.*?^```)/ms)
+    .map((part, index) => (index % 2 === 1 ? part : mapProse(part, change)))
+    .join("");
+}
+
+function mapProse(prose, change) {
+  return prose.replaceAll(link, (whole, mark, label, target) =>
+    address.test(target) || target.startsWith("#")
+      ? whole
+      : change({ whole, isImage: mark !== "", label, ...split(target) }),
+  );
+}
+
+function split(target) {
+  const [path, anchor] = target.split("#");
+  return { target, path, anchor };
+}
+
+/** Returns what a link has behind `#` for this heading. */
+export function anchorOf(heading) {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}
