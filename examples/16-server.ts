@@ -51,11 +51,7 @@ async function openAgent(user: string): Promise<Agent> {
     streamFn,
     budget: { maxTurns: 20, maxTimeMs: 600_000 },
   });
-  const session = await openSession(store, user).catch((error: unknown) => {
-    if (isBowlineError(error) && error.code === "not_found")
-      return createSession(store, { id: user });
-    throw error;
-  });
+  const session = await openSession(store, user, { create: true });
   const { resume } = await attachSession(agent, session);
   resume().catch(console.error); // if a run was left open it is under way now, and a prompt is refused until it ends
   return agent;

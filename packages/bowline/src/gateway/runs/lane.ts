@@ -8,8 +8,6 @@ import type { Incoming } from "./incoming.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { Run } from "./run.ts";
 
-type Metadata = Readonly<Record<string, unknown>>;
-
 export class Lane {
   readonly key: string;
   readonly #store: Store;
@@ -76,7 +74,8 @@ export class Lane {
   create(agentId: string, user: User, title: string | undefined): Promise<boolean> {
     return this.exclusive(async () => {
       if (await this.#isThere()) return false;
-      const session = await this.#createSession({ agentId, ...ownedBy(user) });
+      const metadata = { agentId, ...ownedBy(user) };
+      const session = await createSession(this.#store, { id: this.key, metadata });
       try {
         if (title !== undefined) await session.rename(title);
         return true;
@@ -93,7 +92,7 @@ export class Lane {
   write<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
       if (this.#session !== undefined) return work(this.#session);
-      const session = await this.#open();
+      const session = await openSession(this.#store, this.key);
       try {
         return await work(session);
       } finally {
@@ -104,8 +103,10 @@ export class Lane {
 
   /** Holds the session for a run of this user, who owns a session that it creates. */
   async begin(agentId: string, user?: User): Promise<Session> {
-    const metadata = { agentId, ...ownedBy(user) };
-    return this.exclusive(async () => (this.#session = await this.#open(metadata)));
+    const options = { create: true, metadata: { agentId, ...ownedBy(user) } };
+    return this.exclusive(
+      async () => (this.#session = await openSession(this.#store, this.key, options)),
+    );
   }
 
   async end(): Promise<void> {
@@ -140,20 +141,6 @@ export class Lane {
       if (!isMissing(error)) throw error;
       return false;
     }
-  }
-
-  /** Creates the session if it is missing and there is metadata for it. */
-  async #open(metadata?: Metadata): Promise<Session> {
-    try {
-      return await openSession(this.#store, this.key);
-    } catch (error) {
-      if (metadata === undefined || !isMissing(error)) throw error;
-      return this.#createSession(metadata);
-    }
-  }
-
-  #createSession(metadata: Metadata): Promise<Session> {
-    return createSession(this.#store, { id: this.key, metadata });
   }
 }
 

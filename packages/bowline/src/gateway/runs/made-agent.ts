@@ -5,8 +5,6 @@
 import {
   BowlineError,
   createBudget,
-  createCompaction,
-  createProgressGuard,
   requireApproval,
   type BeforeToolCallContext,
 } from "@bowline/core";
@@ -15,7 +13,7 @@ import type { User } from "../access/user.ts";
 import { defaultRules, type Verdict } from "../../policy/policy.ts";
 import type { RunLog } from "../log/run-log.ts";
 import type { Host } from "./host.ts";
-import { ABORT_GRACE_MS, denied, runIds } from "./run-agent.ts";
+import { ABORT_GRACE_MS, createContextLimits, denied, runIds } from "./run-agent.ts";
 
 /** How long the application's function may take, in milliseconds. */
 const MAKE_MS = 60_000;
@@ -48,13 +46,10 @@ export async function makeRunAgent(
   return agent;
 }
 
-/** Compacts long conversations and stops runs that repeat the same tool calls. */
-function keepShort(agent: Agent, { clock }: Host): void {
-  const compaction = createCompaction({ streamOptions: { clock } });
-  const guard = createProgressGuard({ now: () => clock.now() });
-  if (agent.streamFn !== undefined) agent.streamFn = compaction.wrap(agent.streamFn);
-  agent.transformContext = async (messages, signal, run) =>
-    guard(await compaction.transformContext(messages, signal, run));
+function keepShort(agent: Agent, host: Host): void {
+  const { wrap, transformContext } = createContextLimits(host);
+  if (agent.streamFn !== undefined) agent.streamFn = wrap(agent.streamFn);
+  agent.transformContext = transformContext;
 }
 
 function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["budget"]> {

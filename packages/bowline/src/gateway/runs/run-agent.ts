@@ -6,6 +6,7 @@ import {
   requireApproval,
   streamByProtocol,
   type BeforeToolCallResult,
+  type StreamFn,
 } from "@bowline/core";
 import type { Backend } from "../../models/backend.ts";
 import { defaultRules } from "../../policy/policy.ts";
@@ -31,6 +32,23 @@ export function runIds(runId: string, createId: () => string): () => string {
   };
 }
 
+/**
+ * Returns what compacts long conversations and stops runs that repeat the same tool calls: a hook of
+ * the agent, and a wrapper of its stream function.
+ */
+export function createContextLimits({ clock }: Pick<Host, "clock">): {
+  readonly wrap: (streamFn: StreamFn) => StreamFn;
+  readonly transformContext: NonNullable<Agent["transformContext"]>;
+} {
+  const compaction = createCompaction({ streamOptions: { clock } });
+  const guard = createProgressGuard({ now: () => clock.now() });
+  return {
+    wrap: (streamFn) => compaction.wrap(streamFn),
+    transformContext: async (messages, signal, run) =>
+      guard(await compaction.transformContext(messages, signal, run)),
+  };
+}
+
 /** `backend` gives what answers, which may be another from call to call. */
 export async function createRunAgent(
   host: Host,
@@ -38,8 +56,7 @@ export async function createRunAgent(
   backend: () => Backend,
 ): Promise<Agent> {
   const { clock, createId, limits, rules, tools, systemPrompt } = host;
-  const compaction = createCompaction({ streamOptions: { clock } });
-  const guard = createProgressGuard({ now: () => clock.now() });
+  const { wrap, transformContext } = createContextLimits(host);
   const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
   return new Agent({
     systemPrompt: await systemPrompt(sessionKey),
@@ -49,9 +66,8 @@ export async function createRunAgent(
     fetch: (...asked) => (backend().fetch ?? fetch)(...asked),
     clock,
     createId: runIds(runId, createId),
-    streamFn: compaction.wrap((...call) => (backend().streamFn ?? streamByProtocol)(...call)),
-    transformContext: async (messages, signal, run) =>
-      guard(await compaction.transformContext(messages, signal, run)),
+    streamFn: wrap((...call) => (backend().streamFn ?? streamByProtocol)(...call)),
+    transformContext,
     steeringMode: "all",
     beforeToolCall: async (context, signal) => {
       const { action, rule } = rules.judge({
