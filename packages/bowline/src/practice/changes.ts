@@ -14,7 +14,7 @@ export function writeFile(content: string, refs: readonly string[]): Step {
   };
 }
 
-/** Does not change an existing file. Without content the new file is empty. */
+/** Creates a file unless it exists. Without content the new file is empty. */
 export function createFile(content: string | undefined, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);
@@ -125,7 +125,7 @@ function toContent(subject: Subject, text = ""): string {
   return resolveText(subject, text);
 }
 
-/** Refuses a text without quotes before anything is done: nothing is made up. */
+/** Throws {@link Setback} for a text without quotes: it may only describe the text to write. */
 function requireText(text: string): void {
   if (isQuoted(text) || isReference(text)) return;
   throw new Setback(

@@ -46,7 +46,7 @@ export function toChunks(
   return withUsage ? [...chunks, { ...toChunk([]), usage }] : chunks;
 }
 
-/** More calls than this come in one chunk: each chunk waits for its turn. */
+/** More calls than this are sent in one chunk, because each chunk is delayed. */
 const MANY_CALLS = 20;
 
 /**

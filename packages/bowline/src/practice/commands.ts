@@ -39,7 +39,7 @@ export function* currentFolder(): Play<Answer> {
 
 /** Most files to name. After a checkout, all files may have the same time. */
 const MOST = 20;
-/** No tool lists times, and stat has different options on Linux and macOS. */
+/** Reads file times, which no tool lists. The options of stat differ on Linux and macOS. */
 const STAT = `sh -c 'stat -c "%Y %n" "$@" 2>/dev/null || stat -f "%m %N" "$@"' -`;
 
 export function newestFile(refs: readonly string[], isOldest: boolean): Step {
@@ -50,7 +50,7 @@ export function newestFile(refs: readonly string[], isOldest: boolean): Step {
     const sort = `sort -${isOldest ? "n" : "rn"} | head -n ${MOST}`;
     const command = `find ${where} ${skipped} -o -type f -exec ${STAT} {} + | ${sort}`;
     const output = yield* capture(command, "I could not look at the times");
-    // Without a folder that find could not read, the answer would be incomplete.
+    // If find could not read a folder, the answer would be incomplete.
     const [unread] = /^find: .*/m.exec(output) ?? [];
     if (unread !== undefined) throw new Setback(`I could not look at the times: ${unread}`);
     const found = [...output.matchAll(/^(\d+) (?:\.\/)?(.+)$/gm)];

@@ -29,7 +29,7 @@ export function readFiles(
 ): Step {
   return function* (subject): Play<Answer> {
     const { last } = range;
-    // Only a first read tells where a file ends.
+    // For the last lines, first read one line to get the number of lines.
     let pages = yield* readPages(
       subject,
       refs,
@@ -61,7 +61,10 @@ export function* readPages(
   return seen.map(toPage);
 }
 
-/** What a read showed of a file; the end of the task if that cannot be told. */
+/**
+ * Parses the output of a read. Throws {@link Setback} if the file changed, is not text or is too
+ * large.
+ */
 export function toPage({ path, call, text: said }: Seen): Page {
   if (/\[the file was changed by something else[^\n]*\]$/.test(said))
     throw new Setback(`${path} was changed while I read it. Please ask again.`);
@@ -103,7 +106,7 @@ export function countText(what: string, refs: readonly string[]): Step {
 
 const DESCRIPTION = /"description"\s*:\s*"((?:[^"\\]|\\.)*)"/;
 const COMMENTS = /^(?:\s*(?:\/\*[\s\S]*?\*\/|(?:\/\/|#).*|"""[\s\S]*?"""))+/;
-/** For the compiler: it says nothing of what the file is for. */
+/** Directives to the compiler, which do not explain the file. */
 const DIRECTIVE = /^\/\/\/ *<.*$/gm;
 const MARKS = /^[^\S\n]*(?:\/\*+|\*+(?!\/)|\/\/+|#!.*|#+)|\*\/|"""/gm;
 

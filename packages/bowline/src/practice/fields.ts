@@ -1,4 +1,4 @@
-/** A fact that stands in a JSON file: a field of its top level. */
+/** Reads a top-level field of JSON files. */
 import { readPages } from "./contents.ts";
 import { Setback } from "./step.ts";
 import type { Answer, Play, Step } from "./step.ts";

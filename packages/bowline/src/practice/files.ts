@@ -52,7 +52,7 @@ export function count({ entries, label }: Survey): Partial<Answer> {
   return { text, value: `${entries.length}` };
 }
 
-/** The sizes of files, and of folders with all that is in them. */
+/** Compares the sizes of files and folders. A folder includes the files of its subfolders. */
 export function compareSizes(refs: readonly string[]): Step {
   const toCall = (path: string): Call =>
     toGlob(path === "." ? "**/*" : `${toLiteral(path)}{,/**/*}`, ".", "file");

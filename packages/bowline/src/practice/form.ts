@@ -1,6 +1,6 @@
 import type { Step } from "./step.ts";
 
-/** What the named parts of a wording held; `message` is all that the person wrote. */
+/** The text of each named part of a wording. `message` is the person's whole message. */
 export type Parts = Readonly<Record<string, string | undefined>>;
 
 /** A kind of request: the wordings it accepts, and the step for it. */

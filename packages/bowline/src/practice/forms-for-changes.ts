@@ -1,4 +1,4 @@
-/** Requests that change files. Text to write must be quoted; the planner invents none. */
+/** Requests that change files. The planner writes only text that the person gave. */
 import {
   appendLine,
   copyOrMove,
@@ -17,7 +17,7 @@ const CALLED = "[called|named|with name]";
 const NOUN = "text|content|contents|line|words?|phrase|sentence|message|body";
 const SAYING = `(containing|that says|which says|saying|that contains|which contains|that reads|reading|to say) [${NOUN}] [saying|:]`;
 const HAVING = "(with|having|that has|which has)";
-/** "I want" and the like make a file only together with its name and its text. */
+/** "I want" and similar words create a file only if both its name and its text are given. */
 const CREATE =
   "(create|make|write|add|start|generate|do|save|i want|i need|i would like|i would like to have|i want to have|i would like you to create|give|touch|new)";
 const IN_IT = "(in|inside|into|within|to) (it|there|that file|this file|file)";
@@ -44,7 +44,7 @@ export const changeForms: Readonly<Record<string, Form>> = {
       `(create|make|add|start|generate) ${NEW} file ${CALLED} <place>`,
       `(create|touch|make) ${NEW} <place:${FILE_NAME}>`,
     ],
-    // "with tabs" may describe the text as well as be it.
+    // "with tabs" may describe the text or be the text, so it needs quotes.
     toStep: ({ content, loose, message = "" }, refs) => {
       const text = loose ?? content;
       return createFile(text && toGivenText(text, message, loose !== undefined), refs);

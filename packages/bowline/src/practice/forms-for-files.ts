@@ -18,7 +18,7 @@ import {
 } from "./vocabulary.ts";
 
 const WHERE = `[${IN} <place>]`;
-/** At the end, where the middle of the sentence may name a place as well. */
+/** For the end of wordings whose middle may also name a place. */
 const WHERE_TOO = `[${IN} <within>]`;
 const BIG = "<word:largest|biggest|smallest|heaviest|tiniest|longest|shortest>";
 const MOST =

@@ -4,13 +4,13 @@ import { findDefinition, findSomething, searchText } from "./searches.ts";
 import { FILE, FILES, IN, toSort, WORD } from "./vocabulary.ts";
 
 const WHERE = `[${IN} <place>]`;
-/** Several words without quotes are a text only if a noun says so. */
+/** Several words without quotes are a text only after a noun such as "phrase". */
 const TEXT =
   "[<noun:word|words|text|string|term|phrase|marker|marks?|expression|occurrences? of word|occurrences? of>] <text>";
 const KIND = "[function|class|type|interface|method|variable|constant|const|enum]";
 const MENTION =
   "(mentions?|contains?|uses?|includes?|imports?|calls?|says?|talks? about|refers? to|speaks? of|has|have)";
-/** Without "have", which asks for the length of what follows. */
+/** Excludes "have", which asks for a length: "how many lines has a.txt?" */
 const SAY = "(mentions?|contains?|includes?|says?|imports?)";
 const OCCUR =
   "(used|mentioned|called|imported|occur|occurs|appear|appears|written|found|stand|come up|show up)";
@@ -18,7 +18,7 @@ const SEARCH =
   "(search through|search|grep|look through|look|scan|check|hunt|i am looking|i am searching|do search)";
 const MARKER = "(?:todos?|fixmes?|hacks?|xxx)(?: (?:comments?|markers?|marks?|items?|notes?))?";
 const ANYTHING = "[anything|something|much|lines?|mention|word]";
-/** At the end of a wording that names no other place. */
+/** For the end of wordings without another place. */
 const KINDS = `in ${FILES}`;
 const LISTED = "(find|list|show|give|get|name|print|see)";
 

@@ -1,4 +1,4 @@
-/** Questions about what is in files: how much there is of it, and what it says. */
+/** Questions about the content of files: counts, lines, explanations and fields. */
 import { countText, explain, readFiles, showLines } from "./contents.ts";
 import type { Range } from "./contents.ts";
 import { readField } from "./fields.ts";
@@ -79,7 +79,7 @@ export const textForms: Readonly<Record<string, Form>> = {
   },
 };
 
-/** Of an end, so many lines are shown if no number is named. */
+/** Number of lines to show of the beginning or the end if no number is named. */
 const SIDE_LINES = 10;
 
 function toRange({ end = "", side = "", n, from, to = from }: Parts): Range {

@@ -1,4 +1,4 @@
-/** A text to be written that stands without quotes: taken only where it is plain what it is and where it ends. */
+/** Accepts a text to write without quotes if its meaning and its end are unambiguous. */
 import { isQuoted, protect, restore } from "./phrase.ts";
 import { isReference, Setback } from "./step.ts";
 import { refuse } from "./wording.ts";
@@ -12,8 +12,8 @@ const COMMA_AND_VERB =
 const POLITE = /(?:^|[\s,])(?:please|pls|plz|thanks|thx|ty|thank you|cheers|for me)[\s.!]*$/i;
 
 /**
- * The text in quotes, if it is plain; else the refusal with both readings. `message` is all that
- * was typed: nothing may follow the text but "in it".
+ * Returns the text in quotes if it is unambiguous, or throws {@link Setback}. `message` is the whole
+ * message, in which only a place such as "in it" may follow the text.
  */
 export function toGivenText(text: string, message: string, needsQuotes = false): string {
   if (isQuoted(text) || isReference(text)) return text;

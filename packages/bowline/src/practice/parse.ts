@@ -1,4 +1,4 @@
-/** From what a person wrote to the steps of a task. */
+/** Parses a person's message into the steps of a task. */
 import { forms } from "./forms.ts";
 import { markFiller, toPattern, withoutMarks } from "./pattern.ts";
 import { protect, restore, toPhrase, toRefs, withoutQuotes } from "./phrase.ts";
@@ -13,14 +13,17 @@ export interface Task {
   readonly form: string;
   readonly text: string;
   readonly step: Step;
-  /** Why it cannot be done, if that is known before anything is. */
+  /** The reason to refuse the step, if it is known before the task starts. */
   readonly refusal?: string;
 }
 
-/** Longest text outside of quotes, and in all. The limits keep the patterns fast. */
+/**
+ * Maximum length of the text outside quotes, and of the whole message, in UTF-16 units. The limits
+ * keep the patterns fast.
+ */
 const MAX_LENGTH = 1000;
 const MAX_MESSAGE = 200_000;
-/** Places where a phrase may be split, and how many of them are tried. */
+/** Places where a phrase may be split, and the maximum number of them to try. */
 const JOINER = /\s*[;\n]\s*|[.,]\s+|\s+(?:and|then)\s+/gi;
 const MAX_JOINERS = 12;
 
@@ -29,7 +32,8 @@ const readings = Object.entries(forms).flatMap(([name, { wordings, toStep }]) =>
 );
 
 /**
- * A file that is read only as the subject of a question: "read a.txt and tell me what it is for".
+ * A request to read a file and explain it. It is one question: "read a.txt and tell me what it is
+ * for".
  */
 const READ_FIRST =
   /^(?:read|open|look at|look into|check)\s+(?:the\s+)?(?:file\s+)?(?<ref>\S+?),?\s+and\s+(?:then\s+)?(?<rest>(?:tell me|say|explain|describe|summari[sz]e)\s.*)$/is;
@@ -37,10 +41,12 @@ const READ_FIRST =
 const PLACE_FIRST =
   /^(?:in|inside|within)\s+(?<place>(?:the\s+)?\S+?(?:\s+folder)?),?\s+(?<rest>\S+\s.*)$/is;
 
-/** A file that is made only to be filled: both is one step, so that no half of it is done. */
+/**
+ * A request to create a file and fill it. It is one step, so that it never ends with an empty file.
+ */
 const MAKE_AND_FILL =
   /^(?<make>(?:create|make|touch|add|start)\s.+?),?\s+(?:and|then|and then)\s+(?:put|write|add|insert|place|store)\s+(?<text>\S.*?)\s+(?:in|into|inside|to)\s+(?:it|there|(?:that|this|the)\s+file)$/is;
-/** Parts that a person's own words fill, which have to stand in the message as they are. */
+/** Parts that hold the person's own words. The message must contain these words unchanged. */
 const OWN = [
   "place",
   "within",
@@ -58,13 +64,16 @@ const OWN = [
 
 type Known = Map<string, readonly Task[] | undefined>;
 
-/** The steps of a message; one that says what was not understood if there are none. */
+/**
+ * Returns the steps of a message. If a step is refused, returns only that step. If the message is
+ * not understood, returns one step that says so.
+ */
 export function parseTask(message: string): readonly Task[] {
   const text = message.length > MAX_MESSAGE ? "" : protect(message);
   const phrase = withoutQuotes(text).length > MAX_LENGTH ? "" : text.trim();
   const known: Known = new Map();
   const tasks = parseMessage(phrase, message, known);
-  // All of a task or nothing: what cannot be done is refused before the first step.
+  // Do all of a task or nothing: refuse an impossible step before the first step runs.
   const refused = tasks?.find((task) => task.refusal !== undefined);
   if (tasks !== undefined) return refused === undefined ? tasks : [refused];
   const step: Step = () => ({ text: refusal(phrase, message, known) });
@@ -79,7 +88,7 @@ function parseMessage(phrase: string, message: string, known: Known): readonly T
   return parseAll(asOneStep(toPhrase(mended)), message, new Map());
 }
 
-/** A greeting is taken for politeness before a task, unless it is all there is. */
+/** Parses the phrase with its polite words, because a message may be only a greeting. */
 function parseWhole(phrase: string, message: string): readonly Task[] | undefined {
   const task = parseOne(phrase.replace(/[\s.!?,]+$/, ""), message);
   return task && [task];
@@ -93,7 +102,7 @@ function asOneStep(phrase: string): string {
   return ref === undefined || about === rest ? phrase : toPhrase(about);
 }
 
-/** Two lines: what was not understood, and what to try. */
+/** Returns two lines: what was not understood, and what to try instead. */
 function refusal(phrase: string, message: string, known: Known): string {
   const whole = toPhrase(phrase);
   const said = shorten(message, 56);
@@ -118,8 +127,9 @@ function joinersOf(phrase: string): RegExpExecArray[] {
 }
 
 /**
- * As many steps as the joining words allow, else one; a reading that can be done goes before one
- * that is refused. `known` keeps the time from doubling with each joining word.
+ * Splits the phrase into as many steps as its joining words allow. Prefers a reading that can be
+ * done to one that is refused. `known` caches the results by phrase; without it, the time would
+ * double with each joining word.
  */
 function parseAll(phrase: string, message: string, known: Known): readonly Task[] | undefined {
   if (known.has(phrase)) return known.get(phrase);
@@ -166,7 +176,7 @@ function parseForm(phrase: string, message: string): Task | undefined {
   return undefined;
 }
 
-/** Names and texts are as they were typed: neither a mended word nor a shortened one. */
+/** Returns true if the message contains every word of the part as it was typed. */
 function isSaid(part: string | undefined, message: string): boolean {
   if (part === undefined) return true;
   const words = restore(part).split(/\s+/);

@@ -1,16 +1,16 @@
 /** Compiles the notation of wordings to regular expressions. */
 
-/** Words that change nothing: they may stand between any two words of a wording. */
+/** Filler: words without effect, allowed between any two words of a wording. */
 const SMALL = "me|us|all|any|just|exactly|please|pls";
 const FILLER = new RegExp(
   `(?<= )(?:${SMALL}|the|a|an|really|currently|different|now|right now|again|here|there|anywhere|somewhere|everywhere|altogether|overall|in total|in all(?! (?:the|of|my|our|files?))|total|(?:in|of|across|through) (?:all|any|every|each|one)(?: of)?(?: the| my| our| these)? files?|(?:in|of|across|through) (?:the|my|our|these|all) (?:files|code|codebase|whole project)|(?:in|of|inside|within) (?:here|(?:the|this|my|our) (?:current |working )?(?:folder|directory|project|repo|repository)))(?= |$)`,
   "gi",
 );
-/** What may as well be a place: "what is in this folder?" */
+/** Filler that may also be a place: "what is in this folder?" */
 const PLACE = /(?:here|folder|directory|project|repo|repository)$/i;
 /**
- * Stands before filler, so that patterns need not list it. A no-break space joins the words of a
- * place, which a pattern can part; those of other filler stay together.
+ * Marks the start of filler, so that patterns need not list it. JOINT replaces the spaces in a place,
+ * and a pattern can split there. BOND replaces those in other filler, which stays together.
  */
 const MARK = "\uE000";
 const JOINT = "\u00A0";

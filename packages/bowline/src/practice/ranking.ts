@@ -1,4 +1,4 @@
-/** The largest files, by their bytes, and the longest, by their lines. */
+/** Ranks files by bytes (largest) or by lines (longest). */
 import { look, Setback, toEntries, toGlob, useText } from "./step.ts";
 import type { Answer, Call, Play, Step } from "./step.ts";
 import { toPage } from "./contents.ts";
@@ -17,10 +17,10 @@ interface Measure {
   readonly count: number;
 }
 
-/** So many files are read, one line of each, to count their lines. */
+/** Most files in a ranking by lines, which reads one line of each file. */
 const MOST_READ = 400;
 
-/** Files that are no text have no lines, and are left out of a ranking by lines. */
+/** A ranking by lines omits files that are not text. */
 export function rankFiles(
   refs: readonly string[],
   pattern: string,
@@ -58,7 +58,7 @@ function* countLines(paths: readonly string[]): Play<Measure[]> {
   return calls.flatMap((call, index) => {
     const path = paths[index] ?? "";
     const result = results[index];
-    // An image comes without a text.
+    // A read of an image returns no text.
     const isText = result?.text !== "" && result?.text.includes(" is not a text file") !== true;
     if (!isText) return [];
     return [{ path, count: toPage({ path, call, text: useText(call, result) }).total }];

@@ -4,25 +4,25 @@ import { inspect, Setback } from "./step.ts";
 import type { Call, Seen, Step } from "./step.ts";
 import { bullets, enumerate, plural, refuse } from "./wording.ts";
 
-/** Words that need judgement to find: a search for the bare word would answer another question. */
+/** Words that need judgement. A search for the bare word would answer another question. */
 const JUDGED =
   /^(?:bugs?|errors?|mistakes?|typos?|problems?|issues?|duplicates?|functions?|class(?:es)?|methods?|variables?|comments?|tests?|dependenc(?:y|ies)|imports?|secrets?)$/i;
-/** Where the text ends and where to search begins is not plain. */
+/** Words that make it unclear where the text ends and the place begins. */
 const PLACED = /\s(?:in|inside|within|under|from|of|on|and|or|not|except)\s/i;
 const ARTICLES = /^(?:(?:the|a|an|all|any|every|word|words|text|string|term|of|occurrences?)\s+)+/i;
 const DECLARES =
   "function\\*?|class|interface|type|enum|const|let|var|def|fn|func|struct|trait|module|namespace";
 
 interface SearchOptions {
-  /** The words were called a text, so that several need no quotes. */
+  /** The person called the words a text, so several words need no quotes. */
   readonly isLiteral?: boolean;
-  /** The only files to look into, by what their names end with. */
+  /** The files to search: an extension such as .ts, or a glob. Default: all. */
   readonly sort?: string | undefined;
 }
 
 /**
- * Where a text occurs and how often: one in quotes, one word, or what was said to be the text. A
- * word in lower case without quotes is found in upper case, too.
+ * Finds where and how often a text occurs. The text is in quotes, is one word, or was called a text.
+ * Without quotes, a text in lower case also matches capital letters.
  */
 export function searchText(
   words: string,
@@ -78,7 +78,7 @@ function toMark(word: string): string | undefined {
     ?.toUpperCase();
 }
 
-/** A word in lower case may be a text or a part of a file's name: which one is not guessed. */
+/** Refuses a word in lower case, because it may be a text or a part of a file's name. */
 export function findSomething(word: string, refs: readonly string[]): Step {
   const isText = isQuoted(word) || /[A-Z]/.test(word) || toMark(word) !== undefined;
   if (isText || JUDGED.test(word)) return searchText(word, refs);

@@ -1,12 +1,12 @@
-/** Small slips of the keyboard in the words that the grammar knows. */
+/** Corrects typing errors in words that the grammar knows. */
 import { withoutQuotes } from "./phrase.ts";
 
-/** Shorter words are too near to each other to be told apart by one letter. */
+/** Minimum length of a correction, because too many shorter words differ by one letter. */
 const SHORTEST = 4;
 
 /**
- * Replaces each unknown word that is one letter, or one swapped pair, from just one of the known
- * words. Names with a full stop or a slash, and quoted texts, stay; so does what is near to two.
+ * Corrects each unknown word that differs from a known word by one letter or one swapped pair. Does
+ * not change names with a full stop or a slash, quoted texts, or words near to several known words.
  */
 export function mendWords(phrase: string, known: ReadonlySet<string>): string {
   const words = [...known].filter((word) => word.length >= SHORTEST);
@@ -14,7 +14,7 @@ export function mendWords(phrase: string, known: ReadonlySet<string>): string {
     const typed = word.toLowerCase();
     if (known.has(typed) || withoutQuotes(word) !== word) return word;
     const slips = words.filter((each) => isSlip(typed, each));
-    // A letter left out, doubled or swapped is likelier than another one in its place.
+    // A missing, extra or swapped letter is likelier than a wrong one.
     const likely = slips.filter((each) => each.length !== typed.length || isSwap(typed, each));
     const [near, ...others] = likely.length > 0 ? likely : slips;
     return near === undefined || others.length > 0 ? word : near;
@@ -29,7 +29,7 @@ function isSwap(typed: string, word: string): boolean {
   return sorted(typed) === sorted(word);
 }
 
-/** One letter more, less or other, or two neighbours swapped. */
+/** Returns true if one letter was added, left out or replaced, or two neighbours were swapped. */
 function isSlip(typed: string, word: string): boolean {
   if (Math.abs(typed.length - word.length) > 1) return false;
   let at = 0;

@@ -123,12 +123,15 @@ const NAMES = /^(?:its|the|their) (?:file)?names?$/i;
 const FOUND =
   /^(?:it|this|that|them|(?:the|this|that) (?:result|answer|output|list|number|count|total|sum))$/i;
 
-/** Says whether words stand for what the step before found. */
+/** Returns true if the words refer to the result of the previous step. */
 export function isReference(text: string): boolean {
   return NAMES.test(text) || FOUND.test(text);
 }
 
-/** A text as it stands, or for "it" and "the result" what the step before found. */
+/**
+ * Returns the text without its quotes, or the result of the previous step for "it", "the result" and
+ * similar words. Throws {@link Setback} if that step left no text.
+ */
 export function resolveText({ paths, value }: Subject, text: string): string {
   if (NAMES.test(text) && paths !== undefined) return paths.join("\n");
   if (!FOUND.test(text)) return unquote(text);

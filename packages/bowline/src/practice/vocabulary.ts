@@ -3,7 +3,7 @@
 export const SHOW: string =
   "(show|read out|read|print out|print|display|cat|open up|open|view|output|dump|type out|type|write out|give|get|see|look at|look into|let me see|let me read)";
 export const IN: string = "(in|inside|within|under|from|of|on)";
-/** Kinds of files, by the extension that they have. */
+/** The extension of each kind of file. */
 const SORTS: Readonly<Record<string, string>> = {
   markdown: ".md",
   typescript: ".ts",
@@ -16,16 +16,16 @@ const SORTS: Readonly<Record<string, string>> = {
   "plain text": ".txt",
   yaml: ".y*ml",
 };
-/** Extensions that are a kind without their full stop, too: "js files". */
+/** Extensions that also name a kind without the full stop: "js files". */
 const EXTENSIONS =
   "js|jsx|ts|tsx|mjs|cjs|mts|cts|md|mdx|txt|json|jsonl|csv|py|go|rs|rb|java|php|c|h|cpp|cs|sh|sql|html|htm|css|xml|yml|toml|ini|log|svg|png|jpg|jpeg|gif|pdf";
 export const FILES: string = String.raw`[<sort:\*?(?:\.\w+)+|${Object.keys(SORTS).join("|")}|${EXTENSIONS}>] files?`;
 export const FOLDERS: string = "(folders?|subfolders?|directories|subdirectories|directory)";
-/** Two names given at once, as for a copy. */
+/** One word without spaces, such as each of the two names of a copy. */
 export const WORD: string = String.raw`\S+`;
 export const FILE_NAME: string = String.raw`\S*\.\w+`;
 const QUOTED = String.raw`[\uD800-\uDFFF]+`;
-/** What can only be a file: a name with an extension or in quotes, and the readme. */
+/** A file: a name with an extension or in quotes, the readme, or "it". */
 export const FILE: string = `(?:the |my )?(?:file )?(?:${FILE_NAME}|${QUOTED}|readme|it)`;
 export const ORDINAL: string = "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
 export const NUMBER: string = String.raw`\d+|one|two|three|four|five|six|seven|eight|nine|ten`;

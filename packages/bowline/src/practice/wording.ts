@@ -25,12 +25,12 @@ export function fence(text: string): string {
 
 const COLUMNS = 80;
 
-/** A refusal: why, and what to say instead, on a line each that any terminal shows whole. */
+/** Returns a refusal of two lines that fit any terminal: the reason, and what to say instead. */
 export function refuse(why: string, instead: string): string {
   return [why, instead].map((line) => shorten(line, COLUMNS)).join("\n");
 }
 
-/** On one line, and no longer than so many characters. */
+/** Returns the text on one line, cut to `most` characters. */
 export function shorten(text: string, most: number): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 2).trimEnd()} …` : line;

@@ -25,7 +25,7 @@ export interface BashDetails {
   readonly truncated: boolean;
   /** A file with the full output, if the result contains only its head and tail. */
   readonly fullOutputPath?: string;
-  /** Background processes that the command left behind and that were told to end. */
+  /** Background processes that the command left running and that were signalled to end. */
   readonly ended?: readonly FoundProcess[];
   /** Background processes that could not be ended. */
   readonly leftRunning?: readonly FoundProcess[];

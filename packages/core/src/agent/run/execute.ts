@@ -32,7 +32,7 @@ export interface BatchResult {
 }
 
 /**
- * Runs the calls of an answer. With `why`, runs none and gives each that text as its error result.
+ * Runs the calls of an answer. If `why` is given, runs no call and returns that text as the error result of each.
  * Calls that an earlier process answered count for `terminate` too.
  */
 export async function executeToolCalls(
