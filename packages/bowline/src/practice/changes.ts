@@ -14,7 +14,7 @@ export function writeFile(content: string, refs: readonly string[]): Step {
   };
 }
 
-/** Creates a file unless it exists. Without content the new file is empty. */
+/** Creates a file, or refuses if it exists. Without content the new file is empty. */
 export function createFile(content: string | undefined, refs: readonly string[]): Step {
   return function* (subject): Play<Answer> {
     const path = onePath(subject, refs);

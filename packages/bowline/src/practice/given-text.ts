@@ -12,8 +12,8 @@ const COMMA_AND_VERB =
 const POLITE = /(?:^|[\s,])(?:please|pls|plz|thanks|thx|ty|thank you|cheers|for me)[\s.!]*$/i;
 
 /**
- * Returns the text in quotes if it is unambiguous, or throws {@link Setback}. `message` is the whole
- * message, in which only a place such as "in it" may follow the text.
+ * Returns the text in quotes if it is unambiguous, or throws {@link Setback}. `message` is the
+ * whole message, in which only a place such as "in it" may follow the text.
  */
 export function toGivenText(text: string, message: string, needsQuotes = false): string {
   if (isQuoted(text) || isReference(text)) return text;

@@ -9,8 +9,8 @@ const FILLER = new RegExp(
 /** Filler that may also be a place: "what is in this folder?" */
 const PLACE = /(?:here|folder|directory|project|repo|repository)$/i;
 /**
- * Marks the start of filler, so that patterns need not list it. JOINT replaces the spaces in a place,
- * and a pattern can split there. BOND replaces those in other filler, which stays together.
+ * Marks the start of filler, so that patterns need not list it. JOINT replaces the spaces in a
+ * place, and a pattern can split there. BOND replaces those in other filler, which stays together.
  */
 const MARK = "\uE000";
 const JOINT = "\u00A0";

@@ -9,7 +9,7 @@ const LEAD =
   /^(?:(?:please|pls|plz|kindly|and|then|now|also|so|well|just|hey|hi|hello|yo|ok|okay|thanks|hi there|hello there|hey there|good morning|quick question|bowline|(?:can|could|would|will) (?:you|u)|(?:can|could|may) i|would you (?:be so kind as to|be able to|like to)|is it possible to|i (?:just )?(?:want|need|would like|would love) to know|i (?:want|need|would like) you to|i (?:just )?(?:want|need|would like|would love) to(?: be able to)?(?=\s+(?:see|read|find|search|look|count|list|show|open|create|make|write|print|view|get|have a look))|do you know|let me know|i wonder|help me(?: to)?|let['’]?s|have a (?=look)|take a (?=look)|go and|tell me|(?:show me|tell|check|find out|say|see)(?=\s+(?:what|which|how|where|who)\b))[,:!.]?\s+)+/i;
 const TRAIL =
   /(?:[\s,]+(?:please|pls|plz|thanks|thanks a lot|thank you|thank you very much|thx|ty|cheers|for me|if you can|will you|would you|can you)|(?<=[^\s.])[.?!…]+|\s+)+$/i;
-/** Rewrites contractions to full words, and removes "would you mind". */
+/** Replacements of contractions by full words, and of "would you mind …ing" by the verb. */
 const SHORT: readonly (readonly [RegExp, string])[] = [
   [/\b(what|where|which|who|how|there)['’]s\b/gi, "$1 is"],
   [/\b(what|where|who)s\b/gi, "$1 is"],

@@ -21,8 +21,8 @@ interface SearchOptions {
 }
 
 /**
- * Finds where and how often a text occurs. The text is in quotes, is one word, or was called a text.
- * Without quotes, a text in lower case also matches capital letters.
+ * Finds where and how often a text occurs. The text is in quotes, is one word, or was called a
+ * text. Without quotes, a text in lower case also matches capital letters.
  */
 export function searchText(
   words: string,
@@ -78,7 +78,10 @@ function toMark(word: string): string | undefined {
     ?.toUpperCase();
 }
 
-/** Refuses a word in lower case, because it may be a text or a part of a file's name. */
+/**
+ * Searches for a text in quotes or with capital letters, or for a mark such as TODO. Refuses
+ * another word, because it may be a text or a part of a file's name.
+ */
 export function findSomething(word: string, refs: readonly string[]): Step {
   const isText = isQuoted(word) || /[A-Z]/.test(word) || toMark(word) !== undefined;
   if (isText || JUDGED.test(word)) return searchText(word, refs);

@@ -129,8 +129,8 @@ export function isReference(text: string): boolean {
 }
 
 /**
- * Returns the text without its quotes, or the result of the previous step for "it", "the result" and
- * similar words. Throws {@link Setback} if that step left no text.
+ * Returns the text without its quotes, or the result of the previous step for "it", "the result"
+ * and similar words. Throws {@link Setback} if that step left no text.
  */
 export function resolveText({ paths, value }: Subject, text: string): string {
   if (NAMES.test(text) && paths !== undefined) return paths.join("\n");

@@ -46,8 +46,8 @@ export class AbortGrace {
    * Awaits user code. Ends when the promise settles, when `limitMs` has passed (0: no limit), or
    * when the abort grace period has passed. In the last case it resolves with `giveUp()`, or
    * rejects with `aborted` without it. Non-promises are returned as is. The grace period counts
-   * from the abort for all pending waits together. With `anew` it counts from this wait:
-   * listeners use it, because they still receive the last events.
+   * from the abort for all pending waits together. With `anew` it counts from this wait.
+   * Listeners use that, because they still receive the last events.
    */
   patiently<T>(
     waited: T | PromiseLike<T>,

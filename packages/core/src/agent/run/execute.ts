@@ -32,8 +32,8 @@ export interface BatchResult {
 }
 
 /**
- * Runs the calls of an answer. If `why` is given, runs no call and returns that text as the error result of each.
- * Calls that an earlier process answered count for `terminate` too.
+ * Runs the calls of an answer. If `why` is given, runs none, and that text is the error result of
+ * each. Calls that an earlier process answered count for `terminate` too.
  */
 export async function executeToolCalls(
   run: Run,
