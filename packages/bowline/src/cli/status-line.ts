@@ -11,7 +11,7 @@ const CLEAR_ROW_ABOVE = "\u001b[1A\u001b[2K";
 
 export class StatusLine {
   readonly #output: Output;
-  /** Whether status lines are shown at all. */
+  /** True if status lines are shown. */
   readonly isOn: boolean;
   /** Number of rows on the screen. */
   #rows = 0;

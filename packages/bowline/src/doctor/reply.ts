@@ -14,7 +14,7 @@ export interface Question extends Pick<
   StreamOptions,
   "maxTokens" | "temperature" | "reasoning" | "toolChoice" | "extraBody" | "apiKey"
 > {
-  /** What the question tests, for progress messages. */
+  /** A name of the test, for progress messages. */
   readonly about: string;
   readonly messages: readonly (Message | string)[];
   readonly tools?: Context["tools"];

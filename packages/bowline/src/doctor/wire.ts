@@ -7,7 +7,7 @@ type LineEnd = "LF" | "CRLF" | "CR";
 export interface WireAnswer {
   /** The format of the body. */
   readonly format: "events" | "json" | "json lines" | "html" | "text" | "empty";
-  /** Whether `data:` is followed by a space; absent if the body is not an event stream. */
+  /** True if a space follows `data:`. Absent if the body is not an event stream. */
   readonly space?: "always" | "never" | "sometimes";
   readonly lineEnds: readonly LineEnd[];
   readonly done: boolean;

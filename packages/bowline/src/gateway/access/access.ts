@@ -11,17 +11,18 @@ import { netOf } from "./net-of.ts";
 import { FailedTries, givenTokens, scopeOf, type Tokens } from "./tokens.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
-/** As what somebody is let in. */
+/** The rights of an authenticated client. */
 export interface Access {
   /** `read` may look and change nothing. */
   readonly scope: Scope;
   /**
-   * Only sessions whose keys begin so, such as `ann/`, are there for them: 1 to 256 characters,
-   * well-formed, best with an end that no other's beginning has. Default: all sessions.
+   * The prefix of the session keys that the user may access, such as `ann/`: 1 to 256 characters,
+   * well-formed. End it with a separator, so that no user's prefix begins with another's. Default:
+   * all sessions.
    */
   readonly sessions?: string;
   /**
-   * Who they are: 1 to 256 characters, well-formed. A function that makes agents gets it as
+   * The name of the user: 1 to 256 characters, well-formed. A function that makes agents gets it as
    * `user.id`. Default: not known.
    */
   readonly user?: string;

@@ -25,7 +25,7 @@ export interface RunOutcome {
   readonly text: string;
 }
 
-/** What a followed run needs of its client. */
+/** The part of the client that a followed run uses. */
 interface RunSource {
   onEvent(listener: (frame: EventFrame) => void): () => void;
   onState(listener: (state: string) => void): () => void;

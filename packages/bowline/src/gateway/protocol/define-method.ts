@@ -7,7 +7,7 @@ import { object, type Fields } from "./schema-fields.ts";
 export type MethodAccess = "read" | "write" | "approve";
 
 /**
- * What a string param refers to. `gateway/access` checks the references of clients that may only
+ * The kind of thing that a string param names. `gateway/access` checks the references of clients that may only
  * access some sessions; the last three need no check. `newSession` is generated when absent.
  * `message` is an idempotency key. `entry` belongs to the session in the same params.
  */
@@ -33,7 +33,7 @@ type References<P> = { readonly [K in TextParams<P>]: Reference };
 export interface MethodSchema {
   readonly summary: string;
   readonly access: MethodAccess;
-  /** What each string param refers to, by the param's name. */
+  /** The reference of each string param, by the param's name. */
   readonly refersTo: Readonly<Record<string, Reference>>;
   readonly params: JsonSchema;
   readonly result: JsonSchema;

@@ -18,7 +18,7 @@ export interface Host {
   readonly store: Store;
   readonly pending: Pending;
   readonly rules: Rules;
-  /** Whether the application gave the rules. */
+  /** True if the application gave the rules. */
   readonly isRuled: boolean;
   readonly approvals: Approvals;
   readonly choices: Choices;

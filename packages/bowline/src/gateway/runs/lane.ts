@@ -54,7 +54,7 @@ export class Lane {
     return this.current !== undefined || this.waiting.length > 0;
   }
 
-  /** Resolves when a run has ended, or waits no more. */
+  /** Resolves at the next end of a run, or when a waiting run is removed. */
   nextEnd(): Promise<void> {
     return new Promise((resolve) => void this.#awaitingEnd.push(resolve));
   }
@@ -63,14 +63,14 @@ export class Lane {
     for (const go of this.#awaitingEnd.splice(0)) go();
   }
 
-  /** Of those that wait. */
+  /** Removes a run from the waiting ones. */
   remove(run: Run): void {
     const index = this.waiting.indexOf(run);
     if (index >= 0) this.waiting.splice(index, 1);
     this.noteEnd();
   }
 
-  /** Makes the session; false when there is one. */
+  /** Creates the session. Returns false if it exists. */
   create(agentId: string, user: User, title: string | undefined): Promise<boolean> {
     return this.exclusive(async () => {
       if (await this.#isThere()) return false;
@@ -86,8 +86,8 @@ export class Lane {
   }
 
   /**
-   * Calls `work` with the session held for writing; of a run's it is the same. Rejects with
-   * `not_found`.
+   * Calls `work` with the session held for writing, with that of the current run if there is one.
+   * Rejects with `not_found`.
    */
   write<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
@@ -101,7 +101,7 @@ export class Lane {
     });
   }
 
-  /** Holds the session for a run of this user, who owns a session that it creates. */
+  /** Holds the session for a run. Creates it for this user if it is missing. */
   async begin(agentId: string, user?: User): Promise<Session> {
     const options = { create: true, metadata: { agentId, ...ownedBy(user) } };
     return this.exclusive(
@@ -117,7 +117,7 @@ export class Lane {
     });
   }
 
-  /** Messages are taken in the order in which they came. */
+  /** Accepts messages in the order in which they arrived. */
   inOrder<T>(accept: () => Promise<T>): Promise<T> {
     this.#uses++;
     const done = this.#accepting.then(accept).finally(() => this.#uses--);
@@ -125,7 +125,7 @@ export class Lane {
     return done;
   }
 
-  /** One after the other. */
+  /** Runs `work` after all earlier calls. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     this.#uses++;
     const done = this.#tail.then(work).finally(() => this.#uses--);
@@ -144,7 +144,7 @@ export class Lane {
   }
 }
 
-/** What it came to is not kept: it may hold on to a whole run. */
+/** Drops the result, which may keep a whole run in memory. */
 function settled(done: Promise<unknown>): Promise<void> {
   return done.then(
     () => {},
