@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import type { AnswerPlan } from "./mock-server.ts";
 import { play, type Plan } from "./play.ts";
 
-const RUNS = Number(process.env.BOWLINE_BILL_RUNS ?? 1000);
+const RUNS = Number(process.env.BOWLINE_BILL_RUNS ?? 500);
 
 const answer: fc.Arbitrary<AnswerPlan> = fc.record({
   kind: fc.constantFrom<AnswerPlan["kind"][]>(

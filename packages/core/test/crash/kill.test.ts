@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { breakages, breakCopy } from "./broken-copy.ts";
 import { killRuns } from "./kill-runs.ts";
 
-const KILLS = 100;
+const KILLS = 60;
 
 describe("an agent that is killed at random moments", () => {
   it(`loses nothing that was acknowledged and repeats nothing that was recorded, ${KILLS} times`, async (t) => {

@@ -16,7 +16,7 @@ import type { SessionDamage } from "../../../src/session/store.ts";
 import { collect, MemoryFile, say, seqs, temporaryFolder, upTo } from "../support.ts";
 import { code } from "../../../../../test/support/error-code.ts";
 
-const LAST = 4096;
+const LAST = 2048;
 
 interface Sample {
   readonly bytes: Buffer;
