@@ -1,4 +1,7 @@
-/** One client's socket: in by its first frame, then requests, each answered once, and events. */
+/**
+ * One client's WebSocket. The first frame authenticates the client; each later request gets one
+ * response.
+ */
 import type { IncomingMessage } from "node:http";
 import type { RawData, WebSocket } from "ws";
 import type { Access, Entry } from "../access/access.ts";
@@ -38,14 +41,14 @@ import {
 
 export interface ConnectionOptions {
   readonly id: string;
-  /** The upgrade. */
+  /** The HTTP upgrade request. */
   readonly request: IncomingMessage;
   readonly entry: Entry;
   readonly limits: GatewayLimits;
   readonly context: MethodContext;
   readonly welcome: (id: string, access: Access) => Promise<AuthReply>;
   readonly listeners: Listeners;
-  /** The socket is gone, not before. */
+  /** Called when the socket has closed, not when closing begins. */
   readonly onClose: (connection: Connection) => void;
 }
 
@@ -54,7 +57,7 @@ export class Connection implements Caller, Listener {
   sessions: string | undefined;
   user: User = {};
   name: string;
-  /** Whether the client was let in; it stays so to the end. */
+  /** Whether the client was authenticated. Stays true after the connection is closed. */
   hasEntered = false;
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
@@ -67,7 +70,10 @@ export class Connection implements Caller, Listener {
   #badFrames = 0;
   #unanswered = 0;
   #looking: Promise<unknown> = Promise.resolve();
-  /** What came behind the auth frame, until that is answered. Their bytes are bounded with it. */
+  /**
+   * Frames that arrived after the auth frame, buffered until the auth frame is answered. The byte
+   * limit before authentication bounds them too.
+   */
   #early: string[] = [];
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
@@ -117,7 +123,7 @@ export class Connection implements Caller, Listener {
       this.#outbox.push(frame);
   }
 
-  /** Asks whether the client is there; one that did not answer the last two times is let go. */
+  /** Pings the client. Closes the connection if the last two pings were not answered. */
   ping(): void {
     if (this.#state === "closed") return;
     if (this.#unanswered === 2) return this.close(closeCodes.silent, "no answer to two pings");
@@ -129,7 +135,7 @@ export class Connection implements Caller, Listener {
     if (this.#state === "closed") return;
     this.#leave();
     this.#socket.close(code, reason);
-    // A client that does not read never sees the end of it.
+    // A client that does not read never completes the close handshake.
     const { clock, limits } = this.#options.context;
     const stop = clock.setTimer(limits.closeGraceMs, () => this.#socket.terminate());
     this.#socket.once("close", stop);
@@ -245,8 +251,8 @@ export class Connection implements Caller, Listener {
   }
 
   /**
-   * What only looks may have a long answer: it waits until the client has taken those before. Who
-   * acts need not wait.
+   * Queues a read-only request, since its response may be long. It runs when the client has
+   * received the earlier responses. Requests that change something are not queued.
    */
   #inTurn(look: () => Promise<void>): Promise<void> {
     const done = this.#looking
@@ -266,8 +272,8 @@ export class Connection implements Caller, Listener {
     const permitted = permit(context, method, params as Params<MethodName>, this);
     const { result, after } = await handle(context, permitted, this);
     this.#outbox.push({ json: this.#dialect.result(id, result) });
-    // Only now, so that the answer comes before any event that it causes; also when the client has
-    // gone.
+    // Runs after the response is queued, so that the response precedes the events that it causes.
+    // Also runs if the client has disconnected.
     after?.();
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Puts together what methods work with: where things are kept, who answers, and who is told of
- * events.
- */
+/** Creates the context of the methods: stores, agents, models and the listeners to events. */
 import { randomUUID } from "node:crypto";
 import { BowlineError, parseModelRef, type Clock, type Model, type StreamFn } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
@@ -73,7 +70,7 @@ type Answering = Pick<
   "agents" | "makers" | "providers" | "backendFor" | "modelFor" | "tools" | "systemPrompt"
 >;
 
-/** Which agents there are, and who answers for each. */
+/** Returns the agents, and the model that answers for each. */
 function answering(options: DoorOptions): Answering {
   return isListed(options) ? fromList(options) : fromMakers(options);
 }
@@ -106,7 +103,7 @@ function fromList(options: ListedAgents): Answering {
   };
 }
 
-/** Throws `invalid_argument` for what is no list, such as an agent. */
+/** Throws `invalid_argument` if `agents` is not an array, such as a single agent. */
 function listOf(agents: readonly AgentEntry[]): readonly AgentEntry[] {
   if (Array.isArray(agents)) return agents;
   throw new BowlineError(

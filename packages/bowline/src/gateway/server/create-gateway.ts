@@ -1,4 +1,4 @@
-/** The gateway on a server of the program's own, under a path. */
+/** Mounts the gateway under a path of a server that the application owns. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { BowlineError, systemClock } from "@bowline/core";
@@ -8,30 +8,34 @@ import { inTurn } from "./in-turn.ts";
 import { isPath } from "../access/trusted-proxies.ts";
 
 export type MountOptions = DoorOptions & {
-  /** Where it is: `/agents`, as addresses have it. Default: all of the server is the gateway's. */
+  /**
+   * The path of the gateway, such as `/agents`, URL-encoded. Default: the gateway answers all paths
+   * of the server.
+   */
   readonly path?: string;
 };
 
 /**
- * Both give false for what is not under the path, and have not touched it. What is, they answer.
+ * Both handlers return false for a request outside the path, and leave that request untouched. They
+ * answer all other requests.
  */
 export interface MountedGateway {
-  /** As what comes from `node:http` or `node:https`: nothing of the body was read. */
+  /** Handles a request of `node:http` or `node:https`. Its body must not have been read. */
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
   /** For the server's event `upgrade`. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /**
-   * Says goodbye to clients, ends what is open here, at the latest after `closeGraceMs`, and leaves
-   * the server; runs that are open are taken up again by the next gateway on this store. What comes
-   * under the path from now on is refused.
+   * Sends `shutdown` to the clients and closes their connections, at the latest after
+   * `closeGraceMs`. The server keeps listening, and later requests under the path are refused. The
+   * next gateway on this store resumes the runs that are still open.
    */
   close(reason?: string): Promise<void>;
 }
 
 /**
- * Takes up the runs that an earlier process left, and listens nowhere. Rejects with
- * `invalid_argument` for an unknown option or limit, for what is no path, for an empty token, and
- * without anything that lets somebody in; also when what was left cannot be read.
+ * Resumes the runs of an earlier process. Opens no port. Rejects with `invalid_argument` for an
+ * unknown option or limit, an invalid path, an empty token, or if no option authenticates clients.
+ * Also rejects if the pending messages cannot be read.
  */
 export async function createGateway(options: MountOptions): Promise<MountedGateway> {
   checkOptions(options, ["path"]);
@@ -45,7 +49,10 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
   const doors = await createDoors(options, path);
   const { limits } = doors;
   await doors.restore();
-  /** Who is being served: a request until its answer is out, a socket until it is gone. */
+  /**
+   * Requests and upgrades in progress: a request until its response has ended, a socket until it
+   * has closed.
+   */
   const served = new Map<object, Duplex>();
   let onIdle = (): void => {};
   const serve = (one: ServerResponse | Duplex, socket: Duplex): void => {
@@ -57,7 +64,7 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
     };
     served.set(one, socket);
     one.once("close", done);
-    // An answer that waited behind another hears nothing of the end of its connection.
+    // A queued response gets no "close" event when its connection ends.
     if (socket !== one) socket.once("close", done);
   };
   const answer = inTurn(
@@ -69,7 +76,7 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
       const rest = restOf(request, path);
       if (rest === undefined) return false;
       serve(response, request.socket);
-      // As frameworks have it that put one handler below another.
+      // Sets `originalUrl`, as frameworks do when they mount one handler below another.
       if (path !== "") Object.assign(request, { originalUrl: request.url, url: rest });
       if (rest.startsWith("/")) answer(request, response);
       else toFolder(response, path, rest);
@@ -95,16 +102,20 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
 }
 
 /**
- * The address behind the path: `/…`, or nothing but a query. Undefined for what is not under it.
+ * Returns the URL after the path: `/…`, a query alone, or an empty text. Returns undefined for a
+ * URL outside the path.
  */
 function restOf({ url = "" }: IncomingMessage, path: string): string | undefined {
   if (path === "") return url;
-  const address = url.replace(/^https?:\/\/[^/?#]*/i, ""); // as proxies are asked
+  const address = url.replace(/^https?:\/\/[^/?#]*/i, ""); // absolute URLs, as sent to a proxy
   const rest = address.startsWith(path) ? address.slice(path.length) : undefined;
   return rest === undefined || /^(?:[/?#]|$)/.test(rest) ? rest : undefined;
 }
 
-/** What the page names is beside it: without the last slash it would be looked for elsewhere. */
+/**
+ * Redirects to the path with a trailing slash. Without it the browser would resolve the page's
+ * relative URLs against the parent folder.
+ */
 function toFolder(response: ServerResponse, path: string, query: string): void {
   response
     .writeHead(308, {

@@ -1,7 +1,4 @@
-/**
- * The gateway without a server of its own: what answers requests and upgrades, over agents whose
- * runs live here.
- */
+/** Answers the gateway's HTTP requests and upgrades. The HTTP server belongs to the caller. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
@@ -21,8 +18,8 @@ import type { DoorOptions } from "./options.ts";
 import { originRefusal } from "../access/origin.ts";
 
 /**
- * `path` is where a server of somebody else's has it. Throws `invalid_argument` for tokens and
- * proxies that cannot be some.
+ * `path` is the path under which the application mounts the gateway. Throws `invalid_argument` for
+ * invalid tokens and proxies.
  */
 export async function createDoors(options: DoorOptions, path: string): Promise<Doors> {
   const { clock = systemClock, secrets = [] } = options;
@@ -51,8 +48,8 @@ export class Doors {
   readonly #webSockets: WebSocketServer;
   readonly #listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /**
-   * A message that is sent again must be known: nobody is let in before what an earlier process
-   * left is taken up.
+   * Resolves when the pending messages of an earlier process are restored. Clients wait for it;
+   * otherwise a message that a client sends again would not be recognised.
    */
   readonly #isOpen: Promise<void>;
   #open = (): void => {};
@@ -78,7 +75,7 @@ export class Doors {
       path,
       page: options.page,
     });
-    // It would put classes of its own in the place of the process's Request and Response.
+    // By default the listener replaces the global `Request` and `Response` of the process.
     this.#listener = getRequestListener(
       (request, bindings) => http(request, bindings as HttpBindings),
       { overrideGlobalObjects: false, errorHandler: refuseRequest },
@@ -103,8 +100,8 @@ export class Doors {
   }
 
   /**
-   * Takes up what an earlier process left; then who has come is let in. After a rejection nobody
-   * is.
+   * Restores the pending messages of an earlier process, then admits the clients that are waiting.
+   * If it rejects, no client is admitted.
    */
   async restore(): Promise<void> {
     try {
@@ -119,12 +116,12 @@ export class Doors {
   }
 
   /**
-   * Says goodbye to clients, and resolves when runs have stopped. Sockets may take `closeGraceMs`
-   * to go.
+   * Sends `shutdown` to the clients and stops the runs. Resolves when the runs have stopped. The
+   * sockets then have `closeGraceMs` to close.
    */
   async close(reason: string): Promise<void> {
     const { context, listeners } = this.#inside;
-    this.#closing = reason; // who asked while this was on its way would stay
+    this.#closing = reason; // set first, so that no client is admitted during the shutdown
     this.#stopTicks();
     context.sessionChanges.close();
     listeners.broadcast("shutdown", { reason });
@@ -132,7 +129,7 @@ export class Doors {
     this.#leave(closeCodes.shutdown, "shutdown");
   }
 
-  /** Why one more cannot be let in. */
+  /** Returns the reason for which a new client is refused. Returns undefined if there is room. */
   #noRoom(): string | undefined {
     if (this.#closing !== undefined) return "The server is shutting down.";
     return this.#connections.size + this.#streams.size < this.limits.maxConnections
@@ -155,7 +152,8 @@ export class Doors {
       onClose: () => void this.#connections.delete(connection),
     });
     this.#connections.add(connection);
-    // Before it is let in, a client's bytes are not even gathered.
+    // Limits the bytes of a client that is not authenticated yet, so that a large first frame is
+    // not buffered.
     let received = 0;
     const count = (chunk: Buffer): void => {
       received += chunk.length;
@@ -177,7 +175,7 @@ export class Doors {
   }
 }
 
-/** Of what is no request to anybody here, such as one with a host that is no name. */
+/** Answers an invalid request, such as one with a malformed `Host` header. */
 function refuseRequest(error: unknown): Response {
   const isTheirs = error instanceof RequestError;
   return toResponse(
@@ -186,8 +184,8 @@ function refuseRequest(error: unknown): Response {
 }
 
 function refuse(socket: Duplex, status: string, why: string): void {
-  // Nobody else listens: it may be gone by now, and it would stay for ever if the client did not
-  // end it.
+  // The socket has no other listeners. It may fail during the write. Without `destroy` it would
+  // stay open until the client closes it.
   socket.on("error", () => {});
   socket.once("finish", () => socket.destroy());
   const headers = `content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(why)}`;

@@ -1,6 +1,6 @@
 /**
- * Node's server under the gateway: how long it waits for whom, how many it lets in, and how it
- * ends.
+ * Creates the HTTP server of the gateway, with its timeouts, its connection limits and its
+ * shutdown.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
@@ -11,15 +11,18 @@ import type { GatewayLimits } from "../protocol/limits.ts";
 
 export interface HttpServer {
   readonly server: Server;
-  /** Resolves when it listens. Rejects with the system's error. */
+  /** Resolves when the server is listening. Rejects with the error of the system. */
   listen(port: number, host: string): Promise<void>;
-  /** Takes nobody any more, and resolves when all have gone or, after the grace, are cut off. */
+  /**
+   * Refuses new connections. Resolves when all connections have closed. Connections that are open
+   * after `graceMs` are destroyed.
+   */
   close(graceMs: number): Promise<void>;
 }
 
-/** A whole request may take so many times as long as its head. */
+/** The timeout of a whole request, as a multiple of the timeout of its headers. */
 const BODY_FACTOR = 6;
-/** A connection on which nothing moves for so many ticks is cut off. */
+/** An inactive connection is closed after this many ticks. */
 const QUIET_TICKS = 4;
 
 export function createHttpServer(
@@ -32,19 +35,20 @@ export function createHttpServer(
     requestTimeout: limits.authTimeoutMs * BODY_FACTOR,
     connectionsCheckingInterval: Math.ceil(limits.authTimeoutMs / 2),
   };
-  // Other protocols are offered by clients that can do without, such as Java's. Node before 24.9
-  // does not ask.
+  // Some clients, such as Java's, offer an upgrade to another protocol and accept a plain response.
+  // Node before 24.9 ignores this option.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean =>
     headers.upgrade?.toLowerCase() === "websocket";
   const server = createServer(
     { ...patience, shouldUpgradeCallback },
     inTurn(answer, limits.maxPendingRequests),
   );
-  // Who takes nothing of an answer must not stay for ever. A stream says something at each tick.
+  // Closes the connections of clients that do not read their response. A stream writes at each
+  // tick, so this limit does not affect it.
   server.timeout = Math.max(patience.requestTimeout, limits.tickIntervalMs * QUIET_TICKS);
   server.maxConnections = limits.maxConnections + limits.maxStrangers;
-  // Who ends their side has said all that they will, and still waits for the answer (RFC 9112,
-  // 9.6): without this Node cuts it off.
+  // A client may half-close its connection after the request and still wait for the response (RFC
+  // 9112, 9.6). Without this flag Node closes the connection.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -61,8 +65,7 @@ export function createHttpServer(
       const closed = once(server, "close");
       server.close();
       server.closeIdleConnections();
-      // Browsers open some before they need them: Node does not take them for idle, since nothing
-      // was asked yet.
+      // Browsers preconnect. Node does not count a connection as idle before its first request.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       const stop = clock.setTimer(graceMs, () => {
         for (const socket of sockets) socket.destroy();

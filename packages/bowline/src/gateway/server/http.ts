@@ -1,6 +1,5 @@
 /**
- * The gateway over plain HTTP: health, and the same runs with server-sent events for those without
- * sockets.
+ * The gateway over HTTP: its health, and runs as server-sent events for clients without WebSockets.
  */
 import type { ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
@@ -23,13 +22,13 @@ interface HttpOptions {
   readonly entry: Entry;
   readonly listeners: Listeners;
   readonly exposed: boolean;
-  /** Why the server goes away, when it does. */
+  /** Returns the reason for the shutdown. Returns undefined while the server is open. */
   readonly closing: () => string | undefined;
-  /** Why there is no room for one that stays. */
+  /** Returns the reason for which a new stream is refused. Returns undefined if there is room. */
   readonly noRoom: () => string | undefined;
-  /** Those that read a run. */
+  /** The responses that stream a run. */
   readonly streams: Set<ServerResponse>;
-  /** Under which path this server has it. */
+  /** The path under which the gateway is mounted. */
   readonly path: string;
   readonly page: ((request: Request) => Response | Promise<Response>) | undefined;
 }
@@ -47,7 +46,7 @@ const statuses: Readonly<Record<number, number>> = {
   [errorNumbers.busy]: 429,
 };
 
-/** What is answered is for one caller, at one time, and is of the type that it says. */
+/** Responses are private and must not be cached. Browsers must not guess their type. */
 const ownHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
 
 export function createHttp(
@@ -66,7 +65,8 @@ export function createHttp(
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
     const refusal = originRefusal({ origin, host }, exposed);
     if (refusal !== undefined) throw new GatewayError("forbidden", refusal);
-    // On a server that stays: what is asked below /api says itself how it ends.
+    // The server of the application may stay open. The routes below /api report the shutdown
+    // themselves.
     if (closing() !== undefined && !http.req.path.startsWith("/api/"))
       throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
     return next();
@@ -96,8 +96,8 @@ async function takeMessage(http: Asked, { context, entry, path }: HttpOptions): 
   const { result, start } = await runs.accept({ ...params, user: userOf(access) }, "send");
   start();
   const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
-  // Whole, as a browser resolves it; who puts it behind the address of a server without a path
-  // may do that, too.
+  // The whole path, so that a browser resolves it. A client may also append it to the origin of the
+  // server.
   const root = `${entry.proxies.prefixOf(http.env.incoming)}${path}`;
   return http.json({ ...result, events: `${root}/api/runs/${id}/events?sessionKey=${key}` }, 202);
 }
@@ -106,15 +106,16 @@ async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
   const { context, listeners, closing, noRoom, streams } = options;
   const log = await askedLog(http, options);
   const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
-  // Who has all would wait for ever; by this status an EventSource knows not to ask again (HTML,
-  // 9.2).
+  // The client is up to date and the run has ended. The status 204 tells an EventSource not to
+  // reconnect (HTML, 9.2).
   if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
   const headers = {
     "content-type": "text/event-stream",
-    "x-accel-buffering": "no", // nginx would hold events back until they fill a page
+    "x-accel-buffering": "no", // otherwise nginx buffers the events
   };
   if (http.req.method === "HEAD") return new Response(null, { headers });
-  // A refusal would end an EventSource for good; so it asks the next server.
+  // An EventSource does not reconnect after an error status. It reconnects after this response, and
+  // reaches the next server.
   const reason = closing();
   if (reason !== undefined)
     return new Response(`event: shutdown\ndata: ${JSON.stringify({ reason })}\n\n`, { headers });
@@ -130,7 +131,10 @@ async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
   return new Response(streamRun(log, seq, { listeners, maxBytes, cutOff }), { headers });
 }
 
-/** The run that is asked for. Throws `not_found` also where it is one of others' sessions. */
+/**
+ * Returns the log of the requested run. Also throws `not_found` for a run in a session of another
+ * user.
+ */
 async function askedLog(http: Asked, { context, entry }: HttpOptions): Promise<RunLog> {
   const { runs } = context;
   const access = await admit(http, entry);
@@ -151,7 +155,7 @@ async function askedLog(http: Asked, { context, entry }: HttpOptions): Promise<R
   );
 }
 
-/** A refusal with the status that its number has. */
+/** Returns the error as a response. The status follows from the error's number. */
 export function toResponse(error: FrameError): Response {
   const { retryAfterMs } = error.data ?? {};
   const retry = retryAfterMs !== undefined && {
@@ -162,13 +166,15 @@ export function toResponse(error: FrameError): Response {
 }
 
 /**
- * As what the request's token lets in. Throws `unauthorized`, or `busy` after too many wrong ones.
+ * Authenticates the request and returns its access. Throws `unauthorized`, or `busy` after too many
+ * wrong tokens.
  */
 async function admit(http: Asked, entry: Entry): Promise<Access> {
   const { incoming } = http.env;
   entry.assertMayTry(incoming);
   const token = /^Bearer (.+)$/i.exec(http.req.header("authorization") ?? "")?.[1];
-  // An EventSource cannot send one: the hook may know it by its cookie.
+  // An EventSource cannot send this header. The application's `authorize` hook may accept its
+  // cookie instead.
   if (token === undefined && !entry.asksHook)
     throw new GatewayError("unauthorized", "The request needs the token: Authorization: Bearer …");
   return entry.accessOf(token ?? "", incoming);
@@ -188,8 +194,7 @@ async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
     );
   let body: unknown;
   try {
-    // As over a socket, where such bytes end the connection: what they were meant to say is not
-    // guessed.
+    // Invalid UTF-8 is refused, not replaced. A WebSocket closes the connection for it.
     body = JSON.parse(
       new TextDecoder("utf-8", { fatal: true }).decode(await http.req.arrayBuffer()),
     );
@@ -200,7 +205,7 @@ async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
   return body as SendParams;
 }
 
-/** What is no whole number says nothing. */
+/** Returns undefined for a text that is not a whole number. */
 function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,14 +1,15 @@
-/** Requests of one connection, one after the other. */
+/** Answers the requests of one connection one after the other. */
 import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Calls `answer` for a request when those before it on its connection are answered and taken. Node
- * calls for all that it has read, and keeps what they come to: a client that asks for much and
- * takes nothing could fill the memory. One that has more than `maxWaiting` waiting is cut off.
+ * Calls `answer` for a request when the earlier responses on its connection have been sent. Node
+ * calls the listener for every pipelined request and buffers the responses. A client that pipelines
+ * requests and reads nothing could therefore exhaust the memory. A connection with more than
+ * `maxWaiting` queued requests is destroyed.
  */
 export function inTurn(answer: RequestListener, maxWaiting: number): RequestListener {
-  /** What waits on a connection where one is being answered. */
+  /** The queued requests of each connection on which a request is being answered. */
   const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
     const { socket } = request;

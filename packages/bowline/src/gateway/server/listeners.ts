@@ -1,17 +1,17 @@
-/** Who is told of events: sockets, and streams over HTTP, each by the sessions that it follows. */
+/** Delivers events to sockets and HTTP streams, by the sessions to which they subscribed. */
 import type { Frame } from "../log/outbox.ts";
 import { sees } from "../access/own-sessions.ts";
 import type { EventData, EventName } from "../protocol/protocol.ts";
 
 export interface Listener {
-  /** How the keys begin of all sessions that it may know of. Absent: any. */
+  /** The prefix of the session keys that the listener may see. Absent: all sessions. */
   readonly sessions?: string | undefined;
   event(name: EventName, frame: Frame): void;
 }
 
 /**
- * Approvals are for everyone who may know of the session: who could answer may not have the session
- * open.
+ * Approvals go to every listener that may see the session. The person who can answer may not have
+ * the session open.
  */
 const forEveryone: ReadonlySet<EventName> = new Set([
   "exec.approval_request",
@@ -19,10 +19,11 @@ const forEveryone: ReadonlySet<EventName> = new Set([
 ]);
 
 export class Listeners {
-  /** The sessions of each. */
+  /** The subscribed sessions of each listener. */
   readonly #all = new Map<Listener, Set<string>>();
   /**
-   * The same by session: a delta costs what those who follow it cost, however many are connected.
+   * The listeners by session. So the cost of a delta depends on the subscribers of its session, not
+   * on all connections.
    */
   readonly #bySession = new Map<string, Set<Listener>>();
 
@@ -34,13 +35,13 @@ export class Listeners {
     this.#all.set(listener, new Set());
   }
 
-  /** It has gone: it is told of nothing any more. */
+  /** Removes the listener and its subscriptions. */
   delete(listener: Listener): void {
     for (const sessionKey of this.#all.get(listener) ?? []) this.unsubscribe(listener, sessionKey);
     this.#all.delete(listener);
   }
 
-  /** One that was not added, or has gone, stays out. */
+  /** Ignores a listener that was not added or has been deleted. */
   subscribe(listener: Listener, sessionKey: string): void {
     const own = this.#all.get(listener);
     if (own === undefined) return;
@@ -57,7 +58,7 @@ export class Listeners {
     if (followers?.size === 0) this.#bySession.delete(sessionKey);
   }
 
-  /** An event of a run, to who follows its session. */
+  /** Sends an event of a run to the subscribers of its session. */
   publish(sessionKey: string, frame: Frame, event: EventName): void {
     const told = forEveryone.has(event)
       ? this.#all.keys()
@@ -65,7 +66,10 @@ export class Listeners {
     for (const listener of told) if (sees(listener, sessionKey)) listener.event(event, frame);
   }
 
-  /** An event for everyone; one of a session for everyone who may know of it. */
+  /**
+   * Sends an event to all listeners. An event of a session goes only to listeners that may see the
+   * session.
+   */
   broadcast<E extends EventName>(event: E, data: EventData<E>): void {
     const frame: Frame = { json: JSON.stringify({ event, data }) };
     for (const listener of this.#all.keys())

@@ -1,4 +1,7 @@
-/** What each method does. Params are checked by now; a throw is the answer. */
+/**
+ * The handlers of the methods. The caller has checked the params. A thrown error becomes the
+ * response.
+ */
 import { agentInfos } from "../agents/agent-infos.ts";
 import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
@@ -11,21 +14,20 @@ import type { RunLog } from "../log/run-log.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
-/** The client that asks. */
+/** The client that sent the request. */
 export interface Caller {
   readonly scope: Scope;
-  /** How the keys begin of all sessions that are there for them. Absent: any. */
+  /** The prefix of the session keys that the client may use. Absent: all sessions. */
   readonly sessions?: string | undefined;
   readonly user: User;
-  /** For the record of who answered. */
+  /** Recorded as the author of an approval decision. */
   readonly name: string;
   subscribe(sessionKey: string): void;
   unsubscribe(sessionKey: string): void;
-  /** Sends what the client has missed of a run. */
+  /** Sends the events of a run that the client has missed. */
   replay(log: RunLog, seq: number | undefined): void;
 }
 
-/** What methods work with. */
 export interface MethodContext extends Host {
   readonly runs: Runs;
   readonly sessions: Sessions;
@@ -34,7 +36,7 @@ export interface MethodContext extends Host {
   readonly connections: () => number;
 }
 
-/** The result, and what is done when it is on its way to the client. */
+/** The result, and a function that is called when the response has been queued. */
 export interface Answered<R> {
   readonly result: R;
   readonly after?: () => void;
@@ -84,7 +86,8 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
       const history = await readHistory(store, filter, params);
       const waiting = runs.waitingIn(sessionKey);
       const stays = new Set(waiting.map(({ messageId }) => messageId));
-      // What went in meanwhile would be in neither.
+      // A message that entered the transcript during the read would be in neither list, so the read
+      // is repeated.
       if (tries === 1 || before.every(({ messageId }) => stays.has(messageId)))
         return { result: { ...history, waiting } };
     }
@@ -103,7 +106,7 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
       asked !== undefined && !open.some((run) => run.runId === asked.runId) ? [asked.info] : [];
     return {
       result: { sessionKey, runs: [...ended, ...open, ...missing] },
-      // All at once: what is replayed and what comes next meet without a gap.
+      // Synchronous, so that no event is lost between the replay and the subscription.
       after: () => {
         const current = runs.currentLog(sessionKey);
         if (asked !== undefined && asked !== current) caller.replay(asked, seq);
@@ -115,7 +118,8 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
   },
   "chat.unsubscribe": (_context, { sessionKey }, caller) => ({
     result: { sessionKey },
-    // As it is with what subscribes: of two requests the last that is answered holds.
+    // Runs after the response, as subscribing does. Of two concurrent requests the one answered
+    // last wins.
     after: () => caller.unsubscribe(sessionKey),
   }),
   "approvals.list": ({ approvals }, { sessionKey }, caller) => ({

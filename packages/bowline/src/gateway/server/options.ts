@@ -1,4 +1,4 @@
-/** What `createGateway` and `startGateway` take. Unknown names are refused, not ignored. */
+/** The options of `createGateway` and `startGateway`. Unknown names are refused, not ignored. */
 import { BowlineError, type AgentTool, type Clock, type StreamFn } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import type { Store } from "@bowline/core/session";
@@ -10,40 +10,45 @@ import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import type { Pending } from "../runs/pending.ts";
 import type { Rules } from "../../policy/rules.ts";
 
-/** Options with either kind of agents. */
+/** The options that do not depend on how agents are given. */
 interface SharedOptions extends EntryOptions {
-  /** Keeps the sessions. Default: this process's memory. */
+  /** Stores the sessions. Default: this process's memory. */
   readonly store?: Store;
-  /** Where tools work, as approvals show it. Default: the current folder. */
+  /** The folder in which tools work. Approvals show it. Default: the current folder. */
   readonly workspacePath?: string;
   /**
-   * What may run without a question. Default for a list of agents: reading is allowed, the rest is
-   * asked about. Default for agents that a function makes: none, so that a call waits for a person
-   * when its tool's `needsApproval` or the agent's `beforeToolCall` says so. With rules given, calls
-   * that no rule names are asked about.
+   * Decides which calls run without approval. Default for a list of agents: reading is allowed, all
+   * other calls need approval. Default for agents that a function makes: no rules. A call then
+   * needs approval if its tool's `needsApproval` or the agent's `beforeToolCall` says so. With
+   * rules given, calls that no rule names need approval.
    */
   readonly rules?: Rules;
   /**
-   * Where accepted messages are kept until they are done. Default: this process's memory, so that
-   * nothing that runs is gone on with after a restart, whatever the store.
+   * Stores accepted messages until they are processed. Default: this process's memory. Runs are
+   * then not resumed after a restart, whatever the store.
    */
   readonly pending?: Pending;
-  /** Never sent to a client. Those of 8 characters or more are found. */
+  /**
+   * Texts that are redacted from everything sent to clients. Texts shorter than 8 characters are
+   * not redacted.
+   */
   readonly secrets?: readonly string[];
-  /** The version that clients are told. Default `0`. */
+  /** The version that is reported to clients. Default `0`. */
   readonly version?: string;
-  /** Default: the system's. */
+  /** Default: the clock of the system. */
   readonly clock?: Clock;
-  /** Of runs, sessions and connections. Default: random UUIDs. */
+  /** Creates the ids of runs, sessions and connections. Default: random UUIDs. */
   readonly createId?: () => string;
   /**
-   * Whether other machines may be let in, on loopback by a proxy on this one, and under whatever
-   * name. Default false.
+   * Whether clients on other machines are accepted, under any host name. Needed on loopback too if
+   * a proxy on this machine forwards them. Default false.
    */
   readonly exposed?: boolean;
-  /** Default: those of `defaultLimits`, each by itself. */
+  /** Default for each limit: its value in `defaultLimits`. */
   readonly limits?: Partial<GatewayLimits>;
-  /** Answers what is no address of the gateway's own: a page, such as that of `createPage()`. */
+  /**
+   * Answers requests that match no route of the gateway, such as with the page of `createPage()`.
+   */
   readonly page?: (request: Request) => Response | Promise<Response>;
 }
 
@@ -63,18 +68,18 @@ export interface MadeAgents {
 
 /** A list of agents with their models. The gateway makes the agent of each run from it. */
 export interface ListedAgents {
-  /** The agents that can be asked. Read anew for each request. */
+  /** Returns the available agents. Called for each request. */
   readonly agents: () => Promise<readonly AgentEntry[]> | readonly AgentEntry[];
-  /** What answers for an agent. Rejects with `invalid_argument` when nothing can. */
+  /** Returns the model of an agent. Rejects with `invalid_argument` if no model is available. */
   readonly backendFor: (agent: AgentEntry) => Promise<Backend> | Backend;
   /**
-   * Stream functions of the application's own, by the provider in a model reference (the part
-   * before the slash). They are tried before `backendFor`.
+   * The application's stream functions, by the provider in a model reference (the part before the
+   * slash). They are tried before `backendFor`.
    */
   readonly providers?: ReadonlyMap<string, StreamFn>;
-  /** Read anew for each run, of the session that has this key. */
+  /** Returns the system prompt of the session with this key. Called for each run. */
   readonly systemPrompt: (sessionKey: string) => Promise<string> | string;
-  /** Made for each run, of the session that has this key. Default none. */
+  /** Returns the tools of the session with this key. Called for each run. Default: no tools. */
   readonly tools?: (sessionKey: string) => AgentTool[];
 }
 
@@ -103,8 +108,8 @@ const names: Readonly<Record<keyof DoorOptions, true>> = {
 };
 
 /**
- * Whether `agents` reads a list. Such a function has no parameters. A function that makes agents may
- * have none either, so `backendFor` decides.
+ * Returns whether `agents` is a function that returns a list, which has no parameters. A function
+ * that makes agents may also have none, so `backendFor` decides.
  */
 export function isListed(options: DoorOptions): options is SharedOptions & ListedAgents {
   const { agents, backendFor } = options;
@@ -112,8 +117,8 @@ export function isListed(options: DoorOptions): options is SharedOptions & Liste
 }
 
 /**
- * Throws `invalid_argument` for an unknown option or limit, and for an option of a list of agents
- * beside functions that make agents. `more` are further known option names.
+ * Throws `invalid_argument` for an unknown option or limit. Also throws if functions make the
+ * agents and an option for lists is given. `more` are further known option names.
  */
 export function checkOptions(options: DoorOptions, more: readonly string[]): void {
   checkNames(options, [...Object.keys(names), ...more]);

@@ -1,4 +1,7 @@
-/** A run as server-sent events: those after a number, then those that come, to its last. */
+/**
+ * Streams a run as server-sent events: first the events after a sequence number, then new ones
+ * until the run ends.
+ */
 import type { Listener, Listeners } from "./listeners.ts";
 import type { Frame } from "../log/outbox.ts";
 import type { EventName } from "../protocol/protocol.ts";
@@ -6,13 +9,16 @@ import { isTerminal, type RunLog } from "../log/run-log.ts";
 
 export interface RunStreamOptions {
   readonly listeners: Listeners;
-  /** What may wait for the reader, in bytes. */
+  /** The most bytes that are buffered for the reader. */
   readonly maxBytes: number;
-  /** The reader is too slow: it is cut off, and can go on from the last number that it has. */
+  /**
+   * Called when the reader is too slow, to close the connection. The client can resume from the
+   * last number that it received.
+   */
   readonly cutOff: () => void;
 }
 
-/** Without a number it begins with a snapshot. It ends when the server goes away, too. */
+/** Begins with a snapshot if `seq` is undefined. Also ends when the server shuts down. */
 export function streamRun(
   log: RunLog,
   seq: number | undefined,
@@ -39,8 +45,7 @@ export function streamRun(
         };
         const listener: Listener = {
           event(event, frame) {
-            // So that a connection on which nothing is said is not taken for a dead one, and a dead
-            // one is noticed.
+            // A comment keeps proxies from closing an inactive connection, and detects a dead one.
             if (event === "tick") send(":\n\n");
             else if (frame.runId === log.runId || event === "shutdown") tell(event, frame);
           },
@@ -49,7 +54,7 @@ export function streamRun(
         listeners.add(listener);
         listeners.subscribe(listener, log.sessionKey);
         for (const { event, frame } of log.since(seq)) tell(event, frame);
-        // Of a run whose end was read before, or that nobody goes on with, nothing more comes.
+        // The run has ended, or no process continues it. No more events follow.
         if (!log.isOpen && !isEnded) end();
       },
       cancel: () => leave(),
@@ -58,7 +63,7 @@ export function streamRun(
   );
 }
 
-/** Its data is what stands behind the name in the frame. */
+/** Takes the data from the frame, after the event's name. */
 function toText(event: EventName, { json, seq }: Frame): string {
   const data = json.slice(`{"event":"${event}","data":`.length, -1);
   return `${seq === undefined ? "" : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`;

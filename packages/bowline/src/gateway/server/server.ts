@@ -1,4 +1,4 @@
-/** The gateway on a port of its own. */
+/** Starts the gateway on its own port. */
 import type { AddressInfo } from "node:net";
 import { BowlineError, systemClock } from "@bowline/core";
 import { createDoors } from "./doors.ts";
@@ -7,9 +7,9 @@ import { checkOptions, type DoorOptions } from "./options.ts";
 import { inUrl, isLoopbackName } from "../access/origin.ts";
 
 export type GatewayOptions = DoorOptions & {
-  /** Default 127.0.0.1. Anything else than loopback needs `exposed`. */
+  /** Default 127.0.0.1. A host other than loopback needs `exposed`. */
   readonly host?: string;
-  /** Default 18789; 0 is any free one. */
+  /** Default 18789. With 0 the system chooses a free port. */
   readonly port?: number;
 };
 
@@ -19,8 +19,8 @@ export interface Gateway {
   /** http://HOST:PORT */
   readonly url: string;
   /**
-   * Says goodbye to clients and stops; runs that are open are taken up again by the next server on
-   * this store.
+   * Sends `shutdown` to the clients and stops the server. The next server on this store resumes the
+   * runs that are still open.
    */
   close(reason?: string): Promise<void>;
 }
@@ -28,10 +28,10 @@ export interface Gateway {
 export const DEFAULT_PORT = 18_789;
 
 /**
- * Listens, and takes up the runs that an earlier process left. Rejects with `invalid_argument` for
- * an unknown option or limit, for a host beyond loopback without `exposed`, for an empty token, and without anything that lets somebody
- * in; rejects with the system's error when the port is taken, and when what was left cannot be
- * read: then it does not listen any more.
+ * Starts the server and resumes the runs of an earlier process. Rejects with `invalid_argument` for
+ * an unknown option or limit, a host beyond loopback without `exposed`, an empty token, or if no
+ * option authenticates clients. Rejects with the error of the system if the port is in use. If the
+ * pending messages cannot be read, it stops listening and rejects.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions(options, ["host", "port"]);

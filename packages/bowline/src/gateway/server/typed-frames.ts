@@ -1,7 +1,7 @@
 /**
- * The second door: a client whose first frame is the request `connect` speaks typed frames (`req`,
- * `res`, `event`) from then on, as OpenClaw's clients do. Methods, events and their data are the
- * same; nothing is sent before the client has spoken.
+ * The second frame format. A client whose first frame is the request `connect` uses typed frames
+ * (`req`, `res`, `event`) from then on, as OpenClaw's clients do. Methods, events and their data
+ * are the same. The server sends nothing before the client's first frame.
  */
 import { idOf, toAuthFrame } from "../protocol/check.ts";
 import type { AuthFrame, AuthReply, FrameError, Welcome } from "../protocol/frame.ts";
@@ -10,19 +10,22 @@ import { GatewayError } from "../protocol/gateway-error.ts";
 /** The version of OpenClaw's protocol that has these frames. */
 const PROTOCOL = 4;
 const MAX_NAME_LENGTH = 200;
-/** How an event's frame begins, whoever it is for. */
+/** Matches the beginning of an event's frame in the plain format. */
 const EVENT = /^\{"event":("[\w.]+"),"data":/;
 
 type Id = string | number | null;
 
-/** How frames are written for a client. */
+/** Encodes frames for a client. */
 export interface Dialect {
   reply(reply: AuthReply): string;
   result(id: Id, result: unknown): string;
   error(id: Id, error: FrameError): string;
-  /** Of a frame that is about to be sent: those of events are made for everyone. */
+  /**
+   * Converts a frame that is about to be sent. Event frames are encoded once for all clients, in
+   * the plain format.
+   */
   sent(json: string): string;
-  /** Throws `bad_request` for a frame that is no request. */
+  /** Throws `bad_request` for a frame that is not a request. */
   check(frame: unknown): void;
 }
 
@@ -34,7 +37,9 @@ export const plainFrames: Dialect = {
   check: () => {},
 };
 
-/** `connectId` is the id of the `connect` request, which the greeting answers. */
+/**
+ * `connectId` is the id of the `connect` request, to which the `hello-ok` frame is the response.
+ */
 export function createTypedFrames(connectId: Id): Dialect {
   let seq = 0;
   const result = (id: Id, payload: unknown): string =>
@@ -46,8 +51,8 @@ export function createTypedFrames(connectId: Id): Dialect {
       reply.ok ? result(connectId, helloOf(reply)) : error(connectId, reply.error),
     result,
     error,
-    // Numbers are the connection's, as clients of this kind look for gaps; those of the run are in
-    // the payload.
+    // Events are numbered per connection, since these clients check for gaps. The run's sequence
+    // numbers are in the payload.
     sent: (json) => {
       const [head = "", name = ""] = EVENT.exec(json) ?? [];
       if (head === "") return json;
@@ -62,13 +67,13 @@ export function createTypedFrames(connectId: Id): Dialect {
 
 export interface Connect {
   readonly id: Id;
-  /** Undefined when the params are none. */
+  /** Undefined if the params are invalid. */
   readonly auth: AuthFrame | undefined;
-  /** Whether the client can speak this version. */
+  /** Whether the client supports this protocol version. */
   readonly fits: boolean;
 }
 
-/** Undefined for a frame that is no `connect`. */
+/** Returns undefined for a frame that is not a `connect` request. */
 export function toConnect(frame: unknown): Connect | undefined {
   const { type, method, params } = objectIn(frame);
   if (type !== "req" || method !== "connect") return undefined;
