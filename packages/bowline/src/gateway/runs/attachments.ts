@@ -1,6 +1,5 @@
 /**
- * Images that go with a message: held to the limits, to what the model takes, and put into its
- * content.
+ * Checks the images of a message against the limits and the model, and adds them to its content.
  */
 import { createHash } from "node:crypto";
 import type { ImageContent, Model, TextContent } from "@bowline/core";
@@ -11,7 +10,7 @@ import type { Attachment } from "../protocol/protocol.ts";
 
 type Attachments = readonly Attachment[] | undefined;
 
-/** Throws `bad_params` for too many or too large ones. */
+/** Throws `bad_params` for too many or too large attachments. */
 export function checkAttachments(attachments: Attachments = [], limits: GatewayLimits): void {
   const { maxAttachments, maxAttachmentBytes } = limits;
   if (attachments.length > maxAttachments)
@@ -23,7 +22,10 @@ export function checkAttachments(attachments: Attachments = [], limits: GatewayL
     throw refusal("An attachment is no Base64.");
 }
 
-/** Throws `bad_params` for a model that is shown no images. Of one not yet known nothing is said. */
+/**
+ * Throws `bad_params` if the model takes no images. Accepts any attachment if the model is not
+ * known yet.
+ */
 export function assertTaken(attachments: Attachments, model: Model | undefined): void {
   if (attachments === undefined || model === undefined || model.input.includes("image")) return;
   const { provider, id } = model;
@@ -45,7 +47,7 @@ export function contentOf(
   return [{ type: "text", text }, ...images];
 }
 
-/** Tells attachments from others, and is short. */
+/** Returns a hash that identifies the attachments. */
 export function digestOf(attachments: Attachments): string | undefined {
   if (attachments === undefined) return undefined;
   const hash = createHash("sha256");

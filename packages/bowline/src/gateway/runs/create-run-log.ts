@@ -1,4 +1,4 @@
-/** The log of a run: what of it is kept to send again, and who is told of it. */
+/** Creates the log of a run, which buffers events for resending and publishes new ones. */
 import { RunLog } from "../log/run-log.ts";
 import type { Host } from "./host.ts";
 
@@ -9,7 +9,7 @@ export function createRunLog({ limits, publish }: Host, runId: string, sessionKe
     sessionKey,
     maxEvents,
     maxLength,
-    // Less than may wait for a client: one that asks for it is not given up for it.
+    // Below the buffer limit of a client, so that the snapshot alone does not disconnect a client.
     maxSnapshot: limits.maxBufferedBytes * 0.75,
     publish: (frame, event) => publish(sessionKey, frame, event),
   });

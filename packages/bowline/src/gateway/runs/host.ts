@@ -1,4 +1,4 @@
-/** What runs and methods share: where things are kept, who answers, who is told. */
+/** The stores, settings and functions that runs and methods share. */
 import type { AgentTool, Clock, Model, StreamFn } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { Backend } from "../../models/backend.ts";
@@ -28,26 +28,26 @@ export interface Host {
   readonly createId: () => string;
   readonly workspacePath: string;
   /**
-   * Stream functions of the application's own, by the provider in a model reference (the part
-   * before the slash). They are tried before `backendFor`.
+   * The application's stream functions, by the provider in a model reference (the part before the
+   * slash). They are tried before `backendFor`.
    */
   readonly providers: ReadonlyMap<string, StreamFn>;
   readonly agents: () => Promise<readonly KnownAgent[]>;
-  /** The functions that make agents; none where agents are a list. */
+  /** The functions that make agents. Empty if agents are a list. */
   readonly makers: AgentMakers;
   /**
-   * What answers for an agent of a list; undefined for one that a function makes. Rejects with
-   * `invalid_argument` for a model that cannot be asked.
+   * Returns the model of a listed agent. Returns undefined for an agent that a function makes.
+   * Rejects with `invalid_argument` for a model that is not available.
    */
   readonly backendFor: (agent: KnownAgent) => Promise<Backend | undefined>;
   /**
-   * The model that answers for an agent; undefined for one that a function makes and has not made
-   * yet. Rejects as {@link backendFor} does.
+   * Returns the model of an agent. Returns undefined for an agent that a function makes and has not
+   * made yet. Rejects as {@link backendFor} does.
    */
   readonly modelFor: (agent: KnownAgent) => Promise<Model | undefined>;
   readonly tools: (sessionKey: string) => AgentTool[];
   readonly systemPrompt: (sessionKey: string) => Promise<string>;
-  /** An event of a run, to who subscribed its session. */
+  /** Sends an event of a run to the subscribers of its session. */
   readonly publish: (sessionKey: string, frame: Frame, event: EventName) => void;
   readonly sessionChanges: SessionChanges;
 }

@@ -1,4 +1,4 @@
-/** A user's message on its way into a transcript. */
+/** A user's message that is not in a transcript yet. */
 import { messageText, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
 import { contentOf } from "./attachments.ts";
@@ -8,16 +8,16 @@ export interface Incoming {
   readonly pending: PendingMessage;
   readonly message: UserMessage;
   /**
-   * It was to begin a run, which failed before the transcript had it. On the disk it is as it was:
-   * the next process begins the run.
+   * True if the message began a run that failed before the transcript had the message. Its file is
+   * unchanged, so the next process begins the run.
    */
   readonly hasFailed?: true;
 }
 
 export function incomingOf(pending: PendingMessage): Incoming {
   const { id: messageId, kind, text, timestamp, attachments } = pending;
-  // By this one that went into a run is known when it is sent again; one that began a run is known
-  // by that.
+  // Marks a message that joined a running run, so that a resent one is recognised. A message that
+  // began a run is recognised by the run's id.
   const name = kind !== "send" && { messageId };
   const message: UserMessage = {
     role: "user",
@@ -28,12 +28,12 @@ export function incomingOf(pending: PendingMessage): Incoming {
   return { pending, message };
 }
 
-/** A run's own message that waits for the next one, or to be sent again. */
+/** Returns the message of a failed run. It waits for the next run, or until a client resends it. */
 export function failedOf({ pending }: Incoming): Incoming {
   return { ...incomingOf({ ...pending, kind: "held" }), hasFailed: true };
 }
 
-/** By which a message is found again in a log: no two of a session have the same. */
+/** Returns the key that identifies a message in a session's log. It is unique within a session. */
 export function sameness(message: SessionMessage): string {
   const { timestamp } = message as Partial<UserMessage>;
   return JSON.stringify([

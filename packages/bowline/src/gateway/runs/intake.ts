@@ -1,4 +1,4 @@
-/** Which messages are taken, once each. */
+/** Accepts messages, each at most once. */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
 import type { User } from "../access/user.ts";
 import { agentOf } from "../agents/session-agent.ts";
@@ -16,11 +16,11 @@ import type { Schedule } from "./schedule.ts";
 
 export interface Accepted {
   readonly result: SendResult;
-  /** To be called when the answer is on its way. */
+  /** Call it when the response has been queued. */
   readonly start: () => void;
 }
 
-/** A message with whose it is. */
+/** A message with its user. */
 export interface OwnedMessage extends SendParams {
   readonly user?: User;
 }
@@ -49,7 +49,7 @@ export class Intake {
     this.#left = left;
   }
 
-  /** What it gives is on the disk. */
+  /** Resolves when the message is stored. */
   async accept(params: OwnedMessage, kind: Kind): Promise<Accepted> {
     const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
     checkAttachments(attachments, this.#host.limits);
@@ -70,7 +70,7 @@ export class Intake {
     const before = isInto
       ? current.waiting.filter((incoming) => incoming !== current.first)
       : lane.waiting;
-    // Before anything of it is kept.
+    // Checked before the message is stored.
     if (before.length >= this.#host.limits.maxQueuedRuns)
       throw new GatewayError("busy", "Too many messages wait in this session.", {
         retryable: true,
@@ -97,10 +97,11 @@ export class Intake {
         const start = (): void => current.announce(incoming);
         return { result: { runId: current.log.runId, sessionKey, status: "steered" }, start };
       }
-      await this.#host.pending.remove(pending); // it begins a run of its own, or is refused
+      await this.#host.pending.remove(pending); // it begins its own run, or is refused
     }
     const found = agent ?? (await agentOf(this.#host, sessionKey, agentId));
-    assertTaken(attachments, await this.#host.modelFor(found)); // that there is one to ask is known before anything is kept
+    // Rejects for a missing model before the message is stored.
+    assertTaken(attachments, await this.#host.modelFor(found));
     const pending: PendingMessage = { ...about, kind: "send", agentId: found.id };
     const run = this.#schedule.enqueue(lane, new Run(this.#host, pending, found));
     this.#left.forget({ sessionKey, id });
@@ -109,7 +110,7 @@ export class Intake {
     } catch (error) {
       lane.remove(run);
       this.#memory.remove(id);
-      run.failBefore(error); // who follows it by its key already would wait for ever
+      run.failBefore(error); // a client that follows the run by its key would wait forever
       throw error;
     }
     const status = this.#schedule.promise(lane, run) ? "started" : "queued";
@@ -120,8 +121,8 @@ export class Intake {
   }
 
   /**
-   * Unless the session has a run of this id, from before this process or from longer ago than is
-   * remembered.
+   * Accepts the message unless its session has a run with this id already. That run may be older
+   * than this process or than its memory of keys.
    */
   async #acceptOnce(id: string, params: OwnedMessage, kind: Kind): Promise<Accepted> {
     const { sessionKey } = params;
@@ -134,8 +135,8 @@ export class Intake {
     const log = this.#memory.log(id);
     if (log !== undefined && log.sessionKey !== sessionKey)
       throw new GatewayError("conflict", "This idempotency key was used in another session.");
-    // One that was for a run may wait for longer than its key is remembered. Asked before: what
-    // waits no more is in the log.
+    // A message for a running run may wait longer than its key is cached. Checked before the log is
+    // read: a message that no longer waits is in the log.
     const isIt = ({ pending }: Incoming): boolean => pending.id === id;
     const lane = this.#lanes.of(sessionKey);
     const holder = lane.runs.find((run) => run.waiting.some(isIt));
@@ -152,7 +153,10 @@ export class Intake {
       : known(into, this.#memory.isOpen(into));
   }
 
-  /** A message whose run failed before the transcript had it: now it begins one. */
+  /**
+   * Accepts a resent message whose run failed before the transcript had the message. It begins a
+   * new run.
+   */
   async #acceptAgain(held: Incoming, params: OwnedMessage, kind: Kind): Promise<Accepted> {
     const { id, sessionKey, text, attachments } = held.pending;
     if (params.message !== text || digestOf(params.attachments) !== digestOf(attachments))

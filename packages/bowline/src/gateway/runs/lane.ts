@@ -1,6 +1,6 @@
 /**
- * One session's runs: one at a time, the others wait. Also the door for whoever else wants to write
- * to the session.
+ * The runs of one session: one at a time, the others queued. Also serialises all other writes to
+ * the session.
  */
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import { ownedBy, type User } from "../access/user.ts";
@@ -13,7 +13,7 @@ export class Lane {
   readonly #store: Store;
   current: Run | undefined;
   readonly waiting: Run[] = [];
-  /** Messages that an aborted run left, or that began one which failed: they go in with the next. */
+  /** Messages that an aborted run left, or that began a failed run. The next run takes them. */
   held: Incoming[] = [];
   #session: Session | undefined;
   #tail: Promise<unknown> = Promise.resolve();
@@ -36,25 +36,25 @@ export class Lane {
   }
 
   /**
-   * For a message: after a crash it is told by its time and text, and put in order by its time, so
-   * no two have the same.
+   * Returns a unique timestamp for a message. After a crash, its time and text identify the
+   * message, and its time orders it.
    */
   nextTime(now: number): number {
     this.#lastTime = Math.max(now, this.#lastTime + 1);
     return this.#lastTime;
   }
 
-  /** The one that goes on and those that wait, in order. */
+  /** The current run and the queued runs, in order. */
   get runs(): readonly Run[] {
     return this.current === undefined ? this.waiting : [this.current, ...this.waiting];
   }
 
-  /** Whether a run goes on or waits. */
+  /** Whether a run is current or queued. */
   get isBusy(): boolean {
     return this.current !== undefined || this.waiting.length > 0;
   }
 
-  /** Resolves at the next end of a run, or when a waiting run is removed. */
+  /** Resolves when a run ends or a queued run is removed. */
   nextEnd(): Promise<void> {
     return new Promise((resolve) => void this.#awaitingEnd.push(resolve));
   }
@@ -63,7 +63,7 @@ export class Lane {
     for (const go of this.#awaitingEnd.splice(0)) go();
   }
 
-  /** Removes a run from the waiting ones. */
+  /** Removes a queued run. */
   remove(run: Run): void {
     const index = this.waiting.indexOf(run);
     if (index >= 0) this.waiting.splice(index, 1);
@@ -86,8 +86,8 @@ export class Lane {
   }
 
   /**
-   * Calls `work` with the session held for writing, with that of the current run if there is one.
-   * Rejects with `not_found`.
+   * Calls `work` with the session open for writing. Uses the session of the current run if there is
+   * one. Rejects with `not_found` if the session does not exist.
    */
   write<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
@@ -101,7 +101,7 @@ export class Lane {
     });
   }
 
-  /** Holds the session for a run. Creates it for this user if it is missing. */
+  /** Opens the session for a run. Creates it for this user if it does not exist. */
   async begin(agentId: string, user?: User): Promise<Session> {
     const options = { create: true, metadata: { agentId, ...ownedBy(user) } };
     return this.exclusive(
@@ -144,7 +144,7 @@ export class Lane {
   }
 }
 
-/** Drops the result, which may keep a whole run in memory. */
+/** Drops the result, since it may hold a whole run in memory. */
 function settled(done: Promise<unknown>): Promise<void> {
   return done.then(
     () => {},

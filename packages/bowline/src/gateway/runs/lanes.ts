@@ -1,4 +1,4 @@
-/** The lanes of all sessions that somebody uses. */
+/** The lanes of all sessions in use. */
 import type { Store } from "@bowline/core/session";
 import { Lane } from "./lane.ts";
 
@@ -7,7 +7,7 @@ export class Lanes {
   readonly #most: number;
   readonly #all = new Map<string, Lane>();
 
-  /** When there are more than `most`, those that nobody uses are let go. */
+  /** Above `most` lanes, idle lanes are evicted. */
   constructor(store: Store, most: number) {
     this.#store = store;
     this.#most = most;
@@ -17,7 +17,7 @@ export class Lanes {
     return [...this.#all.values()];
   }
 
-  /** Undefined where nothing runs or waits. */
+  /** Returns undefined if the session has no lane. */
   known(key: string): Lane | undefined {
     return this.#all.get(key);
   }

@@ -1,13 +1,13 @@
 /**
- * What an earlier process left and nobody goes on with here, since its agent is not there or its
- * session cannot be read: it waits on the disk for a start that can. Until then it can be seen,
- * stopped and deleted as what waits in a lane.
+ * Pending messages of an earlier process that this process cannot continue, because their agent is
+ * missing or their session cannot be read. They stay stored for a later start. Until then clients
+ * can list, stop and delete them as they do queued messages.
  */
 import { keepAs, nameOf, type Pending, type PendingMessage, type PendingName } from "./pending.ts";
 
 interface Left {
   readonly message: PendingMessage;
-  /** Its message may be in the transcript: then the next process brings its run to its end. */
+  /** The message may be in the transcript. A later process then brings its run to an end. */
   readonly isBegun: boolean;
 }
 
@@ -23,7 +23,7 @@ export class LeftMessages {
     this.#all.set(nameOf(message), { message, isBegun });
   }
 
-  /** It was sent again, and taken. */
+  /** Removes a message that was resent and accepted. */
   forget(message: PendingName): void {
     this.#all.delete(nameOf(message));
   }
@@ -32,14 +32,14 @@ export class LeftMessages {
     return [...this.#all.values()].find(({ message }) => message.id === runId)?.message.sessionKey;
   }
 
-  /** Those of a session that are in no transcript yet, oldest first. */
+  /** Returns the session's messages that are in no transcript yet, oldest first. */
   waitingIn(sessionKey: string): PendingMessage[] {
     return this.#of(sessionKey).flatMap(({ message, isBegun }) => (isBegun ? [] : [message]));
   }
 
   /**
-   * Gives the ids of those that would be runs, when it is on the disk. What was meant for a run is
-   * held for the next.
+   * Stops messages, and resolves when that is stored. Returns the ids of those that would begin a
+   * run. Messages for a running run are held for the next run.
    */
   async abort(sessionKey: string, runId?: string): Promise<string[]> {
     const meant = this.#of(sessionKey).filter(
@@ -49,7 +49,7 @@ export class LeftMessages {
     return meant.flatMap(({ message: { id, kind } }) => (kind === "send" ? [id] : []));
   }
 
-  /** All of a session, for good. */
+  /** Deletes all messages of a session. */
   async delete(sessionKey: string): Promise<void> {
     for (const { message } of this.#of(sessionKey)) await this.#remove(message);
   }

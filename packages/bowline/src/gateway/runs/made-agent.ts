@@ -1,6 +1,6 @@
 /**
- * The agent of one run that the application makes: the gateway's clock, limits, rules and approvals
- * are added to its own settings and hooks.
+ * Prepares the agent that the application makes for one run. Adds the gateway's clock, limits,
+ * rules and approvals to the agent's settings and hooks.
  */
 import {
   BowlineError,
@@ -22,13 +22,14 @@ export interface MadeAgentRun {
   readonly agentId: string;
   readonly user: User;
   readonly log: Pick<RunLog, "sessionKey" | "runId">;
-  /** Aborted when the run is, or when the process ends. */
+  /** Aborted with the run, or when the process ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Rejects with what the function throws, with `invalid_state` for an agent that is not new, with
- * `timeout` after a minute and with `aborted` when the signal fires.
+ * Makes the agent of a run. Rejects with the error of the application's function, with
+ * `invalid_state` for a used agent, with `timeout` after a minute, and with `aborted` if the signal
+ * fires.
  */
 export async function makeRunAgent(
   host: Host,
@@ -54,7 +55,8 @@ function keepShort(agent: Agent, host: Host): void {
 
 function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["budget"]> {
   const { maxTurns, runTimeoutMs: maxTimeMs } = limits;
-  // A shared budget has other users: it is the parent of this run's, and is not changed.
+  // A shared budget has other users, so it is not changed. It becomes the parent of this run's
+  // budget.
   if (own !== undefined && "used" in own) return createBudget({ maxTurns, maxTimeMs }, own);
   return {
     ...own,
@@ -97,8 +99,8 @@ function allowedBy(
 }
 
 /**
- * The call as a person is asked about it: with the arguments that it would run with. The question
- * has an id of its own, since the agent's hook may have asked another one about the call.
+ * Returns the context of the approval, with the final arguments of the call. The approval has an id
+ * of its own, since the agent's hook may have requested another approval for this call.
  */
 function about(context: BeforeToolCallContext, args: unknown): BeforeToolCallContext {
   return {

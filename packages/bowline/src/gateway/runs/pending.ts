@@ -1,6 +1,7 @@
 /**
- * What was accepted and is not done: a file each, on the disk before the client is told. After a
- * crash it says which runs to take up again and which messages nobody has seen yet.
+ * Stores accepted messages until they are processed, one file each. A message is stored before its
+ * client gets the response. After a crash the files show which runs to resume and which messages
+ * are unprocessed.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile, rename, rm } from "node:fs/promises";
@@ -9,43 +10,44 @@ import type { User } from "../access/user.ts";
 import type { Attachment } from "../protocol/protocol.ts";
 import { replaceFile } from "../../replace-file.ts";
 
-/** A message that was accepted. */
+/** An accepted message. */
 export interface PendingMessage {
-  /** The run it begins, or a name of its own. */
+  /** The id of the run that the message begins, or else an id of the message. */
   readonly id: string;
-  /** `held`: it waits for the next run of its session. */
+  /** `held`: the message waits for the next run of its session. */
   readonly kind: "send" | "steer" | "followUp" | "held";
   readonly sessionKey: string;
   readonly agentId: string;
   readonly text: string;
   readonly attachments?: readonly Attachment[];
-  /** Whose message it is. Absent: kept by an earlier version, so that it is not known. */
+  /**
+   * The user who sent the message. Absent: unknown, since an earlier version stored the message.
+   */
   readonly user?: User;
-  /** Its run was told to stop: who takes it up again brings it to its end. */
+  /** The run was aborted. The process that resumes it only brings it to its end. */
   readonly isAborted?: true;
-  /** How often its run was taken up by a process that then died. Absent: never taken up. */
+  /** How often the run was resumed by a process that then crashed. Absent: never resumed. */
   readonly restarts?: number;
-  /** Milliseconds since the epoch: with the text it tells the message apart from others. */
+  /** In milliseconds since the epoch. Time and text together identify the message. */
   readonly timestamp: number;
 }
 
-/** Names a message: those of two sessions may have the same id. */
+/** Identifies a message. Messages of two sessions may have the same id. */
 export type PendingName = Pick<PendingMessage, "sessionKey" | "id">;
 
 export interface Pending {
   /**
-   * In place of one of the same session and id. Resolves when it is on the disk. Rejects with
-   * `storage_failed`.
+   * Stores a message and replaces one with the same session and id. Rejects with `storage_failed`.
    */
   add(message: PendingMessage): Promise<void>;
   remove(message: PendingName): Promise<void>;
-  /** What an earlier process left, oldest first. Rejects when that cannot be read. */
+  /** Returns the messages of an earlier process, oldest first. Rejects if they cannot be read. */
   list(): Promise<PendingMessage[]>;
 }
 
 /**
- * Says on the disk, too, what became of a message, so that the next process need not guess. Where
- * there is no room it is as it was.
+ * Stores the new kind of a message for the next process. If that fails, the stored kind stays as it
+ * was.
  */
 export async function keepAs(
   pending: Pending,
@@ -76,7 +78,7 @@ export function createPendingFolder(folder: string): Pending {
     async list() {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
-        return []; // there is none: nothing was ever accepted
+        return []; // the folder is created with the first message
       });
       const found: PendingMessage[] = [];
       for (const name of names) {
@@ -87,7 +89,7 @@ export function createPendingFolder(folder: string): Pending {
           found.push(message);
           // Earlier versions named the file by the id alone.
           if (path !== pathOf(message)) await rename(path, pathOf(message));
-        } else await rm(path, { force: true }); // half written: nobody was told
+        } else await rm(path, { force: true }); // an incomplete write; no client got a response
       }
       return found.toSorted((a, b) => a.timestamp - b.timestamp);
     },

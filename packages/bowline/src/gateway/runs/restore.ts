@@ -1,4 +1,4 @@
-/** Takes up what an earlier process did not finish. */
+/** Restores the messages that an earlier process did not finish. */
 import { agentOf } from "../agents/session-agent.ts";
 import type { Host } from "./host.ts";
 import { incomingOf } from "./incoming.ts";
@@ -35,7 +35,7 @@ export async function restoreRuns(
       const { restarts = 0 } = message;
       const own = { ...(await keepAs(host.pending, "send", message)), restarts };
       const run = schedule.enqueue(lane, new Run(host, own, agent, state === "open"));
-      takeUp(host, run.log, entries); // now: it may be stopped before it goes on
+      takeUp(host, run.log, entries); // now, since it may be aborted before it continues
       run.makeReady();
       run.announce();
     }

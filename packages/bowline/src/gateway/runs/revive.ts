@@ -1,4 +1,4 @@
-/** What a session's log says of a run that this process did not do. */
+/** Reads the state of an earlier process's runs from the session's log. */
 import type { ErrorInfo } from "@bowline/core";
 import { isKnownEntry, openSession, type AnyEntry, type Store } from "@bowline/core/session";
 import { blocksOf } from "../log/blocks.ts";
@@ -11,17 +11,17 @@ import { endRun, type RunEnd } from "../log/run-events.ts";
 import type { RunLog } from "../log/run-log.ts";
 
 /**
- * How far back is looked for a run, but for the last: it is asked for by who lost the connection a
- * moment ago.
+ * How many entries are searched for a run; the last run is always read whole. Clients ask for old
+ * runs soon after a lost connection.
  */
 const MAX_ENTRIES = 2000;
 /**
- * A process that goes on with a run counts from so many behind its last entry: two are beyond all
- * that it gave out.
+ * Sequence numbers that each log entry stands for. A process that resumes a run starts two entries
+ * ahead, beyond all numbers that were sent.
  */
 const SEQ_PER_ENTRY = 1_000_000;
 
-/** How a run ends that nobody and nothing stopped. */
+/** The reasons of runs that ended without being stopped. */
 const byItself: ReadonlySet<string> = new Set(["done", "length", "budget"]);
 
 const interrupted: ErrorInfo = {
@@ -31,8 +31,8 @@ const interrupted: ErrorInfo = {
 };
 
 /**
- * The run with its end, as one that was just done; undefined when its session's last entries have
- * none of this id.
+ * Rebuilds the log of a run, with its end. Returns undefined if the session's last entries contain
+ * no run with this id.
  */
 export function reviveRun(
   host: Host,
@@ -45,8 +45,8 @@ export function reviveRun(
     (entry) => isStartOrEnd(entry) && (entry as { runId?: unknown }).runId === runId,
   );
   const last = entries[at];
-  // Of one that has ended the numbers stay, whatever comes after: who has the last is told nothing
-  // twice.
+  // Later entries must not change the numbers of an ended run. Otherwise a client that is up to
+  // date would get its events twice.
   const own = takeUp(host, log, last?.type === "run_end" ? entries.slice(0, at + 1) : entries);
   if (own === undefined) return undefined;
   if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
@@ -54,7 +54,7 @@ export function reviveRun(
   return log;
 }
 
-/** The run into which a message went that came under this key. */
+/** Returns the id of the run that took the message with this key. */
 export function runWith(messageId: string, entries: readonly AnyEntry[]): string | undefined {
   const isIt = (entry: AnyEntry): boolean =>
     isKnownEntry(entry) &&
@@ -64,8 +64,8 @@ export function runWith(messageId: string, entries: readonly AnyEntry[]): string
 }
 
 /**
- * Gives the log what its session has of the run, under numbers beyond those that clients have seen.
- * Gives the run's entries; undefined when there are none.
+ * Fills the log with the run's blocks from the session, numbered beyond all numbers that clients
+ * have seen. Returns the run's entries, or undefined if there are none.
  */
 export function takeUp(
   { filter }: Host,
@@ -82,14 +82,14 @@ export function takeUp(
 }
 
 /**
- * A run of which only the start was kept is ended and begins once more under its id: what comes
- * last, counts.
+ * A run with only its start stored is ended and begins again under the same id. So the last of
+ * these entries decides.
  */
 function isStartOrEnd({ type }: AnyEntry): boolean {
   return type === "run_start" || type === "run_end";
 }
 
-/** Whether a transcript has a message. */
+/** Whether the transcript contains the message. */
 export function isIn(entries: readonly AnyEntry[], { message }: Incoming): boolean {
   const own = sameness(message);
   return entries.some(
@@ -98,9 +98,9 @@ export function isIn(entries: readonly AnyEntry[], { message }: Incoming): boole
 }
 
 /**
- * What became of a message that was accepted: it is not in the transcript; it is, in a run that is
- * open; it is, or its run is over; or the run that it was for has ended without it and not by
- * itself, so that it waits for the next.
+ * Returns the state of an accepted message. `no`: it is not in the transcript. `open`: it is, and
+ * its run has not ended. `done`: it is, or its run has ended. `held`: its run was stopped or failed
+ * without it, so it waits for the next run.
  */
 export function wasStarted(
   all: readonly AnyEntry[],
@@ -114,17 +114,17 @@ export function wasStarted(
     (entry) => isStartOrEnd(entry) && "runId" in entry && entry.runId === id,
   );
   if (kind === "send" && mark !== undefined) {
-    // A run that another followed is over, whatever it says.
+    // A run that another run followed has ended, even without an end entry.
     const last = entries.findLast(
       (entry) => entry.type === "run_start" && entry.parentRunId === undefined,
     );
-    // Its own, behind what was held: without that it begins once more.
+    // The run's message, which follows the held ones. Without it the run begins again.
     const isThere = entries.some(
       (entry) => entry.type === "message" && entry.runId === id && sameness(entry.message) === own,
     );
     const reason = mark.type === "run_end" ? mark.reason : undefined;
-    // Its run failed before the transcript had it, as on a full disk: that is no end of it. Nor is
-    // what a run says that begins once more.
+    // The run failed before the transcript had the message, as on a full disk, or was interrupted.
+    // Neither end counts, since the run begins again.
     const isUnwritten =
       !isIn(entries, incoming) &&
       message.isAborted !== true &&
@@ -142,8 +142,8 @@ export function wasStarted(
 }
 
 /**
- * Of a session, oldest first, its last run whole; none when there is no such session. Rejects as
- * the store does when it cannot be read.
+ * Returns the last entries of a session, oldest first, including its whole last run. Returns none
+ * if the session does not exist. Rejects as the store does.
  */
 export async function lastEntries(store: Store, sessionKey: string): Promise<AnyEntry[]> {
   const entries: AnyEntry[] = [];

@@ -1,4 +1,4 @@
-/** The agent of one run: its policy, its limits, and what keeps its conversation short enough. */
+/** Creates the agent of one run, with its policy, its limits and its compaction. */
 import {
   Agent,
   createCompaction,
@@ -13,16 +13,18 @@ import { defaultRules } from "../../policy/policy.ts";
 import type { RunLog } from "../log/run-log.ts";
 import type { Host } from "./host.ts";
 
-/** Tools that ignore an abort are waited for this long, in milliseconds. */
+/** How long to wait for tools that ignore an abort, in milliseconds. */
 export const ABORT_GRACE_MS = 1000;
 
-/** Of a call that a rule denies. */
+/** The result for a call that a rule denies. */
 export const denied: BeforeToolCallResult = {
   block: true,
   reason: "Denied: the policy of this server forbids it.",
 };
 
-/** The first id that an agent makes is its run's. */
+/**
+ * Returns a function that creates ids. The first is the run's, since the agent asks for that first.
+ */
 export function runIds(runId: string, createId: () => string): () => string {
   let isFirst = true;
   return () => {
@@ -33,8 +35,8 @@ export function runIds(runId: string, createId: () => string): () => string {
 }
 
 /**
- * Returns what compacts long conversations and stops runs that repeat the same tool calls: a hook of
- * the agent, and a wrapper of its stream function.
+ * Returns a hook and a wrapper of the stream function. They compact long conversations and stop
+ * runs that repeat the same tool calls.
  */
 export function createContextLimits({ clock }: Pick<Host, "clock">): {
   readonly wrap: (streamFn: StreamFn) => StreamFn;
@@ -49,7 +51,7 @@ export function createContextLimits({ clock }: Pick<Host, "clock">): {
   };
 }
 
-/** `backend` gives what answers, which may be another from call to call. */
+/** `backend` is called for each model call, since the model may change during the run. */
 export async function createRunAgent(
   host: Host,
   { sessionKey, runId }: Pick<RunLog, "sessionKey" | "runId">,

@@ -1,4 +1,4 @@
-/** What clients are told of a run that failed without a model or a tool. */
+/** Errors of runs that failed outside of the model and the tools, as clients see them. */
 import { BowlineError, isBowlineError, toErrorInfo, type ErrorInfo } from "@bowline/core";
 
 export function infoOf(error: unknown): ErrorInfo {
@@ -10,7 +10,7 @@ export function infoOf(error: unknown): ErrorInfo {
   };
 }
 
-/** Of a run that was taken up so often, each time by a server that died. */
+/** Returns the error of a run that was resumed this often, each time by a server that crashed. */
 export function diedWith(restarts: number): BowlineError {
   const times = restarts + 1;
   return new BowlineError(

@@ -1,4 +1,4 @@
-/** Runs that go on, wait, or ended not long ago, and the keys under which messages came. */
+/** Caches the logs of open and recently ended runs, and the idempotency keys of their messages. */
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "./host.ts";
 import type { SendResult } from "../protocol/protocol.ts";
@@ -13,7 +13,7 @@ export class RunMemory {
   readonly #host: Pick<Host, "clock" | "limits">;
   readonly #logs = new Map<string, RunLog>();
   readonly #known = new Map<string, Known>();
-  /** When each ended, and how much it takes; the first first. */
+  /** The end time and the size of each ended run, oldest first. */
   readonly #ended = new Map<string, { readonly at: number; readonly size: number }>();
   #endedBytes = 0;
 
@@ -27,7 +27,7 @@ export class RunMemory {
 
   add(log: RunLog): void {
     this.#logs.set(log.runId, log);
-    // A message that was for another run, and was to be forgotten, begins one of its own.
+    // A message for another run was due for eviction and now begins its own run.
     this.#endedBytes -= this.#ended.get(log.runId)?.size ?? 0;
     this.#ended.delete(log.runId);
   }
@@ -40,12 +40,12 @@ export class RunMemory {
     return this.#logs.get(runId)?.isOpen === true;
   }
 
-  /** A message that comes under this key is taken anew. */
+  /** Forgets the key. The next message with it is accepted as new. */
   forgetKey(key: string): void {
     this.#known.delete(key);
   }
 
-  /** It has ended, or it never was a run: it is forgotten after a while. */
+  /** Marks a run as ended, or a key that began no run. It is evicted later. */
   end(id: string): void {
     const size = this.#logs.get(id)?.size ?? 0;
     this.#endedBytes += size - (this.#ended.get(id)?.size ?? 0);
@@ -67,8 +67,8 @@ export class RunMemory {
   }
 
   /**
-   * Takes a message once. Again under the same key it is the first one's result; throws `conflict`
-   * for another message.
+   * Accepts a message once. A repeated call with the same key returns the first result. Throws
+   * `conflict` for another message with that key.
    */
   async once<T extends { readonly result: SendResult }>(
     key: string,
@@ -79,18 +79,19 @@ export class RunMemory {
     if (known === undefined) {
       const taking = take();
       const settled = taking.then(({ result }) => {
-        // One that began no run of its own is forgotten as an ended run is.
+        // A message that began no run is evicted as ended runs are.
         if (!this.isOpen(key)) this.end(key);
         return result;
       });
       this.#known.set(key, { fingerprint, settled });
-      settled.catch(() => this.#known.delete(key)); // it may be tried again
+      settled.catch(() => this.#known.delete(key)); // a client may retry
       return taking;
     }
     if (known.fingerprint !== fingerprint)
       throw new GatewayError("conflict", "This idempotency key was used for another message.");
     const result = await known.settled;
-    const runId = this.#logs.has(key) ? key : result.runId; // one that was for another run may be one of its own by now
+    // A message for another run may have begun its own run since.
+    const runId = this.#logs.has(key) ? key : result.runId;
     return { result: { ...result, runId, status: this.isOpen(runId) ? "in_flight" : "finished" } };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One run: an agent on a session, whose events are logged, sent and kept. It lives here, whoever is
- * connected.
+ * One run: an agent on a session. Its events are logged, sent and stored. It does not depend on any
+ * connection.
  */
 import type { AgentEvent } from "@bowline/core";
 import type { Agent } from "@bowline/core/agent";
@@ -23,31 +23,33 @@ import { toWaiting } from "./waiting-message.ts";
 export class Run {
   readonly log: RunLog;
   entry: KnownAgent;
-  /** What it begins with; none when it is taken up again: its log has what there is of it. */
+  /**
+   * The message that begins the run. Undefined for a resumed run, whose message is in the session.
+   */
   readonly first: Incoming | undefined;
-  /** Everything that has to be there before it may start is, and who sent it was answered. */
+  /** True when the run may start: its message is stored and its client has the response. */
   isReady = false;
-  /** Resolves when it is ready, or will not be. */
+  /** Resolves when the run is ready, or will never be. */
   readonly answered: Promise<void>;
-  /** Settles when what was last known of it is on the disk, or will not be. */
+  /** Settles when the last change of its pending message is stored or has failed. */
   kept: Promise<void> = Promise.resolve();
   readonly #host: Host;
   #pending: PendingMessage;
   #agent: Agent | undefined;
-  /** Ends the wait for an agent that is being made. */
+  /** Ends the wait for the application's function that makes the agent. */
   readonly #stopping = new AbortController();
   #backend: Backend | undefined;
   #isOver = false;
   #isGivenUp = false;
   #onAnswered = (): void => {};
   #left: Incoming[] | undefined;
-  /** Its own message is in the transcript. */
+  /** Whether the transcript has the run's own message. */
   #hasArrived = false;
   #steering: { readonly kind: "steer" | "followUp"; readonly incoming: Incoming }[] = [];
-  /** Given to the agent and not in the transcript yet. */
+  /** Messages that the agent has and the transcript has not yet. */
   readonly #onTheWay = new Map<unknown, Incoming>();
 
-  /** `isBegun`: its message is in the session already. */
+  /** `isBegun`: the session already has the run's message. */
   constructor(host: Host, pending: PendingMessage, entry: KnownAgent, isBegun = false) {
     this.#host = host;
     this.#pending = pending;
@@ -57,12 +59,12 @@ export class Run {
     this.log = createRunLog(host, pending.id, pending.sessionKey);
   }
 
-  /** Its last event is out, or it will have none here. */
+  /** Whether the last event was sent, or this process will send no more. */
   get isOver(): boolean {
     return this.#isOver || !this.log.isOpen;
   }
 
-  /** Whose message it answers; undefined where that is not known. */
+  /** The user whose message the run answers. Undefined if unknown. */
   get user(): User | undefined {
     return this.#pending.user;
   }
@@ -71,15 +73,15 @@ export class Run {
     return this.#pending.isAborted === true;
   }
 
-  /** It may start when its turn comes. */
+  /** Lets the run start at its turn. */
   makeReady(): void {
     this.isReady = true;
     this.#onAnswered();
   }
 
   /**
-   * Another agent or model answers, from the next model call on; in place of an agent that the
-   * application made, from the next run on. Resolves when the next process would ask that one, too.
+   * Changes the agent or model from the next model call on. An agent that the application made
+   * stays until the next run. Resolves when the choice is stored for the next process.
    */
   async use(entry: KnownAgent, backend: Backend | undefined): Promise<void> {
     this.entry = entry;
@@ -90,25 +92,25 @@ export class Run {
   }
 
   /**
-   * Of a run that is taken up it is kept how often: one that ends its server each time must not do
-   * so for ever.
+   * Counts the restarts of a resumed run. A run that crashes its server each time is given up at
+   * the limit.
    */
   async noteRestart(): Promise<void> {
     const { restarts } = this.#pending;
     if (restarts === undefined) return;
     this.#isGivenUp = restarts >= this.#host.limits.maxRestarts;
-    // Without room on the disk it is not counted.
+    // If that cannot be stored, the restart is not counted.
     if (!this.#isGivenUp) await this.#keepAlso({ restarts: restarts + 1 }).catch(() => {});
   }
 
-  /** Puts its message on the disk, before anybody is told that it was taken. */
+  /** Stores the run's message. The response is sent after that. */
   keep(): Promise<void> {
     return (this.kept = this.#host.pending.add(this.#pending));
   }
 
   /**
-   * At once. Resolves when the next process would not go on with it; the run's end comes later.
-   * Rejects when that cannot be kept.
+   * Aborts the run at once. Resolves when the abort is stored, so that no later process continues
+   * the run. The run's end comes later. Rejects if the abort cannot be stored.
    */
   abort(): Promise<void> {
     this.#agent?.abort();
@@ -123,8 +125,8 @@ export class Run {
   }
 
   /**
-   * Its own message and what was given to it, as far as that is not in the transcript; when it is
-   * over, what is not kept otherwise yet.
+   * The run's messages that are not in the transcript. After the run's end, those that are not
+   * stored as held or as a new run yet.
    */
   get waiting(): readonly Incoming[] {
     if (this.#left !== undefined) return this.#left;
@@ -134,18 +136,21 @@ export class Run {
       : [this.first, ...all];
   }
 
-  /** What it leaves: of one that failed also its own message, unless the transcript has it. */
+  /**
+   * Returns the messages that the run did not process. A failed run also returns its own message,
+   * unless the transcript has it.
+   */
   #leave(): Incoming[] {
     const hasFailed = this.log.state === "error";
     const left = this.waiting.filter((incoming) => hasFailed || incoming !== this.first);
-    // Of one that was stopped all waits as it did, for the next process.
+    // After a shutdown all messages wait for the next process, as before.
     if (!this.log.isStopped) this.#left = left;
     return left;
   }
 
   /**
-   * Tells who follows it that a message waits: its own, before it begins, or one that was added and
-   * is not in yet.
+   * Sends `chat.queued` for a waiting message: the run's own before it begins, or an added one that
+   * is not in the transcript yet.
    */
   announce(incoming: Incoming | undefined = this.first): void {
     const isOwn = incoming === this.first;
@@ -162,16 +167,16 @@ export class Run {
     );
   }
 
-  /** A message for the run that goes on. */
+  /** Adds a message to the current run. */
   add(kind: "steer" | "followUp", incoming: Incoming): void {
     this.#steering.push({ kind, incoming });
     this.#handOver();
   }
 
   /**
-   * Runs to the end and gives what was meant for the run and is not known to have got in, which
-   * waits until it is taken out of that. Never rejects: a failure is the run's last event. `held`
-   * goes in before the run's own message, and is taken out of where it was.
+   * Runs to the end. Returns the messages that did not reach the transcript; the run lists them as
+   * waiting until they are removed. Never rejects: a failure becomes the run's last event. Takes
+   * all messages out of `held` and puts them before the run's own.
    */
   async execute(session: Session, held: Incoming[]): Promise<Incoming[]> {
     const { log, first } = this;
@@ -198,7 +203,7 @@ export class Run {
         this.#onTheWay.get(message)?.pending.id;
       const keyVariable = (): string | undefined => this.#backend?.keyVariable;
       agent.subscribe(ofRun(log.runId, createRunEvents(log, { filter, turn, idOf, keyVariable })));
-      // After an abort nobody waits for what is being written.
+      // After an abort the session's writes are not awaited.
       agent.subscribe((event, signal) => {
         if (attached.failure === undefined && !signal.aborted) this.#noteArrival(event);
       });
@@ -216,7 +221,7 @@ export class Run {
       const reason = this.isAborted && info.code === "aborted" ? "aborted" : "error";
       if (log.isOpen) endRun(log, { reason, error: info }, info, filter);
     }
-    detach(); // what is left is given back: the log must not bring it, too
+    detach(); // the unprocessed messages are returned, so the session must not queue them too
     if (log.isOpen) fail(log, infoOf(undefined), filter);
     this.#isOver = true;
     approvals.forget(log.runId);
@@ -226,7 +231,7 @@ export class Run {
   async #createAgent(session: Session): Promise<Agent> {
     const { log } = this;
     const found = await this.#host.backendFor(this.entry);
-    const backend = (this.#backend ??= found); // another may have been chosen meanwhile
+    const backend = (this.#backend ??= found); // a client may have chosen another one since
     if (backend !== undefined)
       return createRunAgent(this.#host, log, () => this.#backend ?? backend);
     const user = this.user ?? ownerIn(session.header.metadata) ?? {};
@@ -234,18 +239,21 @@ export class Run {
     return makeRunAgent(this.#host, { agentId: this.entry.id, user, log, signal });
   }
 
-  /** Its server died too often: the session shows that it has ended, and the next does not try. */
+  /**
+   * Ends a run whose server crashed too often. The session gets the end, so that the next process
+   * does not resume the run.
+   */
   async #giveUp(session: Session): Promise<Incoming[]> {
     const { runId } = this.log;
     const thrown = diedWith(this.#host.limits.maxRestarts);
     const error = infoOf(thrown);
     const end = { type: "run_end", runId, reason: "error", error } as const;
-    // Without its message there is no run in the session.
+    // If the message was not written, the session has no run to end.
     if (this.first === undefined) await session.append(end).catch(() => {});
     return this.failBefore(thrown);
   }
 
-  /** It could not begin, such as when another process holds the session. */
+  /** Fails a run that could not begin, such as when another process has locked the session. */
   failBefore(error: unknown): Incoming[] {
     this.#isOver = true;
     fail(this.log, infoOf(error), this.#host.filter);
@@ -253,14 +261,15 @@ export class Run {
     return this.#leave();
   }
 
-  /** The process ends: the agent stops, and the session shows a run that is open. */
+  /** Stops the agent at a shutdown. The session still shows the run as open. */
   async interrupt(session: Session | undefined): Promise<void> {
     this.#isOver = true;
     this.log.stop();
-    await session?.close().catch(() => {}); // what it could not write is as lost as after a crash
+    await session?.close().catch(() => {}); // as after a crash, unwritten entries are lost
     this.#agent?.abort();
     this.#stopping.abort();
-    if (this.#pending.restarts !== undefined) await this.#keepAlso({ restarts: 0 }).catch(() => {}); // this one stops in order
+    // this shutdown is clean
+    if (this.#pending.restarts !== undefined) await this.#keepAlso({ restarts: 0 }).catch(() => {});
   }
 
   #handOver(): void {
@@ -273,19 +282,20 @@ export class Run {
     }
   }
 
-  /** By now the session has it. */
+  /** Called when the session has written the message. */
   #noteArrival(event: AgentEvent): void {
     if (event.type !== "message_end") return;
     const arrived = this.#onTheWay.get(event.message);
     if (arrived === undefined) return;
     this.#onTheWay.delete(event.message);
-    // The run's own stays until the run has ended: it says what to take up again.
+    // The pending file of the run's own message stays until the end, since it shows which run to
+    // resume.
     if (arrived === this.first) this.#hasArrived = true;
     else this.#host.pending.remove(arrived.pending).catch(() => {});
   }
 }
 
-/** Nested runs are part of their tool's call. */
+/** Filters out nested runs, which belong to their tool's call. */
 function ofRun(runId: string, listener: (event: AgentEvent) => void): (event: AgentEvent) => void {
   return (event) => {
     if (event.runId === runId) listener(event);

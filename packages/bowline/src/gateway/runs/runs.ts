@@ -1,6 +1,6 @@
 /**
- * All runs: what there is of them, and what is stopped. Which messages are taken: `intake.ts`; what
- * an earlier process left: `restore.ts`; when runs go on: `schedule.ts`.
+ * All runs of the gateway: lists and aborts them. `intake.ts` accepts messages, `restore.ts`
+ * restores those of an earlier process, `schedule.ts` starts runs.
  */
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "./host.ts";
@@ -45,7 +45,7 @@ export class Runs {
     return this.#schedule.count;
   }
 
-  /** The session's lane, for who wants to write to it. */
+  /** Returns the session's lane, through which all writes to the session go. */
   lane(key: string): Lane {
     return this.#lanes.of(key);
   }
@@ -54,7 +54,7 @@ export class Runs {
     return this.#of(key).map(({ log }) => log.info);
   }
 
-  /** What is accepted and not in the session's transcript yet. */
+  /** Returns the accepted messages that are not in the session's transcript yet. */
   waitingIn(key: string): WaitingMessage[] {
     const { filter } = this.#host;
     const lane = this.#lanes.known(key);
@@ -64,7 +64,7 @@ export class Runs {
     return lane === undefined ? left : [...left, ...waitingIn(lane, filter)];
   }
 
-  /** The log of a run that is known, or that its session still knows. */
+  /** Returns the log of a run from memory, or rebuilds it from the session. */
   async log(runId: string, sessionKey: string): Promise<RunLog | undefined> {
     const known = this.#memory.log(runId);
     if (known !== undefined) return known.sessionKey === sessionKey ? known : undefined;
@@ -80,7 +80,7 @@ export class Runs {
     return this.#memory.log(runId)?.sessionKey ?? this.#left.sessionOf(runId);
   }
 
-  /** Lets go of runs that ended long ago. */
+  /** Evicts runs that ended long ago. */
   forgetEnded(): void {
     this.#memory.forgetEnded();
   }
@@ -90,7 +90,8 @@ export class Runs {
   }
 
   /**
-   * Takes a message. What it gives is on the disk: a crash loses nothing that a client was told of.
+   * Accepts a message. Resolves when the message is stored, so a crash loses no message that a
+   * client knows to be accepted.
    */
   async accept(params: OwnedMessage, kind: Kind): Promise<Accepted> {
     this.#assertOpen();
@@ -98,9 +99,8 @@ export class Runs {
   }
 
   /**
-   * Ends a run, or all of a session. Gives the ids of those that ran or waited, when it is on the
-   * disk that none of them is to go on: one that runs comes to its end after that, if need be in
-   * the next process.
+   * Aborts a run, or all runs of a session. Returns the ids of the open and queued runs. Resolves
+   * when the abort is stored. A current run ends later, if need be in the next process.
    */
   async abort({
     sessionKey,
@@ -109,7 +109,7 @@ export class Runs {
     readonly sessionKey?: string;
     readonly runId?: string;
   }): Promise<string[]> {
-    this.#assertOpen(); // what an interrupted run is told would be lost
+    this.#assertOpen(); // an abort during the shutdown would be lost
     const key = sessionKey ?? (runId === undefined ? undefined : this.sessionOf(runId));
     if (key === undefined) return [];
     const left = this.#left.abort(key, runId);
@@ -126,8 +126,8 @@ export class Runs {
   }
 
   /**
-   * The session's agent or model is another: its runs, those that wait too, ask that one from their
-   * next model call on.
+   * Applies a new agent or model to the session's current and queued runs, from their next model
+   * call on.
    */
   async useChoice(sessionKey: string): Promise<void> {
     const entry = await agentOf(this.#host, sessionKey);
@@ -136,14 +136,13 @@ export class Runs {
   }
 
   /**
-   * Ends all of a session, and what comes of that; resolves when nothing runs there, waits or is
-   * held. Rejects as {@link abort} does.
+   * Aborts all runs of a session and the runs that follow from them. Resolves when the session has
+   * no running, queued or held messages. Rejects as {@link abort} does.
    */
   async quiet(sessionKey: string): Promise<void> {
     const lane = this.lane(sessionKey);
     this.#assertOpen();
-    // Again and again: a run that came to its end by itself leaves what was for it as a run of its
-    // own.
+    // In a loop, since a run that ends by itself may turn its unprocessed messages into a new run.
     while (lane.isBusy) {
       const ended = lane.nextEnd();
       await this.abort({ sessionKey });
@@ -153,12 +152,12 @@ export class Runs {
     await this.#left.delete(sessionKey);
   }
 
-  /** Takes up what an earlier process did not finish. */
+  /** Restores the messages that an earlier process did not finish. */
   restore(): Promise<void> {
     return restoreRuns(this.#host, this.#lanes, this.#schedule, this.#left);
   }
 
-  /** The process ends. Runs that are open stay so, and are taken up again by the next. */
+  /** Stops at a shutdown. Open runs stay open, and the next process resumes them. */
   close(): Promise<void> {
     return this.#schedule.close(this.#lanes.all);
   }
@@ -172,15 +171,16 @@ export class Runs {
     return this.#lanes.known(key)?.runs ?? [];
   }
 
-  /** A run that waited and will not be. */
+  /** Removes a queued run. */
   async #drop(lane: Lane, run: Run): Promise<void> {
     const { log, kept } = run;
     lane.remove(run);
     try {
-      // Nobody is told before it is so: a server that is killed and comes back would begin it.
+      // No client is told before that is stored: after a crash the next process would begin the
+      // run.
       await kept.catch(() => {});
       await this.#host.pending.remove({ sessionKey: lane.key, id: log.runId });
-      await run.answered; // who sent it is told, too
+      await run.answered; // so that its sender gets the event too
     } finally {
       if (log.isOpen) {
         log.state = "aborted";

@@ -1,4 +1,4 @@
-/** When runs go on: those of a session one after the other, those of all under the cap. */
+/** Starts runs: those of a session one after the other, and all under one cap. */
 import type { Host } from "./host.ts";
 import { failedOf, incomingOf, type Incoming } from "./incoming.ts";
 import type { Lane } from "./lane.ts";
@@ -39,27 +39,27 @@ export class Schedule {
   }
 
   /**
-   * Whether a run that was enqueued can be said to have started: it will, as soon as it is ready,
-   * unless it is stopped.
+   * Returns whether the client may be told that a queued run has started. The run then starts as
+   * soon as it is ready, unless it is stopped.
    */
   promise(lane: Lane, run: Run): boolean {
     return lane.current === undefined && lane.waiting[0] === run && this.#cap.promise(run);
   }
 
-  /** Its answer is out. */
+  /** Called when the response to the run's message was sent. */
   makeReady(lane: Lane, run: Run): void {
     run.makeReady();
-    if (!lane.waiting.includes(run)) this.#leave(run); // it was stopped meanwhile
+    if (!lane.waiting.includes(run)) this.#leave(run); // it was stopped in the meantime
     this.pump(lane);
     if (lane.waiting.includes(run)) run.announce();
   }
 
-  /** Starts what can start. */
+  /** Starts the lane's next run if it can start. */
   pump(lane: Lane): void {
     const [next] = lane.waiting;
     if (this.#isClosing || lane.current !== undefined || next?.isReady !== true) return;
-    // One that was begun and stopped asks no model and runs no tool any more: it only comes to its
-    // end.
+    // A resumed run that was aborted calls no model and no tool, so it needs no place under the
+    // cap.
     if (!next.isAborted && !this.#cap.enter(next, lane)) return;
     lane.waiting.shift();
     lane.current = next;
@@ -67,12 +67,12 @@ export class Schedule {
     this.#running.add(running);
   }
 
-  /** The process ends. Runs that are open stay so, and are taken up again by the next. */
+  /** Stops at a shutdown. Open runs stay open, and the next process resumes them. */
   async close(lanes: readonly Lane[]): Promise<void> {
     this.#isClosing = true;
-    for (const lane of lanes) lane.noteEnd(); // who waits for it is told that the server goes
+    for (const lane of lanes) lane.noteEnd(); // its waiters then find that the server is closing
     await Promise.all(lanes.map(async ({ current, session }) => current?.interrupt(session)));
-    // Commands that run are ended with their runs; a tool that ignores that is not waited for.
+    // Aborted runs also end their commands. The time limit is for tools that ignore the abort.
     await settledWithin(CLOSE_MS, this.#running, this.#host.clock);
   }
 
@@ -89,9 +89,9 @@ export class Schedule {
     } catch (error) {
       left = run.failBefore(error);
     }
-    if (this.#isClosing) return; // it stays open
+    if (this.#isClosing) return; // the run stays open
     await lane.end().catch(() => {});
-    await run.kept.catch(() => {}); // an abort that came with the end
+    await run.kept.catch(() => {}); // an abort may have arrived at the end
     if (log.state !== "final") await this.#takeOutArrived(lane, left);
     const isLeft = left.some((incoming) => incoming === run.first);
     if (!isLeft) await pending.remove({ sessionKey: lane.key, id: log.runId }).catch(() => {});
@@ -100,17 +100,21 @@ export class Schedule {
     lane.current = undefined;
     lane.noteEnd();
     sessionChanges.add({ sessionKey: lane.key, change: "updated" });
-    // The session's own next run comes last: one with a long queue must not keep the others out.
+    // Other sessions get the free place first, so that a session with a long queue does not starve
+    // them.
     this.#leave(run);
     this.pump(lane);
   }
 
-  /** Its place is for those that wait. */
+  /** Frees the run's place and starts waiting runs. */
   #leave(run: Run): void {
     for (const lane of this.#cap.leave(run)) this.pump(lane);
   }
 
-  /** What was being written when the run ended. Where that cannot be told, it waits. */
+  /**
+   * Removes messages that did reach the transcript, such as one written as the run ended. If the
+   * session cannot be read, all of them wait.
+   */
   async #takeOutArrived(lane: Lane, left: Incoming[]): Promise<void> {
     if (left.length === 0) return;
     const entries = await lastEntries(this.#host.store, lane.key).catch(() => []);
@@ -121,8 +125,8 @@ export class Schedule {
   }
 
   /**
-   * What came too late for the run: a run of its own, or, after an abort or a failure, the beginning
-   * of the next.
+   * Stores the messages that the run did not process. After a normal end each begins a new run.
+   * After an abort or a failure the next run takes them.
    */
   async #keep(lane: Lane, { log, entry, first }: Run, left: Incoming[]): Promise<void> {
     for (const [index, incoming] of [...left].entries()) {
@@ -141,7 +145,7 @@ export class Schedule {
       if (isHeld) lane.held.push(incomingOf(message));
       else {
         const next = new Run(this.#host, message, entry);
-        lane.waiting.splice(index, 0, next); // before those that came later, in their order
+        lane.waiting.splice(index, 0, next); // before later messages, in order
         this.#memory.add(next.log);
         next.makeReady();
         next.announce();

@@ -1,19 +1,16 @@
-/**
- * `sessions.changed`, which everyone gets: of a session in which much happens it is said now and
- * then.
- */
+/** Throttles `sessions.changed`, which all clients get, per session. */
 import type { Clock } from "@bowline/core";
 import type { EventData } from "../protocol/protocol.ts";
 
 type Change = EventData<"sessions.changed">;
 
-/** A session's changes that are only news of its state are this far apart. */
+/** The interval between two informational changes of a session, in milliseconds. */
 const INTERVAL_MS = 250;
 
 export class SessionChanges {
   readonly #clock: Clock;
   readonly #send: (change: Change) => void;
-  /** Sessions of which something was said a moment ago, and what is to be said next. */
+  /** Sessions with a recent event, and the next event of each. */
   readonly #recent = new Map<string, { next: Change | undefined; readonly stop: () => void }>();
   #isClosed = false;
 
@@ -23,13 +20,13 @@ export class SessionChanges {
   }
 
   /**
-   * Sent at once if nothing was a moment ago, else the latest is when the interval is over. What a
-   * client must act on never waits.
+   * Sends the change at once if the session had no recent event. Otherwise merges it into one event
+   * at the end of the interval. Changes that a client must act on are never delayed.
    */
   add(change: Change): void {
     const recent = this.#recent.get(change.sessionKey);
     if (recent !== undefined && isNews(change)) {
-      // Who answers stays true, whatever came next.
+      // An earlier change of the agent or model stays in the merged event.
       recent.next = { ...recent.next, ...change };
       return;
     }
@@ -37,7 +34,7 @@ export class SessionChanges {
     this.#sendNow(change);
   }
 
-  /** What waits is sent; what comes from now on is at once. */
+  /** Sends all delayed changes. Later changes are sent at once. */
   close(): void {
     this.#isClosed = true;
     for (const sessionKey of this.#recent.keys()) this.#flush(sessionKey);
@@ -64,7 +61,9 @@ export class SessionChanges {
   }
 }
 
-/** Others are acted on: what a client has of the session is not true any more. */
+/**
+ * Whether the change only informs. All other changes make a client's copy of the session invalid.
+ */
 function isNews({ change }: Change): boolean {
   return change === "updated" || change === "run";
 }

@@ -1,4 +1,4 @@
-/** Waits for all, and no longer than so many milliseconds. */
+/** Waits until all promises have settled, at most `ms` milliseconds. */
 import type { Clock } from "@bowline/core";
 
 export async function settledWithin(

@@ -1,12 +1,13 @@
-/** Messages that waited in an earlier process, in the queues of the agent that goes on. */
+/** Replaces queued messages of an earlier process that are pending here as well. */
 import type { AgentMessage } from "@bowline/core";
 import type { Agent } from "@bowline/core/agent";
 import type { Session } from "@bowline/core/session";
 import { sameness, type Incoming } from "./incoming.ts";
 
 /**
- * The log has what waited in an earlier process; what is still kept for it is given by us, once,
- * so that it is left over when the run does not take it. What nothing is kept of waits as it did.
+ * Attaching the session puts the messages of its log into the agent's queues. Some are also pending
+ * in this process, which hands them over itself. Removes those from the queues, so that none is
+ * delivered twice. Other messages stay queued.
  */
 export async function takeBack(
   agent: Agent,

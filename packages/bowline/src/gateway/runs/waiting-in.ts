@@ -1,4 +1,4 @@
-/** The messages of a session that wait. */
+/** Lists the waiting messages of a session. */
 import type { SecretFilter } from "../../secrets.ts";
 import type { WaitingMessage } from "../protocol/protocol.ts";
 import type { Lane } from "./lane.ts";
@@ -6,7 +6,7 @@ import type { PendingMessage } from "./pending.ts";
 import type { Run } from "./run.ts";
 import { toWaiting } from "./waiting-message.ts";
 
-/** All of a session, in the order in which they go in. */
+/** Returns the waiting messages in the order in which runs will take them. */
 export function waitingIn(
   { current, held, waiting }: Lane,
   filter: SecretFilter,
@@ -15,13 +15,13 @@ export function waitingIn(
     run.waiting.map(({ pending }) => toWaiting(pending, kindIn(run, pending), filter));
   const given = current === undefined ? [] : ofRun(current);
   const kept = held.map(({ pending }) => toWaiting(pending, "held", filter));
-  // Before what the run leaves, and before all of one that is about to begin; one that was taken up
-  // again takes nothing of it.
+  // Held messages precede the messages of a run that is about to begin. A resumed run takes no held
+  // messages.
   const first = current?.first === undefined ? [...given, ...kept] : [...kept, ...given];
   return [...first, ...waiting.flatMap(ofRun)];
 }
 
-/** What a run has left when it is over waits for the next, or as one of its own. */
+/** The messages of an ended run wait for the next run, or begin their own. */
 function kindIn({ log, isOver }: Run, { id, kind }: PendingMessage): WaitingMessage["kind"] {
   if (id === log.runId) return "send";
   if (!isOver || log.isStopped) return kind;

@@ -1,10 +1,12 @@
-/** What clients are told of a message that is accepted and not in its transcript yet. */
+/** Converts an accepted message that is not in its transcript yet for clients. */
 import { imagesOf } from "../protocol/images.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { WaitingMessage } from "../protocol/protocol.ts";
 import type { SecretFilter } from "../../secrets.ts";
 
-/** `kind` is what it waits as now, which may be another than what it came as. */
+/**
+ * `kind` is the current kind of the message, which may differ from the kind in which it was sent.
+ */
 export function toWaiting(
   { id: messageId, text, attachments }: PendingMessage,
   kind: WaitingMessage["kind"],
