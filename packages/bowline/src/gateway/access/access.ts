@@ -1,6 +1,6 @@
 /**
- * Who may come in, and as what: by the tokens that were given, then by a hook. Wrong ones are
- * counted by address, of IPv6 by net.
+ * Authenticates clients, first by the given tokens, then by the hook. Counts wrong tokens per
+ * address, or per network for IPv6.
  */
 import type { IncomingMessage } from "node:http";
 import { BowlineError, type Clock } from "@bowline/core";
@@ -13,7 +13,7 @@ import { TrustedProxies } from "./trusted-proxies.ts";
 
 /** The rights of an authenticated client. */
 export interface Access {
-  /** `read` may look and change nothing. */
+  /** `read` allows only methods that change nothing. */
   readonly scope: Scope;
   /**
    * The prefix of the session keys that the user may access, such as `ann/`: 1 to 256 characters,
@@ -29,10 +29,12 @@ export interface Access {
 }
 
 /**
- * Who somebody is, by their token: asked once for a socket, with its upgrade request, and for each
- * request over HTTP; of one without `Authorization` the token is empty, and a cookie may say it.
- * Undefined refuses, and so does what it throws, which nobody is told, and what is no
- * {@link Access}. It has `authTimeoutMs`.
+ * Authenticates a client by its token. Called once for a socket, with the upgrade request, and for
+ * each HTTP request. The token is empty for an HTTP request without `Authorization`, which a cookie
+ * may authenticate.
+ *
+ * Refuses the client by returning undefined, by throwing, or by returning anything that is not an
+ * {@link Access}. The client does not see a thrown error. The time limit is `authTimeoutMs`.
  */
 export type Authorize = (
   token: string,
@@ -40,21 +42,24 @@ export type Authorize = (
 ) => Access | undefined | PromiseLike<Access | undefined>;
 
 export interface EntryOptions {
-  /** One token for everyone, with full access. Short for `tokens: { full: token }`. */
+  /** One token with full access. Short for `tokens: { full: token }`. */
   readonly token?: string;
-  /** One token for everyone, and one for reading. May be left out where there is `authorize`. */
+  /** One token for full access, and one for reading. Optional if `authorize` is given. */
   readonly tokens?: Tokens;
-  /** Tokens or users of one's own; asked for what is none of `tokens`. */
+  /**
+   * Authenticates clients by the application's own tokens or users. Called for every token that is
+   * not one of `tokens`.
+   */
   readonly authorize?: Authorize;
   /**
-   * Addresses (`10.0.0.7`, `10.0.0.0/8`, `::1`) of proxies, whose `X-Forwarded-For` says by which
-   * address wrong tokens are counted, and whose `X-Forwarded-Prefix` says under which path clients
-   * find the gateway. Each has to set both headers itself. Default: none.
+   * The addresses of trusted proxies (`10.0.0.7`, `10.0.0.0/8`, `::1`). Wrong tokens are then
+   * counted by the address in `X-Forwarded-For`. `X-Forwarded-Prefix` is the path under which
+   * clients reach the gateway. Each proxy must set both headers itself. Default: none.
    */
   readonly trustProxy?: readonly string[];
 }
 
-/** The longest beginning of keys, and the longest name of a user. */
+/** The most characters of a key prefix, and of a user's name. */
 const MAX_NAME = 256;
 
 export class Entry {
@@ -64,10 +69,10 @@ export class Entry {
   readonly #limits: GatewayLimits;
   readonly #clock: Clock;
   readonly #failures: FailedTries;
-  /** How many wait for the hook. */
+  /** The number of pending calls of the hook. */
   #waiting = 0;
 
-  /** Throws `invalid_argument` for tokens that cannot be some, and addresses that are none. */
+  /** Throws `invalid_argument` for invalid tokens or proxy addresses. */
   constructor(options: EntryOptions, limits: GatewayLimits, clock: Clock) {
     const { authorize, trustProxy = [] } = options;
     this.#tokens = givenTokens(options);
@@ -83,7 +88,7 @@ export class Entry {
     this.#failures = new FailedTries(limits.maxAuthFailures, clock);
   }
 
-  /** The gateway's own tokens, which must not be sent to anybody. */
+  /** The gateway's own tokens, which are redacted from everything that it sends. */
   get secrets(): readonly string[] {
     return Object.values(this.#tokens ?? {});
   }
@@ -93,21 +98,21 @@ export class Entry {
     return this.#options.authorize !== undefined;
   }
 
-  /** Throws `busy` when the address had too many wrong ones. */
+  /** Throws `busy` after too many wrong tokens from the address. */
   assertMayTry(request: IncomingMessage): void {
     const retryAfterMs = this.#failures.waitOf(this.#netOf(request));
     if (retryAfterMs > 0)
       throw new GatewayError("busy", "Too many wrong tokens.", { retryable: true, retryAfterMs });
   }
 
-  /** Throws `unauthorized` for a wrong token, and `busy` when it cannot be told. */
+  /** Throws `unauthorized` for a wrong token, and `busy` if the token cannot be checked in time. */
   async accessOf(token: string, request: IncomingMessage): Promise<Access> {
     this.assertMayTry(request);
     const { authorize } = this.#options;
     const scope = this.#tokens && scopeOf(token, this.#tokens);
     if (scope !== undefined) return { scope };
     const access = authorize && (await this.#ask(authorize, token, request));
-    // Of many tries at once no more are answered than of those that come one after the other.
+    // Concurrent attempts must not evade the limit, so it is checked again.
     this.assertMayTry(request);
     if (access !== undefined) return access;
     this.#failures.add(this.#netOf(request));
@@ -141,7 +146,8 @@ export class Entry {
 }
 
 /**
- * A hook in plain JavaScript may give anything: what is not said in so many words lets nobody in.
+ * Checks the result of the hook, which may be plain JavaScript. Anything but an explicit access is
+ * refused.
  */
 function toAccess(answer: unknown): Access | undefined {
   const { scope, sessions, user } = (answer ?? {}) as Partial<Access>;

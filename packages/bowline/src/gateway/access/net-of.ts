@@ -1,15 +1,15 @@
-/** By what somebody is counted who comes from an address. */
+/** Returns the network by which the attempts of an address are counted. */
 import { isIPv6 } from "node:net";
 
-/** What one customer is given of IPv6: 64 bits, in groups of 16. */
+/** The 16-bit groups of an IPv6 network of 64 bits, the size that one customer usually gets. */
 const NET_GROUPS = 4;
 
 /**
- * An IPv4 address itself; of an IPv6 address its net of 64 bits, since whoever has one has them all
- * and could come from another each time.
+ * Returns an IPv4 address unchanged, and the /64 network of an IPv6 address. The owner of such a
+ * network can use a new address for each attempt.
  */
 export function netOf(address: string): string {
-  const [plain = ""] = address.split("%"); // the interface of an address that is local to one
+  const [plain = ""] = address.split("%"); // removes the zone of a link-local address
   if (!isIPv6(plain)) return address;
   const [before = [], after = []] = plain.split("::").map(groupsOf);
   const missing = Array.from({ length: 8 - before.length - after.length }, () => "0");

@@ -1,13 +1,18 @@
-/** Which pages may open a socket: those that this server itself served. Programs send no origin. */
+/**
+ * Checks the `Origin` of requests. Only pages that this server served may use it. Other programs
+ * send no origin.
+ */
 import { isIPv6 } from "node:net";
 
-/** How much of what a stranger says is said again. */
+/** The most characters of a header that a refusal quotes. */
 const MAX_NAME = 100;
 
 /**
- * Undefined for one that may pass, else why not. A request without an origin passes. One with an
- * origin must be of the host it asks, and a server that is not exposed must be asked by a name of
- * loopback: else a page whose own name was made to lead here (DNS rebinding) would pass.
+ * Returns the reason for which a request is refused, or undefined if it may pass.
+ *
+ * A request without an origin passes. The origin's host must be the host of the request. A server
+ * that is not exposed must be addressed by a loopback name. Otherwise a page could map its own name
+ * to this server (DNS rebinding).
  */
 export function originRefusal(
   headers: { readonly origin?: string | undefined; readonly host?: string | undefined },
@@ -24,7 +29,7 @@ function isOf(origin: string, host: string): boolean {
   try {
     return new URL(origin).host.toLowerCase() === host.toLowerCase() && host !== "";
   } catch {
-    return false; // "null", of a page in a sandbox or a file
+    return false; // "null" is sent by sandboxed pages and files
   }
 }
 
@@ -36,13 +41,13 @@ export function isLoopbackName(name: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(name);
 }
 
-/** Without the port. */
+/** Removes the port. */
 function hostname(host: string): string {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(host)?.[1];
   return bracketed ?? host.replace(/:\d+$/, "");
 }
 
-/** As it stands in an address. */
+/** Formats the host for a URL. */
 export function inUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }

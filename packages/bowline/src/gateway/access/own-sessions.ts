@@ -1,18 +1,18 @@
-/** Which sessions are whose: those whose keys begin as their user's do. */
+/** Checks whether a session belongs to a user, by the prefix of its key. */
 import { GatewayError } from "../protocol/gateway-error.ts";
 
-/** Somebody who was let in. */
+/** An authenticated client. */
 export interface SessionUser {
-  /** How the keys begin of all sessions that are there for them. Absent: any. */
+  /** The prefix of the session keys that the client may use. Absent: all sessions. */
   readonly sessions?: string | undefined;
 }
 
-/** Whether somebody may know of a session. */
+/** Whether the client may see the session. */
 export function sees({ sessions = "" }: SessionUser, sessionKey: string): boolean {
   return sessionKey.startsWith(sessions);
 }
 
-/** Throws `forbidden`, whether there is such a session or not. */
+/** Throws `forbidden` for another user's session, whether it exists or not. */
 export function assertOwn(user: SessionUser, sessionKey: string): void {
   if (sees(user, sessionKey)) return;
   const beginning = JSON.stringify(user.sessions);

@@ -1,7 +1,7 @@
 /**
- * Whether somebody may call a method with these params: the one place where a caller's right to a
- * method, to its sessions and to what belongs to them is checked, for sockets and HTTP alike. Each
- * method's declaration in `protocol/schema.ts` says what there is to check.
+ * Checks whether a caller may call a method with these params. This is the only such check, for
+ * sockets and HTTP alike: of the method, its sessions and what belongs to them. Each method's
+ * declaration in `protocol/schema.ts` lists what to check.
  */
 import type { Reference } from "../protocol/define-method.ts";
 import type { Scope } from "../protocol/frame.ts";
@@ -14,7 +14,7 @@ interface Caller extends SessionUser {
   readonly scope: Scope;
 }
 
-/** Knows the sessions that runs and questions belong to; undefined for what is not known. */
+/** Finds the sessions of runs and approvals. Returns undefined for unknown ids. */
 export interface Owners {
   readonly createId: () => string;
   readonly runs: { sessionOf(runId: string): string | undefined };
@@ -24,10 +24,12 @@ export interface Owners {
 type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
- * Gives the params as they may be carried out: for who has sessions of their own a session that is
- * not named is one of these. Throws `forbidden` for what a token for reading may not do, for the keys
- * of others' sessions, and for what would hold in them; `conflict` for the id of a message of theirs,
- * and `not_found` for their questions. The params fit the method's schema.
+ * Returns the params with which the method may run. If the caller has a key prefix and names no
+ * session, a new session gets a key with that prefix.
+ *
+ * Throws `forbidden` for a token that may only read, for keys of other users' sessions, and for
+ * decisions that would affect other sessions. Throws `conflict` for the id of another user's
+ * message, and `not_found` for another user's approval. The params must fit the method's schema.
  */
 export function permit<M extends MethodName>(
   owners: Owners,
@@ -52,15 +54,18 @@ export function permit<M extends MethodName>(
   return { ...params, ...own };
 }
 
-/** Throws `forbidden`. {@link permit} does it, too: this is for before the params are read. */
+/**
+ * Throws `forbidden` if the scope does not allow the method. {@link permit} does so too; this check
+ * is for callers that have not read the params yet.
+ */
 export function assertScope(scope: Scope, method: MethodName): void {
   if (scope === "read" && methods[method].access !== "read")
     throw new GatewayError("forbidden", `The token is for reading only: ${method} is not.`);
 }
 
 /**
- * The session of a run that is known. Of another user's run it is as little known as of one that
- * never was: then it is what no session of others begins with.
+ * Returns the session of a known run. Another user's run looks the same as an unknown one: both
+ * return the caller's key prefix, which is the key of no foreign session.
  */
 export function sessionOfRun(
   { runs }: Pick<Owners, "runs">,
@@ -83,7 +88,7 @@ function assertRight(
       assertOwn(caller, value);
       break;
     case "message": {
-      // What was left under it would be replaced.
+      // The new message would replace the pending one with this id.
       const sessionKey = runs.sessionOf(value);
       if (sessionKey !== undefined && !sees(caller, sessionKey))
         throw new GatewayError("conflict", "This idempotency key was used in another session.");
@@ -102,7 +107,7 @@ function assertRight(
           "That would hold for everyone: allow-session is for this session.",
         );
       break;
-    case "run": // looked for in a session of the caller's
+    case "run": // searched in a session of the caller
     case "entry":
     case "agent":
     case "text":

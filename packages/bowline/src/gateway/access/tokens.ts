@@ -1,14 +1,11 @@
-/**
- * Who may come in. Tokens are compared as hashes, in constant time; wrong ones are counted by
- * address.
- */
+/** Compares tokens as hashes, in constant time. Counts wrong tokens per address. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { BowlineError, type Clock } from "@bowline/core";
 import type { Scope } from "../protocol/frame.ts";
 
 export interface Tokens {
   readonly full: string;
-  /** May look at everything and change nothing. */
+  /** Allows only methods that change nothing. */
   readonly read?: string;
 }
 
@@ -18,8 +15,8 @@ interface TokenOptions {
 }
 
 /**
- * The tokens of the options; undefined without any. Throws `invalid_argument` for empty or equal
- * tokens, and when both options are given.
+ * Returns the tokens of the options, or undefined if none are given. Throws `invalid_argument` for
+ * empty or equal tokens, or if both options are given.
  */
 export function givenTokens({ token, tokens }: TokenOptions): Tokens | undefined {
   if (token !== undefined && tokens !== undefined)
@@ -36,7 +33,7 @@ export function givenTokens({ token, tokens }: TokenOptions): Tokens | undefined
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
 
-/** Undefined for a wrong token. Both are always compared. */
+/** Returns undefined for a wrong token. Always compares both tokens. */
 export function scopeOf(given: string, { full, read }: Tokens): Scope | undefined {
   const isFull = isSame(given, full);
   const isRead = read !== undefined && isSame(given, read);
@@ -52,7 +49,7 @@ function hash(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Wrong tokens of each address in the last minute. */
+/** Counts the wrong tokens of each address within a minute. */
 export class FailedTries {
   readonly #max: number;
   readonly #clock: Clock;
@@ -63,7 +60,7 @@ export class FailedTries {
     this.#clock = clock;
   }
 
-  /** How long the address has to wait, in milliseconds; 0 if it may try. */
+  /** Returns how long the address must wait, in milliseconds. Returns 0 if it may try. */
   waitOf(address: string): number {
     const left = this.#left(address);
     if (left === 0) this.#failures.delete(address);
@@ -78,7 +75,7 @@ export class FailedTries {
     if (this.#failures.size > MAX_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
-  /** Of its minute. A clock that was set back does not make it longer. */
+  /** Returns the rest of the address's minute. If the clock was set back, returns 0. */
   #left(address: string): number {
     const left = (this.#failures.get(address)?.until ?? 0) - this.#clock.now();
     return left > 0 && left <= WINDOW_MS ? left : 0;

@@ -1,6 +1,6 @@
 /**
- * Proxies whose word counts: for whose requests they bring, and under which path. Nobody else's
- * does, since anybody can say it.
+ * Reads the forwarding headers of trusted proxies. Those of other clients are ignored, since anyone
+ * can send them.
  */
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -11,7 +11,7 @@ const MAX_PREFIX = 200;
 export class TrustedProxies {
   readonly #list = new BlockList();
 
-  /** Addresses, or nets of them (`10.0.0.0/8`). Throws `invalid_argument` for what is neither. */
+  /** Takes addresses or networks (`10.0.0.0/8`). Throws `invalid_argument` for anything else. */
   constructor(addresses: readonly string[]) {
     for (const entry of addresses) {
       const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
@@ -27,8 +27,9 @@ export class TrustedProxies {
   }
 
   /**
-   * Whose request it is: the last hop of `X-Forwarded-For` that is no trusted proxy. Each proxy
-   * says from whom it has the request, so what stands before that hop is the word of a stranger.
+   * Returns the client's address: the last hop of `X-Forwarded-For` that is not a trusted proxy.
+   * Each proxy appends the address from which it got the request. Hops before the returned one are
+   * unverified.
    */
   addressOf(request: IncomingMessage): string {
     let address = plain(request.socket.remoteAddress ?? "");
@@ -42,8 +43,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The path under which the proxy has the gateway, `/agents`, as its `X-Forwarded-Prefix` says;
-   * else nothing.
+   * Returns the path under which the proxy serves the gateway, such as `/agents`, from its
+   * `X-Forwarded-Prefix`. Returns an empty text without one.
    */
   prefixOf(request: IncomingMessage): string {
     if (!this.#has(plain(request.socket.remoteAddress ?? ""))) return "";
@@ -57,7 +58,7 @@ export class TrustedProxies {
   }
 }
 
-/** One that names no other server, as `//evil.example` would. */
+/** Whether the text is a path, and not an address of another server such as `//evil.example`. */
 export function isPath(path: string): boolean {
   return /^(?:\/[\w.~%-]+)*$/.test(path);
 }
@@ -66,13 +67,13 @@ function headerOf({ headers }: IncomingMessage, name: string): string {
   return String(headers[name] ?? "");
 }
 
-/** Some proxies name the port, too. */
+/** Removes the port, which some proxies add. */
 function hostOf(hop: string): string {
   const [, bracketed, v4] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(hop.trim()) ?? [];
   return plain(bracketed ?? v4 ?? hop.trim());
 }
 
-/** Of a server that listens on both families. */
+/** Converts an IPv4-mapped IPv6 address, as reported by a dual-stack server. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -1,17 +1,17 @@
-/** The person whose message it is. */
+/** The user of a message. */
 import type { Access } from "./access.ts";
 
 /**
- * The person whose message a run answers, as authentication found them. Kept with the message and
- * with the session, so that it is the same when a run is resumed after a restart.
+ * The person whose message a run answers, as authentication identified them. Stored with the
+ * message and the session, so that a resumed run has the same user.
  */
 export interface User {
   /**
-   * The `user` of what `authorize` returned. Undefined for `token` and `tokens`, and where
-   * `authorize` names no user.
+   * The `user` that `authorize` returned. Undefined for `token` and `tokens`, and if `authorize`
+   * names no user.
    */
   readonly id?: string;
-  /** The beginning of the keys of the user's sessions. Undefined: the user has all sessions. */
+  /** The prefix of the user's session keys. Undefined: the user may use all sessions. */
   readonly sessions?: string;
 }
 
@@ -19,12 +19,15 @@ export function userOf({ user, sessions }: Pick<Access, "user" | "sessions">): U
   return { ...(user !== undefined && { id: user }), ...(sessions !== undefined && { sessions }) };
 }
 
-/** The metadata of a session that this user creates; none for a user of whom nothing is known. */
+/**
+ * Returns the metadata of a session that this user creates. Empty if nothing is known about the
+ * user.
+ */
 export function ownedBy(user: User = {}): { readonly user?: User } {
   return Object.keys(user).length > 0 ? { user } : {};
 }
 
-/** The user who created a session. Undefined when its metadata does not say so. */
+/** Returns the user who created a session. Undefined if its metadata names none. */
 export function ownerIn(metadata: Readonly<Record<string, unknown>> = {}): User | undefined {
   const { user } = metadata;
   if (typeof user !== "object" || user === null) return undefined;

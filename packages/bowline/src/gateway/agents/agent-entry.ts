@@ -1,4 +1,4 @@
-/** An agent that can be asked, and which one is when nobody says. */
+/** The entry of an agent, and the choice of the default agent. */
 
 export interface AgentEntry {
   readonly id: string;
@@ -7,13 +7,19 @@ export interface AgentEntry {
   readonly description: string;
 }
 
-/** An agent that can be asked. Of one that the application makes the model is that of the last. */
+/**
+ * An available agent. For an agent that the application makes, `model` is the model of the last one
+ * made.
+ */
 export type KnownAgent = Omit<AgentEntry, "model"> & Partial<Pick<AgentEntry, "model">>;
 
-/** Asked when nobody says which. */
+/** The agent of messages that name none. */
 export const DEFAULT_AGENT = "assistant";
 
-/** The agent of this id; without one `assistant`, else the first. */
+/**
+ * Returns the agent with this id. Without an id, returns `assistant`, or the first agent if there
+ * is no `assistant`.
+ */
 export function findAgent<T extends KnownAgent>(agents: readonly T[], id?: string): T | undefined {
   if (id !== undefined) return agents.find((agent) => agent.id === id);
   return agents.find((agent) => agent.id === DEFAULT_AGENT) ?? agents[0];

@@ -1,4 +1,4 @@
-/** The agents as clients see them. */
+/** Converts the agents for clients. */
 import type { Backend } from "../../models/backend.ts";
 import type { AgentInfo } from "../protocol/protocol.ts";
 import { findAgent, type KnownAgent } from "./agent-entry.ts";

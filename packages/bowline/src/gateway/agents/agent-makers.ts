@@ -1,4 +1,4 @@
-/** Agents that functions of the application make: a new one for each run. */
+/** Calls the application's functions that make agents: a new agent for each run. */
 import { BowlineError, isBowlineError, type Model } from "@bowline/core";
 import type { Agent } from "@bowline/core/agent";
 import type { User } from "../access/user.ts";
@@ -7,17 +7,18 @@ import { referenceOf } from "./choices.ts";
 import { noAgent } from "./session-agent.ts";
 
 /**
- * Makes the agent of one run. Called once a run, also when a run is resumed after a restart; it has
- * a minute.
+ * Makes the agent of one run, within a minute. Called once per run, and again when a run is resumed
+ * after a restart.
  *
- * `user` is the person whose message the run answers, not who steered it later. For a resumed run
- * it is the same, as kept with the message; for a message that an earlier version kept, the user who
- * created the session. `user.id` is undefined unless `authorize` names users, and `user.sessions`
- * unless it gives them sessions of their own.
+ * `user` is the person whose message the run answers, not a person who steered it later. A resumed
+ * run gets the same user, who is stored with the message. If an earlier version stored the message,
+ * it gets the user who created the session. `user.id` is undefined unless `authorize` names users.
+ * `user.sessions` is undefined unless `authorize` limits the user to some sessions.
  *
- * The agent must be new, without messages: the gateway gives it those of the session. An error ends
- * the run with `chat.error`: a `BowlineError` with its own code, any other with `hook_failed`.
- * Clients see its message, without known secrets. The session goes on with the next message.
+ * The agent must be new and have no messages: the gateway gives it those of the session. An error
+ * ends the run with `chat.error`: a `BowlineError` with its own code, any other with `hook_failed`.
+ * Clients see its message, with known secrets redacted. The session continues with the next
+ * message.
  */
 export type CreateAgent = (sessionKey: string, user: User) => Agent | Promise<Agent>;
 
@@ -26,7 +27,7 @@ export class AgentMakers {
   readonly #made = new WeakSet<Agent>();
   readonly #models = new Map<string, Model>();
 
-  /** A function alone makes the agent `assistant`. */
+  /** A single function makes the agent `assistant`. */
   constructor(agents: CreateAgent | Readonly<Record<string, CreateAgent>>) {
     const makers = typeof agents === "function" ? { [DEFAULT_AGENT]: agents } : agents;
     this.#makers = new Map(Object.entries(makers));
@@ -40,14 +41,15 @@ export class AgentMakers {
     });
   }
 
-  /** The model of the last agent that was made; undefined before the first. */
+  /** Returns the model of the last agent that was made. Returns undefined before the first. */
   modelOf(id: string): Model | undefined {
     return this.#models.get(id);
   }
 
   /**
-   * Rejects with what the function throws, `hook_failed` unless it is a `BowlineError`, with
-   * `invalid_state` for an agent that is not new, and with `not_found`.
+   * Makes an agent. Rejects with the function's error, as `hook_failed` unless it is a
+   * `BowlineError`. Rejects with `invalid_state` for an agent that is not new, and with `not_found`
+   * for an unknown id.
    */
   async make(id: string, sessionKey: string, user: User): Promise<Agent> {
     const create = this.#makers.get(id);
@@ -74,7 +76,7 @@ async function callMaker(create: () => unknown): Promise<unknown> {
   }
 }
 
-/** Also of another copy of the package. */
+/** Accepts agents of another copy of the package too, so `instanceof` would not do. */
 function isAgent(value: unknown): value is Agent {
   const { prompt, subscribe, state } = (value ?? {}) as Partial<Record<keyof Agent, unknown>>;
   return (

@@ -1,5 +1,5 @@
 /**
- * Which agent and which model were chosen for a session, as its log says. Read once for each
+ * Reads the agent and model that were chosen for a session from the session's log. Caches them per
  * session.
  */
 import { isKnownEntry, openSession, type SessionModel, type Store } from "@bowline/core/session";
@@ -7,16 +7,16 @@ import { isMissing } from "../../is-missing.ts";
 
 export interface Choice {
   readonly agentId?: string;
-  /** `provider/model`; absent where the agent's own is asked. */
+  /** `provider/model`. Absent: the agent's own model. */
   readonly model?: string;
 }
 
-/** Sessions whose choice is remembered; of others it is read again. */
+/** Most sessions whose choice is cached. */
 const MAX_KNOWN = 1000;
 
 /**
- * A `model_change` that names an agent chooses that agent, with its own model; one that names none
- * chooses a model.
+ * A `model_change` with an agent chooses that agent and its model. One without an agent chooses a
+ * model.
  */
 export class Choices {
   readonly #store: Store;
@@ -37,7 +37,7 @@ export class Choices {
     return read;
   }
 
-  /** Its log has another now. */
+  /** Evicts a session whose log has changed. */
   forget(sessionKey: string): void {
     this.#known.delete(sessionKey);
   }

@@ -1,14 +1,11 @@
-/**
- * Who answers in a session: the agent and the model that were chosen for it, else those of
- * AGENTS.md.
- */
+/** Finds the agent and model of a session: those chosen for it, else those of AGENTS.md. */
 import type { Store } from "@bowline/core/session";
 import { findAgent, type KnownAgent } from "./agent-entry.ts";
 import type { Choices } from "./choices.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { isMissing } from "../../is-missing.ts";
 
-/** The agents there are, and what was chosen for which session. */
+/** The available agents, and the choices of the sessions. */
 export interface Agents {
   readonly store: Store;
   readonly agents: () => Promise<readonly KnownAgent[]>;
@@ -16,9 +13,9 @@ export interface Agents {
 }
 
 /**
- * `agentId` is asked for one message: then its own model answers, unless it is the session's agent.
- * Rejects with `not_found`, and as the store does when it cannot be read: another than was chosen
- * must not answer.
+ * Returns the agent that answers in a session. `agentId` names another agent for one message; its
+ * own model then answers. Rejects with `not_found`. Also rejects if the session cannot be read,
+ * since no agent but the chosen one may answer.
  */
 export async function agentOf(
   { store, agents, choices }: Agents,
