@@ -41,7 +41,8 @@ export function withoutSecrets(
     if (allowed.includes(name)) kept[name] = value;
     else if (isSecretName(name) || VENDOR_NAME.test(name)) continue;
     else if (passwordsIn(value).length === 0) kept[name] = value;
-    // Without the proxy the command has no network; a proxy may accept clients without a password.
+    // Without the proxy the command has no network. The user and password are removed, since a
+    // proxy may work without them.
     else if (/proxy$/i.test(name)) kept[name] = value.replaceAll(USER_IN_URL, "");
   }
   return kept;

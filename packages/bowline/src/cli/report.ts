@@ -248,7 +248,7 @@ function endOf({ reason, error }: RunResult, advice: string | undefined): string
   return oneLine(advised(error?.message ?? reason, advice), 1200);
 }
 
-/** Joins what went wrong and what can be done about it. */
+/** Joins an error message and the advice for it. */
 export function advised(message: string, advice: string | undefined): string {
   if (advice === undefined) return message;
   return `${message.slice(0, 900)}${/[.!?]$/.test(message) ? "" : "."} ${advice}`;

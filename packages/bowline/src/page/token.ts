@@ -6,7 +6,10 @@
 import type { Keep } from "./storage.ts";
 
 const NAME = "token";
-/** The tab's previous token, kept until the new one is accepted: a link may contain a wrong one. */
+/**
+ * The tab's previous token. It is stored until the new one is accepted, since a link may contain a
+ * wrong token.
+ */
 const BEFORE = "token.before";
 
 export interface TokenKeep {

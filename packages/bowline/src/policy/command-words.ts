@@ -22,7 +22,7 @@ export function commandWords(command: string): string[][] | undefined {
     const rest = command.slice(at);
     const space = /^[ \t]+/.exec(rest);
     const joint = /^(?:&&|\|\||;|\|)(?![&|;])/.exec(rest);
-    // Only quoted words without expansions.
+    // Quotes are allowed only around text without expansions.
     const word = /^(?:[\w./:=@%+,-]+|'[^'\n]*'|"[^"$`\\!\n]*")+/.exec(rest);
     const found = space ?? joint ?? word;
     if (found === null) return undefined;

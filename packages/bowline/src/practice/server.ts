@@ -46,7 +46,7 @@ export async function startPracticeServer(
     });
   });
   server.listen(options.port ?? 0, "127.0.0.1");
-  await once(server, "listening"); // rejects if the port is taken
+  await once(server, "listening"); // rejects if the port is in use
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());

@@ -112,8 +112,8 @@ export interface Signalled {
 }
 
 /**
- * Signals all processes of the command. Signal 0 only looks. With `asked`, processes whose ids are
- * in it are only looked at.
+ * Sends a signal to all processes of the command. Signal 0 only checks that they exist. Processes
+ * whose ids are in `asked` are only checked.
  */
 export function signalTree(
   tree: CommandTree,

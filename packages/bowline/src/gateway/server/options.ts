@@ -44,7 +44,7 @@ interface SharedOptions extends EntryOptions {
    * a proxy on this machine forwards them. Default false.
    */
   readonly exposed?: boolean;
-  /** Default for each limit: its value in `defaultLimits`. */
+  /** Overrides single limits. Default: those of `defaultLimits`. */
   readonly limits?: Partial<GatewayLimits>;
   /**
    * Answers requests that match no route of the gateway, such as with the page of `createPage()`.

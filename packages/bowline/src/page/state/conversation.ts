@@ -117,7 +117,7 @@ function withoutArrived(
   { event, data }: RunEvent,
 ): readonly WaitingMessage[] {
   if (waiting.length === 0) return waiting;
-  // The first event of a run means that its message has been taken.
+  // The first event of a run shows that the server has accepted its message.
   const gone = new Set([data.runId]);
   if ((event === "chat.user" || event === "chat.queued") && data.messageId !== undefined)
     gone.add(data.messageId);

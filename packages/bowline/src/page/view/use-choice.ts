@@ -19,7 +19,7 @@ export interface Choice {
   readonly model: string;
   /** The chosen agent's own model. */
   readonly ownModel: string;
-  /** It is the only one that this agent can have. */
+  /** True if the agent's model cannot be changed. */
   readonly isModelFixed: boolean;
   readonly pickAgent: (id: string) => void;
   readonly writeModel: (model: string) => void;
