@@ -1,5 +1,5 @@
-// `tsc -b` with the projects given, after removing built files whose source is gone: npm pack would
-// ship them.
+// Runs `tsc -b` with the given projects. First removes built files without a source, since npm pack
+// would include them.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ for (const name of readdirSync("packages")) {
   }
 }
 
-// By its path: `node_modules/.bin/tsc` may be that of another TypeScript, which is here for a check.
+// By path, since `node_modules/.bin/tsc` may be another TypeScript, which a check uses.
 const tsc = join("node_modules", "typescript", "bin", "tsc");
 process.exitCode =
   spawnSync(process.execPath, [tsc, "-b", ...process.argv.slice(2)], { stdio: "inherit" }).status ??

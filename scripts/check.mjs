@@ -1,5 +1,5 @@
-// npm run check: everything but the unit tests. One line a step; the output of failing steps only.
-// `npm run check -- lint types` runs the steps named, and what they need.
+// npm run check: runs all checks except the unit tests. Prints one line per step, and the output of
+// failed steps. `npm run check -- lint types` runs the named steps and their prerequisites.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const packed = (name) => () =>
 const allPacked = [packed("bowline-core"), packed("bowline-compat"), packed("bowline-0")];
 
 /**
- * `after` names the steps whose output a step needs; a function in `command` is called when the
+ * `after` names the steps whose output a step needs. A function in `command` is called when the
  * step starts.
  */
 const steps = [
@@ -31,7 +31,7 @@ const steps = [
   { name: "pairs as documented", command: ["node", "coming-from/run.mjs"] },
   { name: "seeds", command: ["node", "scripts/seeds.mjs"] },
   { name: "quirks", command: ["node", "scripts/quirks.mjs"] },
-  // One pass of `tsc -b`: it builds the packages, then checks tests, examples, benchmarks and
+  // One run of `tsc -b` builds the packages, then checks the tests, examples, benchmarks and
   // scripts against them.
   { name: "build and types", command: ["node", "scripts/build.mjs"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
@@ -88,7 +88,7 @@ const steps = [
     command: ["node", "scripts/published-types.mjs", "typescript", ...allPacked],
     after: ["pack"],
   },
-  // The oldest that the packages promise.
+  // The oldest supported version.
   {
     name: "types as published, TypeScript 5.4",
     command: ["node", "scripts/published-types.mjs", "typescript-5.4", ...allPacked],
@@ -152,7 +152,7 @@ const steps = [
     name: "fuzz",
     command: ["node", "--conditions=@bowline/source", "scripts/fuzz.mjs", "--frames=3000"],
   },
-  // Last, beside as little as can be: it measures.
+  // Last, since it measures and other steps would disturb it.
   {
     name: "load",
     command: ["node", "--conditions=@bowline/source", "scripts/load.mjs", "--quick"],
@@ -160,7 +160,7 @@ const steps = [
   },
 ];
 
-/** No step takes so long, however busy the machine: it hangs. */
+/** A longer step counts as hanging, even on a busy machine. */
 const STEP_MS = 40 * 60_000;
 
 const wanted = selectSteps(process.argv.slice(2));
@@ -239,8 +239,8 @@ function release() {
 }
 
 /**
- * The steps named, with what they need, in the order of the table, in which a step stands after
- * what it needs.
+ * Returns the named steps with their prerequisites, in table order. In the table, a step follows
+ * its prerequisites.
  */
 function selectSteps(names) {
   if (names.length === 0) return steps;

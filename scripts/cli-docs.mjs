@@ -139,7 +139,7 @@ ${readReports()}`;
 
 keepMade("docs/cli.md", text, "node scripts/cli-docs.mjs --write");
 
-/** Returns the reports of docs/cli.md, which packages/bowline/test/doctor-docs.test.ts writes. */
+/** Returns the reports in docs/cli.md, which packages/bowline/test/doctor-docs.test.ts writes. */
 function readReports() {
   const page = readFileSync("docs/cli.md", "utf8");
   return /<!-- doctor -->[^]*<!-- \/doctor -->\n/.exec(page)?.[0] ?? "";

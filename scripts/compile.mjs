@@ -1,13 +1,13 @@
-// A compiler of node_modules as a process of its own.
+// Runs a compiler of node_modules in a separate process.
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 
 const execute = promisify(execFile);
-/** Of one run, however busy the machine. */
+/** The time limit of one run, also on a busy machine. */
 const TIME_LIMIT_MS = 300_000;
 
-/** Resolves to the compiler's output if it finds a fault, else to undefined. */
+/** Resolves to the compiler's output if it reports errors, else to undefined. */
 export function compile(compiler, args, cwd = ".") {
   const tsc = resolve("node_modules", compiler, "bin", "tsc");
   const options = { cwd, timeout: TIME_LIMIT_MS };

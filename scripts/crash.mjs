@@ -1,6 +1,6 @@
-// npm run crash: the kill test, 5,000 times, then on copies that are broken on purpose, which it
-// has to find out. `npm run crash -- 200` kills 200 times. Progress on stderr, the result on
-// stdout.
+// npm run crash: runs the kill test 5,000 times. Then runs it on deliberately broken copies, in
+// which it must find the fault. `npm run crash -- 200` kills 200 times. Prints progress to stderr
+// and the result to stdout.
 import { breakages, breakCopy } from "../packages/core/test/crash/broken-copy.ts";
 import { killRuns } from "../packages/core/test/crash/kill-runs.ts";
 

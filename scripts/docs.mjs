@@ -1,5 +1,4 @@
-// Checks the prose against the tree: links lead somewhere, the file map of AGENTS.md is true and
-// short.
+// Checks the prose: the targets of links exist, and the file map of AGENTS.md is correct and short.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { anchorOf, linksOf } from "./markdown.mjs";
@@ -20,7 +19,7 @@ for (const file of files) {
   }
 }
 
-// A line of the file map is "- `path` what it is" or "- `path`, `path` what they are".
+// A line of the file map has the form "- `path` what it is" or "- `path`, `path` what they are".
 const agents = readFileSync("AGENTS.md", "utf8");
 if (agents.split("\n").length > 120) problems.push("AGENTS.md is longer than 120 lines");
 for (const [, line = ""] of agents.matchAll(/^\s*- (`[^`]+`(?:, `[^`]+`)*)/gm)) {
@@ -30,7 +29,7 @@ for (const [, line = ""] of agents.matchAll(/^\s*- (`[^`]+`(?:, `[^`]+`)*)/gm)) 
   }
 }
 
-// The page for contributors names the test that goes red by the beginning of its title.
+// The page for contributors quotes the titles of tests, at least their beginnings. Each must exist.
 const tests = globSync("{packages/*/,}test/**/*.ts").map((file) => readFileSync(file, "utf8"));
 const guide = readFileSync("docs/project/contributing.md", "utf8");
 for (const [, title = ""] of guide.matchAll(/"([a-z][^"\n]{12,}?)[,;:]? ?…?"/g)) {
@@ -38,7 +37,7 @@ for (const [, title = ""] of guide.matchAll(/"([a-z][^"\n]{12,}?)[,;:]? ?…?"/g
     problems.push(`docs/project/contributing.md: no test is titled "${title}"`);
 }
 
-// .ci/run types what stands here.
+// .ci/run executes the line between these marks.
 if (
   !/<!-- test-line -->\n+```sh\n[^\n]+\n```\n+<!-- \/test-line -->/.test(
     readFileSync("README.md", "utf8"),

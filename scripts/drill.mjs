@@ -1,6 +1,6 @@
-// npm run drill: the gateway and its clients killed at random for two minutes under load; exit 1
-// with what was found. `-- --seconds=8` for less, `--seed=N` kills after the same times again,
-// `--broken=` tries copies that are broken on purpose, those whose names have the words.
+// npm run drill: kills the gateway and its clients at random for two minutes under load. Exits with
+// 1 and the findings. `-- --seconds=8` is shorter, and `--seed=N` repeats the times of the kills.
+// `--broken=` runs on deliberately broken copies whose names contain the words.
 import { parseArgs } from "node:util";
 import { breakages, breakCopy } from "../packages/bowline/test/drill/broken-copy.ts";
 import { drill } from "../packages/bowline/test/drill/drill.ts";

@@ -1,22 +1,22 @@
-/** The rooms of a house and the floors that their imports put them on. */
+/** Arranges modules (called rooms) in levels (floors) by their imports. */
 import { resolveRelative, type ImportGraph } from "./import-graph.ts";
 
-/** Which of its kind each room or file imports. */
+/** The imports of each room or file. */
 export type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface House {
-  /** From the ground up: the rooms of each floor import those of lower floors only. */
+  /** From the bottom up: the rooms of a floor import only rooms of lower floors. */
   readonly floors: readonly (readonly string[])[];
-  /** Rooms that import each other, directly or by others. */
+  /** Rooms that import each other, directly or through others. */
   readonly circles: readonly (readonly string[])[];
 }
 
-/** Each file by itself. */
+/** Returns the imports between files. */
 export function arrowsOfFiles(graph: ImportGraph): Arrows {
   return arrows(graph, (file) => file);
 }
 
-/** The rooms of one folder of the graph: its folders, and its files each by itself. */
+/** Returns the imports between the rooms of one folder. A room is a subfolder or a file. */
 export function arrowsOfRooms(graph: ImportGraph, place: string): Arrows {
   const start = place === "" ? "" : `${place}/`;
   return arrows(graph, (file) => {
@@ -30,7 +30,7 @@ export function drawHouse(drawn: Arrows): House {
   const groups = stronglyConnected(drawn);
   const groupOf = new Map(groups.flatMap((group) => group.map((room) => [room, group] as const)));
   const floorOf = new Map<readonly string[], number>();
-  // Tarjan's algorithm gives a group after all that it imports.
+  // Tarjan's algorithm returns each group after the groups that it imports.
   for (const group of groups) {
     const below = group
       .flatMap((room) => [...(drawn.get(room) ?? [])])
@@ -63,7 +63,7 @@ function arrows(graph: ImportGraph, roomOf: (file: string) => string | undefined
   return drawn;
 }
 
-/** Tarjan's algorithm: groups of rooms that reach each other, those below first. */
+/** Tarjan's algorithm: returns the groups of rooms that reach each other, lower groups first. */
 function stronglyConnected(drawn: Arrows): string[][] {
   const groups: string[][] = [];
   const stack: string[] = [];

@@ -1,6 +1,5 @@
-// npm run fuzz: 100,000 frames and requests that no client should send, with one healthy client
-// beside them; exit 1 with what was found. `-- --frames=3000` sends fewer, `--seed=N` the same ones
-// again.
+// npm run fuzz: sends 100,000 invalid frames and requests while one valid client is connected.
+// Exits with 1 and the findings. `-- --frames=3000` sends fewer, `--seed=N` repeats a run.
 import { parseArgs } from "node:util";
 import { fuzz, inMegabytes } from "../packages/bowline/test/fuzz/fuzz.ts";
 

@@ -1,12 +1,12 @@
-/** The imports between the files of a folder, types included, and what can be told from them. */
+/** Reads the imports between the files of a folder, including types, and checks them. */
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { PackageRules } from "./layers.ts";
 
-/** A file's imports, as written, by its path below the root of the graph. */
+/** The imports of each file, as written, by its path relative to the root of the graph. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
-/** Reads the files of a folder that end in `.ts` or `.js`; declarations are left out. */
+/** Reads the files of a folder that end in `.ts` or `.js`, without declaration files. */
 export function readGraph(folder: string, ending: "ts" | "js"): ImportGraph {
   const files = globSync(`**/*.${ending}`, { cwd: folder }).filter(
     (file) => !file.endsWith(".d.ts"),
@@ -19,7 +19,9 @@ export function readGraph(folder: string, ending: "ts" | "js"): ImportGraph {
   );
 }
 
-/** The module specifiers of a file: static imports, re-exports and `import()` of a literal. */
+/**
+ * Returns the module specifiers of a file: static imports, re-exports and `import()` of a literal.
+ */
 export function importsOf(code: string): string[] {
   const lines = code.split("\n").filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line));
   const text = lines.join("\n");
@@ -27,12 +29,12 @@ export function importsOf(code: string): string[] {
     ...text.matchAll(/^\s*(?:import|export)\s*(?:[\w\s{},*$]*?\bfrom\s*)?["']([^"']+)["']/gm),
     ...text.matchAll(/\bimport\(\s*["']([^"']+)["']/g),
   ].map((match) => match[1] ?? "");
-  // A computed import hides an edge of the graph; it shows up as a package nobody declared.
+  // A computed import hides an edge of the graph. It is reported as an undeclared package.
   const computed = [...text.matchAll(/\bimport\((?!\s*["'])/g)].map(() => "(computed)");
   return [...literal, ...computed];
 }
 
-/** Every breach of a package's rules, as a sentence. */
+/** Returns a sentence for each violation of a package's rules. */
 export function findViolations(
   graph: ImportGraph,
   rules: PackageRules,
@@ -69,7 +71,7 @@ export function findViolations(
   }
 }
 
-/** The layer with the longest name that a file lies in. */
+/** Returns the layer of a file: of those that contain it, the one with the longest name. */
 export function layerOf(file: string, { layers }: PackageRules): string | undefined {
   const name = file.replace(/\.[jt]s$/, "");
   return Object.keys(layers)
@@ -77,7 +79,7 @@ export function layerOf(file: string, { layers }: PackageRules): string | undefi
     .toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** The `node:` imports that can be reached from one file, as `file: specifier`. */
+/** Returns the `node:` imports that are reachable from a file, as `file: specifier`. */
 export function reachableNodeImports(graph: ImportGraph, entry: string): string[] {
   return [...reachable(graph, entry)].flatMap((file) =>
     (graph.get(file) ?? [])
@@ -86,7 +88,7 @@ export function reachableNodeImports(graph: ImportGraph, entry: string): string[
   );
 }
 
-/** The files that can be reached from one file, itself included. */
+/** Returns the files that are reachable from a file, including itself. */
 export function reachable(graph: ImportGraph, entry: string): ReadonlySet<string> {
   const seen = new Set([entry]);
   for (const file of seen)

@@ -1,15 +1,15 @@
 /**
- * The direction of imports, written once for each package: `npm run layers` and lint hold the
- * sources to it, test/layers.test.ts the built files. A layer is a folder or a file below the
- * package's `src`; a file belongs to the layer with the longest name that it lies in.
+ * The allowed imports of each package. `npm run layers` and lint check the sources against them,
+ * and test/layers.test.ts checks the built files. A layer is a folder or a file below the package's
+ * `src`. A file belongs to the longest layer that contains it.
  */
 
 export interface PackageRules {
   /** The folder of the sources. */
   readonly source: string;
-  /** What each layer may import besides itself. */
+  /** The layers that each layer may import besides itself. */
   readonly layers: Readonly<Record<string, readonly string[]>>;
-  /** Whether `node:` modules are for folders named node/ alone. */
+  /** Whether only folders named node/ may import `node:` modules. */
   readonly isWebOnly: boolean;
 }
 
@@ -33,15 +33,15 @@ const core: PackageRules = {
     ...each(bottom, bottom),
     transport: bottom,
     llm: [...bottom, "transport"],
-    // What is known of a wire without loading it.
+    // The properties of wires that are needed without loading them.
     protocols: [...bottom, "llm"],
     providers: [...bottom, "transport", "llm", "protocols"],
     agent: [...bottom, "llm", "protocols"],
     session: [...bottom, "llm", "agent"],
     "custom-prices": [...bottom, "llm"],
-    // An entry of its own, for what it needs of others.
+    // A separate entry, because of its dependency.
     prices: [...bottom, "llm", "custom-prices"],
-    // The main entry is the one place where agent and providers meet.
+    // Only the main entry imports both agent and providers.
     index: [...bottom, "transport", "llm", "protocols", "providers", "agent", "session"],
     testing: [...bottom, "transport", "llm", "providers", "agent", "session", "index"],
   },
@@ -49,7 +49,7 @@ const core: PackageRules = {
 
 const shapes = ["parts", "transcript", "run-call", "run-end", "pull-events"] as const;
 
-/** The faces know what they share and nothing of each other. */
+/** Each compatibility layer imports the shared files, but no other compatibility layer. */
 const compat: PackageRules = {
   source: "packages/compat/src",
   isWebOnly: true,
@@ -62,7 +62,7 @@ const compat: PackageRules = {
   },
 };
 
-/** How servers are reached, where data lies, what must not be told and what may be printed. */
+/** Files that all layers may import: network, data folders, secrets and safe output. */
 const ground = [
   "network",
   "home",
@@ -78,7 +78,9 @@ const ground = [
   "defined",
 ] as const;
 
-/** The gateway from the bottom up, its doors last. The client is apart: it runs in a page. */
+/**
+ * The layers of the gateway from the bottom up. The client is separate, since it runs in a page.
+ */
 const gateway = ["protocol", "log", "access", "agents", "approvals", "runs", "sessions", "server"];
 const rooms = gateway.map((room) => `gateway/${room}`);
 const roomsBelow = (room: string): string[] => rooms.slice(0, rooms.indexOf(`gateway/${room}`));
@@ -103,7 +105,8 @@ const bowline: PackageRules = {
     "gateway/runs": [...ground, "models", "policy", ...roomsBelow("runs")],
     "gateway/sessions": [...ground, "models", ...roomsBelow("sessions")],
     "gateway/server": [...ground, "models", "policy", ...roomsBelow("server")],
-    // In a browser: of the gateway what clients need, of the rest what makes text safe to show.
+    // Runs in a browser. Imports only the gateway's protocol and client, and the functions that
+    // make text safe to show.
     page: ["escape", "gateway/protocol", "gateway/client"],
     "page/node": [],
     serve: [...ground, "tools", "models", "policy", ...rooms, "page/node"],
@@ -112,7 +115,7 @@ const bowline: PackageRules = {
   },
 };
 
-/** By the package's folder. */
+/** The rules by package folder. */
 export const packages: Readonly<Record<string, PackageRules>> = { core, compat, bowline };
 
 function each(

@@ -1,7 +1,7 @@
-// npm run load: a thousand clients, a hundred readers over HTTP, and slow ones of both kinds, on
-// two hundred runs at a time for a minute, beside a bare server of ws under the same load; exit 1
-// when one of them lost, repeated or missed anything. `-- --quick` is a tenth of it for seconds,
-// `--json` prints all figures.
+// npm run load: puts load on the gateway for a minute: a thousand clients, a hundred readers over
+// HTTP, and slow ones of both kinds, on two hundred concurrent runs. Compares it with a bare server
+// of ws under the same load. Exits with 1 if a client lost, repeated or missed an event. `--
+// --quick` runs a tenth of it for seconds, `--json` prints all figures.
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { runLoad } from "../packages/bowline/test/load/run-load.ts";
@@ -47,7 +47,7 @@ function print({ shape: played, gateway, bare, faults }) {
   );
 }
 
-/** Returns the table of the figures: a row for each, a column for each server, and their ratio. */
+/** Returns a table with a row for each figure, and columns for both servers and their ratio. */
 function compare(gateway, bare, clients) {
   const ms = (value) => `${value.toFixed(1)} ms`;
   const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(0)} MB`;

@@ -1,9 +1,10 @@
-// A file that a script makes and the repository holds.
+// Writes or checks a generated file of the repository.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 /**
- * Writes the file with `--write`. Without, reports a file that differs and sets the exit code;
- * `command` makes it anew. `normalise` removes what a formatter changes. Default: nothing.
+ * Writes the file with `--write`. Otherwise reports a stale file, with the `command` that
+ * regenerates it, and sets the exit code. `normalise` removes the changes of a formatter before the
+ * comparison. Default: no change.
  */
 export function keepMade(file, text, command, normalise = (content) => content) {
   if (process.argv.includes("--write")) {

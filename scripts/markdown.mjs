@@ -1,14 +1,14 @@
-// Markdown as the scripts read it: prose without code, links to files, anchors of headings.
+// Parses Markdown for the scripts: prose without code, links to files, anchors of headings.
 
 const link = /(!?)\[((?:`[^`]*`|[^\]`])*)\]\(([^)\s]+)\)/g;
 const address = /^[a-z]+:/;
 
-/** Returns the text without its blocks of code. */
+/** Returns the text without its code blocks. */
 export function proseOf(text) {
   return text.replaceAll(/^```.*?^```/gms, "");
 }
 
-/** Returns the links in prose that lead to a file or a heading: `{ target, path, anchor }`. */
+/** Returns the links in prose to files or headings: `{ target, path, anchor }`. */
 export function linksOf(text) {
   return Array.from(proseOf(text).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) =>
     split(target),
@@ -16,8 +16,8 @@ export function linksOf(text) {
 }
 
 /**
- * Replaces the links and images that lead to a file by what `change` returns for
- * `{ whole, isImage, label, target, path, anchor }`. Code keeps its brackets.
+ * Replaces the links and images that lead to a file with the result of `change`, which gets `{
+ * whole, isImage, label, target, path, anchor }`. Code is not changed.
  */
 export function mapLinks(text, change) {
   return text
@@ -39,7 +39,7 @@ function split(target) {
   return { target, path, anchor };
 }
 
-/** Returns what a link has behind `#` for this heading. */
+/** Returns the anchor of a heading, as it follows `#` in a link. */
 export function anchorOf(heading) {
   return heading
     .toLowerCase()

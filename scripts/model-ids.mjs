@@ -1,13 +1,16 @@
-// The ids of models that an editor completes, from the data of genai-prices. Types only: any other id
-// works, too. `node scripts/model-ids.mjs --write` writes the file; without, it fails when the file is
-// stale.
+// Generates the model ids that an editor completes, from the data of genai-prices. They are only
+// types: any other id works too. `node scripts/model-ids.mjs --write` writes the file. Without
+// `--write` the script fails if the file is stale.
 import { findProvider } from "@pydantic/genai-prices";
 import { keepMade } from "./made-file.mjs";
 import { vendors } from "../packages/core/dist/providers/vendor-list.js";
 
 const file = "packages/core/src/providers/model-ids.ts";
 
-/** Vendors whose ids there are those that their servers take: the name there, and which ids. */
+/**
+ * The vendors whose ids in genai-prices are those of their servers: the vendor's name there, and a
+ * pattern for the ids.
+ */
 const sources = {
   anthropic: ["anthropic", /^claude-(?:fable|haiku|opus|sonnet)-[4-9]/],
   openai: ["openai", /^(?:gpt-(?:4\.1|4o|[5-9])|o[1-9])/],
@@ -57,6 +60,6 @@ ${Object.entries(sources)
 }
 `;
 
-/** The formatter joins short unions to a line. */
+/** The formatter puts short unions on one line. */
 const plain = (code) => code.replaceAll(/[\s|]+/g, " ");
 keepMade(file, text, "node scripts/model-ids.mjs --write", plain);

@@ -1,6 +1,6 @@
-// Copies the changelog, the pages for users and the reference into the package in the current folder,
-// before it is packed: its users read them in node_modules. A link to something that is not in the
-// package becomes its text.
+// Copies the changelog, the user documentation and the reference into the package in the current
+// folder, before it is packed. Users read them in node_modules. Links to files outside the package
+// become plain text.
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { mapLinks } from "./markdown.mjs";

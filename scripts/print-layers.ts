@@ -1,11 +1,11 @@
-// npm run layers: the floors and rooms of each package, drawn from the imports of its sources, types
-// included. Fails on a circle and on an import against scripts/layers.ts.
+// npm run layers: prints the modules of each package in levels, by the imports of its sources,
+// including types. Fails on import cycles and on imports that scripts/layers.ts forbids.
 import { globSync, readFileSync } from "node:fs";
 import { arrowsOfFiles, arrowsOfRooms, drawHouse } from "./floors.ts";
 import { findViolations, readGraph } from "./import-graph.ts";
 import { packages } from "./layers.ts";
 
-/** Folders that are drawn by themselves, besides each package's own. */
+/** Folders that are printed separately, in addition to each package. */
 const places: Readonly<Record<string, readonly string[]>> = {
   core: ["agent"],
   bowline: ["gateway"],
@@ -26,7 +26,7 @@ for (const [name, rules] of Object.entries(packages)) {
 if (problems > 0) process.exitCode = 1;
 else console.log("No circle, and no import against scripts/layers.ts.");
 
-/** The packages as rooms of one house, by the dependencies that they declare. */
+/** Prints the packages in levels, by their declared dependencies. */
 function drawPackages(): void {
   const folderOf = new Map(
     globSync("packages/*/package.json").map((file) => [

@@ -1,6 +1,6 @@
-// Fails when something that users read has a number that only this project understands: of a quirk, of
-// a requirement, of a document. Users read published types, docstrings and the pages in docs/; the
-// numbers belong into line comments, tests and docs/project/.
+// Fails if text for users contains an internal number: of a quirk, a requirement or a document.
+// Users read published types, docstrings and the pages in docs/. Such numbers belong in line
+// comments, tests and docs/project/.
 import { globSync, readFileSync } from "node:fs";
 
 const number = /\b(?:Q\d{3}|[KCPJGX]\d{1,2}|[sS]eed 00\d)\b/;

@@ -1,7 +1,7 @@
-// The packed command as a user installs it: `npm install -g` of both packages together, and of the
-// command alone. The installed `bowline` then works in an empty folder, against a model server on
-// loopback. `node scripts/published-command.mjs <core.tgz> <bowline.tgz>`; npm takes dependencies
-// from its cache, else from its registry.
+// Tests the packed command as users install it: `npm install -g` of both packages together, and of
+// the command alone. The installed `bowline` must then work in an empty folder, against a model
+// server on loopback. `node scripts/published-command.mjs <core.tgz> <bowline.tgz>`. npm takes
+// dependencies from its cache, else from its registry.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
@@ -13,7 +13,7 @@ import { startRegistry } from "./registry.mjs";
 import { createFolder } from "./unpack.mjs";
 
 const execute = promisify(execFile);
-/** Of one command, however busy the machine. */
+/** The time limit of one command, also on a busy machine. */
 const TIME_LIMIT_MS = 60_000;
 const INSTALL_LIMIT_MS = 300_000;
 
@@ -33,7 +33,7 @@ try {
   folder.remove();
 }
 
-/** Resolves to what fails in one layout. */
+/** Resolves to the failure of one layout, if any. */
 async function check(layout, tarballs) {
   const prefix = join(folder.path, layout);
   const home = join(prefix, "home");
@@ -56,7 +56,7 @@ async function check(layout, tarballs) {
 async function install(prefix, tarballs) {
   const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
   const args = ["install", "--global", "--prefix", prefix, ...quiet];
-  // Core is in no registry yet. npm asks this one for the command's dependency on it.
+  // Core is not published yet. npm gets the command's dependency on core from this registry.
   const scope = `--@bowline:registry=${registry.url}`;
   await execute("npm", [...args, scope, ...tarballs], { timeout: INSTALL_LIMIT_MS });
 }
@@ -86,7 +86,7 @@ function checks(program, home) {
   };
 }
 
-/** Starts a server, asks it whether it is well, and stops it. */
+/** Starts a server, checks its health, and stops it. */
 async function serve(program, options) {
   const child = spawn(program, ["serve", "--port", "0", "--json"], {
     ...options,

@@ -1,5 +1,5 @@
-// The documentation as users find it in node_modules: each packed package has its pages and changelog,
-// and each link in them leads somewhere. `node scripts/published-docs.mjs <tarball>...`
+// Checks the packed documentation: each package has its pages and changelog, and the targets of all
+// their links exist. `node scripts/published-docs.mjs <tarball>...`
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { linksOf } from "./markdown.mjs";

@@ -1,17 +1,17 @@
-// Every TypeScript block of the documentation for users and every example, compiled as programs of a
-// user: against the packed packages, each by itself, under the oldest and the newest compiler and one
-// between. `node scripts/published-examples.mjs <tarball>...`; no network.
+// Compiles every TypeScript block of the user documentation and every example against the packed
+// packages. Each is a separate program, compiled with the oldest, the newest and one intermediate
+// compiler. `node scripts/published-examples.mjs <tarball>...`; needs no network.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compile } from "./compile.mjs";
 import { createFolder, link, unpack } from "./unpack.mjs";
 
-/** The compilers, and whether they also compile programs that use the types of other libraries. */
+/** The compilers, and whether each also compiles programs that use types of other libraries. */
 const compilers = { "typescript-5.4": false, "typescript-5.9": true, typescript: true };
-/** Their own types need a newer compiler than the oldest that ours do. */
+/** The types of these libraries need a newer compiler than ours. */
 const libraries = /from "(?:arktype|typebox|valibot|hono|@hono\/[\w-]+|ws|zod)"/;
 
-/** What the programs import beside the packages. */
+/** Further packages that the programs import. */
 const installed = [
   "@hono/node-server",
   "@types/node",
@@ -49,21 +49,22 @@ try {
   folder.remove();
 }
 
-/** The programs by the name of their folder. */
+/** Returns the programs by folder name. */
 function collect() {
   const programs = new Map();
   for (const file of globSync("examples/**/*.{ts,mts}").toSorted())
     programs.set(file.replaceAll(/\W+/g, "-"), readFileSync(file, "utf8"));
   const pages = [...globSync("docs/*.md"), ...globSync("packages/*/README.md"), "README.md"];
   for (const page of pages.toSorted()) {
-    // Programs of other libraries are compiled where these are installed: npm run pairs.
+    // Programs that use other agent libraries are compiled by npm run pairs, which installs those.
     const text = readFileSync(page, "utf8").replaceAll(/^There:\n\n```ts\n.*?^```/gms, "");
     for (const [index, [, code]] of [...text.matchAll(/^```ts\n(.*?)^```/gms)].entries())
       programs.set(`${page.replaceAll(/\W+/g, "-")}-${index + 1}`, code);
   }
   for (const [name, code] of programs) {
     mkdirSync(join(folder.path, name));
-    // A module by itself, whatever it imports: what it declares by merging holds for its program only.
+    // `export {}` makes each program a module, so that its global declarations do not affect other
+    // programs.
     writeFileSync(join(folder.path, name, "main.ts"), `${code}\nexport {};\n`);
     const project = { compilerOptions, files: ["main.ts"] };
     writeFileSync(join(folder.path, name, "tsconfig.json"), JSON.stringify(project));
@@ -75,7 +76,7 @@ async function check([compiler, withLibraries], programs) {
   const names = [...programs.keys()].filter(
     (name) => withLibraries || !libraries.test(programs.get(name)),
   );
-  // One project after the other in one process: `--build` shares nothing else.
+  // `--build` compiles the projects in one process, one after the other.
   const fault = await compile(compiler, ["--build", ...names], folder.path);
   return fault && `${compiler}:\n${fault}`;
 }

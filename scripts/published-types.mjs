@@ -1,6 +1,6 @@
-// The types as a user's compiler reads them: every entry of the packed packages, without
+// Compiles the published types as a user would: every entry of the packed packages, without
 // `skipLibCheck`, under both module resolutions. `node scripts/published-types.mjs <compiler>
-// <tarball>...`, where the compiler is a TypeScript of `node_modules`; no network.
+// <tarball>...`, where the compiler is a TypeScript of `node_modules`. Needs no network.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compile } from "./compile.mjs";

@@ -1,10 +1,11 @@
-// The packed packages in Cloudflare's runtime, bundled as a user's Worker is: every entry that is
-// not for Node loads at the top of a module, and an agent does a tool turn over each wire, against
-// a model server on loopback. `node scripts/published-worker.mjs <core.tgz> <bowline.tgz>`.
+// Tests the packed packages in Cloudflare's runtime, bundled as a user's Worker. Every entry that
+// is not for Node must load at the top level of a module. An agent makes a tool call over each
+// wire, against a model server on loopback. `node scripts/published-worker.mjs <core.tgz>
+// <bowline.tgz>`.
 //
-// The pinned workerd is older than the one of `npm run smoke -- --all`. Up to August 2026 workerd
-// refused an `AbortController` at the top of a module, and a project's `wrangler dev` runs the
-// workerd of its lockfile.
+// The pinned workerd is older than that of `npm run smoke -- --all`, since a project's `wrangler
+// dev` uses the workerd of its lockfile. Up to August 2026 workerd refused an `AbortController` at
+// the top level of a module.
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
@@ -30,7 +31,8 @@ try {
   const turns = join(folder.path, "turns.js");
   copyFileSync("runtime-tests/turns.js", turns);
   const options = { origin: mock.url, timeout: TIME_LIMIT_MS };
-  // Its module is its path in the types, and an object with the path when Node imports it.
+  // The types say that the module's default export is its path. When Node imports it, it is an
+  // object that contains the path.
   const output = await runInWorkerd(workerd.default, { ...workers, turns }, options);
   const done = output.match(/^a turn over /gm)?.length;
   if (done !== TURNS) throw new Error(`${done} turns were done, not ${TURNS}: ${output}`);
@@ -42,7 +44,10 @@ try {
   folder.remove();
 }
 
-/** A worker that has one entry whole: a namespace that is read by name is not shaken. */
+/**
+ * Writes a Worker that contains a whole entry. Bundlers do not tree-shake a namespace object that
+ * is used as a value.
+ */
 function writeImport(entry, at) {
   const file = join(folder.path, `entry-${at}.js`);
   const code = `import * as entry from "${entry}";
@@ -51,7 +56,10 @@ export default { test() { if (Object.keys(entry).length === 0) throw new Error("
   return file;
 }
 
-/** Asks for a tool, then answers from its result; anything else is an error. */
+/**
+ * Starts a model server that requests a tool call, then answers from its result. All other requests
+ * fail.
+ */
 async function startModelServer() {
   const server = new LLMock({ port: 0, strict: true });
   const asks = { userMessage: "weather in Oslo" };

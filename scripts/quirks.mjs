@@ -1,5 +1,5 @@
-// npm run check -- quirks: every Q number of the repository has one entry in docs/project/quirks,
-// and an entry names the conformance files that hold its fixtures.
+// npm run check -- quirks: checks that every Q number of the repository has one entry in
+// docs/project/quirks, and that each entry names the conformance files with its fixtures.
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 
@@ -20,7 +20,7 @@ for (const file of globSync("conformance/cases/*.ts"))
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** The entries by number: a heading of the second level and what stands below it. */
+/** Returns the entries by number: a second-level heading and the text below it. */
 function readEntries() {
   const found = new Map();
   for (const file of globSync("docs/project/quirks/*.md").toSorted()) {
@@ -35,7 +35,7 @@ function readEntries() {
   return found;
 }
 
-/** The files that mention a number. */
+/** Returns the files that mention each number. */
 function readMentions() {
   const found = new Map();
   const files = globSync("**/*.{ts,js,mjs,md}", {

@@ -1,5 +1,6 @@
-// docs/reference/ is made from the published types. `node scripts/reference.mjs --write` writes it;
-// without, it fails when a page is stale. It reads packages/*/dist: build first.
+// Generates docs/reference/ from the published types. `node scripts/reference.mjs --write` writes
+// it. Without `--write` the script fails if a page is stale. It reads packages/*/dist, so build
+// first.
 import { globSync, mkdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { keepMade } from "./made-file.mjs";

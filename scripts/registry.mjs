@@ -1,4 +1,5 @@
-// A registry on loopback with one packed package, for an `npm install` of what depends on it.
+// Starts a registry on loopback with one packed package, for an `npm install` of a package that
+// depends on it.
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -20,7 +21,7 @@ export async function startRegistry(file) {
     else response.writeHead(404).end("{}");
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  // npm caches answers by their address, and a later server may have the same port.
+  // npm caches responses by URL, and a later server may have the same port.
   const root = `/${randomUUID()}`;
   const url = `http://127.0.0.1:${server.address().port}${root}`;
   return { url, close: () => server.close() };

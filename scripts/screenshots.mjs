@@ -144,7 +144,7 @@ async function say(page, text) {
   await page.keyboard.press("Enter");
 }
 
-/** Quiet: nothing has the focus, nothing blinks. */
+/** Removes the focus first, so that no cursor blinks. */
 async function shoot(page, name) {
   await page.waitForTimeout(300);
   await page.evaluate(() => document.activeElement?.blur());

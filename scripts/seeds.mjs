@@ -1,6 +1,7 @@
-// docs/project/seeds.md: each item of the seeds and its tests, which name it in a comment above their
-// title: "// Requirements: P12, X17". `node scripts/seeds.mjs --write` writes it; without, it fails when
-// the file is stale. It fails, too, for an item without a test.
+// Generates docs/project/seeds.md: each item of the seeds and its tests, which name it in a comment
+// above their title: "// Requirements: P12, X17". `node scripts/seeds.mjs --write` writes it.
+// Without `--write` the script fails if the file is stale. It also fails for an item without a
+// test.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { keepMade } from "./made-file.mjs";
@@ -8,8 +9,8 @@ import { keepMade } from "./made-file.mjs";
 const { seeds, items, notTestable } = JSON.parse(readFileSync("scripts/seed-items.json", "utf8"));
 const problems = [];
 
-// The checklist itself lies outside the repository; where it is present the list kept here must be
-// whole.
+// The checklist is outside the repository. Where it exists, the list in this repository must be
+// complete.
 const checklist = "../shared/seeds/checklist.md";
 if (existsSync(checklist)) {
   const text = readFileSync(checklist, "utf8");
@@ -22,7 +23,7 @@ if (existsSync(checklist)) {
     if (!named.has(id)) problems.push(`${id} is not in ${checklist}`);
 }
 
-/** By id: where it is tested. */
+/** The tests of each item, by id. */
 const tests = new Map(Object.keys(items).map((id) => [id, []]));
 const titleWithIds =
   /\/\/ Requirements: ([CGJKPX]\d+(?:, [CGJKPX]\d+)*)\n[^"'`]*(["'`])((?:(?!\2)[^\\\n]|\\.)+?)\2/g;
@@ -60,7 +61,7 @@ for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 keepMade("docs/project/seeds.md", text, "node scripts/seeds.mjs --write");
 
-/** The tests of an item, file by file. */
+/** Formats the tests of an item, by file. */
 function testsOf(id) {
   const found = tests.get(id);
   if (found.length === 0) return statusOf(id) ?? "none";
@@ -75,7 +76,7 @@ function testsOf(id) {
     .join("; ");
 }
 
-/** A title as Markdown; what one of a table takes from its row is left open. */
+/** Formats a title as Markdown. Placeholders of a table test become "…". */
 function inProse(title) {
   return title
     .replaceAll(/\$\{[^}]*\}/g, "…")

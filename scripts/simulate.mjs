@@ -1,12 +1,12 @@
-// npm run simulate: random worlds on every core until so many runs were made; exit 1 with the seed
-// of what was found. `-- --seed N` runs one seed again and prints what happens; `--runs N`, `--base
-// N`, `--workers N` as their names say.
+// npm run simulate: runs random simulations on every CPU core up to the wanted number. Exits with 1
+// and the seed of a failure. `-- --seed N` repeats one seed and prints its events. `--runs N`,
+// `--base N` and `--workers N` set the number of runs, the first seed and the number of workers.
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 
 const folder = new URL("../packages/core/test/simulation/", import.meta.url);
-/** Worlds that a worker is given at a time. */
+/** Simulations per request to a worker. */
 const CHUNK = 250;
 
 const { values } = parseArgs({
@@ -47,7 +47,7 @@ async function search() {
   console.log(findings.length === 0 ? "nothing was found" : `${findings.length} found`);
   if (findings.length > 0) process.exitCode = 1;
 
-  /** One worker, until enough was run or something was found. */
+  /** Runs one worker until all runs are done or a failure is found. */
   function run() {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL("worker.ts", folder));

@@ -1,5 +1,5 @@
-// npm run docs: the reference and the documentation site, in site/dist. `--reference` makes the reference
-// only, `--serve` shows the site on 127.0.0.1, `--test` opens it in Chromium.
+// npm run docs: builds the reference and the documentation site, in site/dist. `--reference` builds
+// only the reference, `--serve` shows the site on 127.0.0.1, `--test` opens it in Chromium.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,9 @@ if (!args.includes("--reference")) {
   await report();
 }
 
-/** Prints that a command starts and how long it took; returns its output, or ends with it. */
+/**
+ * Runs a command and prints its start and duration. Returns its output. Exits with 1 if it fails.
+ */
 async function step(title, program, parameters) {
   process.stdout.write(`${title} …`);
   const from = performance.now();
@@ -56,7 +58,7 @@ function run(program, parameters) {
   });
 }
 
-/** npm writes its own lockfile into node_modules when an install is done. */
+/** npm writes a lockfile into node_modules at the end of an install. */
 function isInstalled() {
   const done = join(site, "node_modules", ".package-lock.json");
   return (

@@ -1,6 +1,6 @@
 /**
- * Core and compat patch nothing global, so their test files share one process. What starts
- * processes or sets the environment runs beside it, a process a file.
+ * Core and compat do not change globals, so their test files share one process. Tests that start
+ * processes or set environment variables get a process per file.
  */
 const apart = [
   "packages/bowline/test",

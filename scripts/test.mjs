@@ -1,15 +1,18 @@
-// npm test: each package's tests from source; fails if one suite fails. Arguments narrow the files:
-// `npm test -- sse`. Tests of the page in a browser take a minute more: they are run by `npm test
-// -- browser`, and by `npm run check`.
+// npm test: runs each package's tests from source, and fails if one suite fails. Arguments select
+// files: `npm test -- sse`. Browser tests take another minute, so only `npm test -- browser` and
+// `npm run check` run them.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { startsProcesses } from "./test-processes.ts";
 
-/** No test takes so long, however busy the machine: it hangs, and is named. */
+/** A longer test counts as hanging, even on a busy machine. The runner names it. */
 const TEST_MS = 10 * 60_000;
-/** Nor does a suite, though its tests may be over: something keeps its process alive. */
+/**
+ * A longer suite counts as hanging. Its tests may have ended while something keeps its process
+ * alive.
+ */
 const SUITE_MS = 30 * 60_000;
 const suites = [
   {
@@ -40,7 +43,7 @@ if (files.length === 0) {
 const failed = await Promise.all(suites.map((suite, index) => run(suite, index === 0)));
 process.exitCode = failed.includes(true) ? 1 : 0;
 
-/** Runs one suite. The first is shown as it goes, the other when it is done. */
+/** Runs one suite. The output of the first is shown live, that of the other at its end. */
 async function run({ name, isOwn, options: own }, isShown) {
   const chosen = files.filter(isOwn);
   if (chosen.length === 0) return false;
@@ -52,7 +55,7 @@ async function run({ name, isOwn, options: own }, isShown) {
   });
   let output = "";
   child.stdout?.setEncoding("utf8").on("data", (text) => (output += text));
-  // The runner then says what it was at.
+  // On SIGTERM the runner names the current test.
   const limit = setTimeout(() => child.kill("SIGTERM"), SUITE_MS);
   const [status] = await once(child, "close");
   clearTimeout(limit);

@@ -1,5 +1,4 @@
-// The packed packages as npm lays them out: in the `node_modules` of a folder outside the
-// repository.
+// Unpacks packages into the `node_modules` of a folder outside the repository, as npm would.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +7,7 @@ import { promisify } from "node:util";
 
 const execute = promisify(execFile);
 
-/** A new temporary folder; `remove()` deletes it. */
+/** Creates a temporary folder. `remove()` deletes it. */
 export function createFolder(name) {
   const path = realpathSync(mkdtempSync(join(tmpdir(), `bowline-${name}-`)));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -26,7 +25,7 @@ export async function unpack(tarball, folder) {
     .map((path) => join(name, path));
 }
 
-/** Whether an entry needs Node. All others are for browsers and workers, too. */
+/** Whether an entry needs Node. All others also run in browsers and workers. */
 export function isForNode(entry) {
   return /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$/.test(entry);
 }

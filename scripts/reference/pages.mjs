@@ -1,7 +1,7 @@
-// The pages of docs/reference/ in their order, and what stands on which: a declaration goes to the page
-// that names its package and the most of its file's path.
+// The pages of docs/reference/ in order. A declaration goes to the page that names its package and
+// the longest part of its file's path.
 
-/** `first` are the declarations that a reader looks for, in order; the others follow by name. */
+/** `first` lists the most important declarations, in order. The others follow by name. */
 export const pages = [
   {
     file: "agent",
@@ -154,7 +154,7 @@ export const pages = [
   })),
 ];
 
-/** The page of a file such as `core/agent/agent.d.ts`. */
+/** Returns the page of a file such as `core/agent/agent.d.ts`. */
 export function pageOf(path) {
   const [, name, rest] = /^([^/]+)\/(.*)$/.exec(path) ?? [];
   const [page] = pages

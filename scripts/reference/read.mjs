@@ -1,14 +1,14 @@
-// The public declarations of all packages, as their published types have them.
+// Reads the public declarations of all packages from their published types.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pageOf, pages } from "./pages.mjs";
 
-// TypeScript 7 has no API for programs. This one reads the published types: a check holds them to it.
+// TypeScript 7 has no compiler API. Version 5.4 reads the published types, which a check ensures.
 export const ts = createRequire(import.meta.url)("typescript-5.4");
 
 /**
- * Returns the checker, the entries with the names that each exports, and all declarations by their
- * symbol: those that are exported and those that an exported one refers to.
+ * Returns the checker, the entries with their exported names, and all declarations by symbol. These
+ * include types that are not exported but used by an exported one.
  */
 export function readDeclarations() {
   const entries = readEntries();
@@ -60,7 +60,7 @@ function declare(symbol, page, ...entries) {
   return { symbol, name: symbol.name, page, entries };
 }
 
-/** Types that are not exported and stand in the shape of one that is: on the page of that one. */
+/** Adds types that are not exported but used by an exported one, on the page of that one. */
 function addReferred(checker, declarations) {
   for (const { symbol, page } of declarations.values()) {
     for (const node of symbol.declarations) {
@@ -71,13 +71,13 @@ function addReferred(checker, declarations) {
           found.flags &
           (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class)
         )
-          declarations.set(found, declare(found, page)); // the loop comes to it
+          declarations.set(found, declare(found, page)); // the loop visits it later
       });
     }
   }
 }
 
-/** Calls `visit` with the name of each type that the node refers to. */
+/** Calls `visit` with the name of each type that the node uses. */
 export function eachReference(node, visit) {
   if (isHidden(node)) return;
   if (ts.isTypeReferenceNode(node)) visit(rightmost(node.typeName));
@@ -86,7 +86,7 @@ export function eachReference(node, visit) {
   ts.forEachChild(node, (child) => eachReference(child, visit));
 }
 
-/** Private members, and those whose key is a symbol. */
+/** Returns true for private members, and for those with a symbol as key. */
 export function isHidden(node) {
   if (!ts.isClassElement(node) && !ts.isTypeElement(node)) return false;
   const isPrivate = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword);
@@ -98,7 +98,7 @@ export function isHidden(node) {
 
 const rightmost = (name) => (ts.isQualifiedName(name) ? name.right : name);
 
-/** Two of one name on a page: the second heading says where it is from. */
+/** If two declarations on a page have the same name, the second heading names its entry. */
 function nameAnchors(declarations) {
   const taken = new Set();
   for (const page of pages)

@@ -1,8 +1,8 @@
-// One declaration of the reference as markdown.
+// Renders one declaration of the reference as Markdown.
 import { compare, eachReference, isHidden, isOurs, resolve, ts } from "./read.mjs";
 import { block, code, linkTo, textOf, typeCell } from "./words.mjs";
 
-/** A type that is longer says nothing to a reader. */
+/** Longer types are omitted, since they do not help a reader. */
 const MAX_TYPE = 2500;
 
 export function renderDeclaration(site, { symbol, heading, entries }) {
@@ -48,7 +48,7 @@ function renderAlias(site, node) {
   return [...(text.length > MAX_TYPE ? [] : [block(dedent(text))]), ...seeAlso(site, [node])];
 }
 
-/** The members of an intersection, and the unions in it, of which one holds. */
+/** Returns the members of an intersection, and its unions, of which one member applies. */
 function joinedParts(site, type) {
   if (ts.isParenthesizedTypeNode(type)) return joinedParts(site, type.type);
   if (ts.isUnionTypeNode(type)) return { members: [], choices: [type] };
@@ -67,7 +67,7 @@ function joinedParts(site, type) {
   return { members: membersOf(site, named, true), choices: [] };
 }
 
-/** A union of objects that differ by `type`: a table with what each of them holds. */
+/** Renders a union of objects that differ by `type` as a table with the fields of each. */
 function eventsOf(site, { type }) {
   const rows = partsOf(site, type);
   if (rows.length < 3 || rows.some(({ members }) => !members.some(isType))) return undefined;
@@ -84,7 +84,7 @@ function eventsOf(site, { type }) {
 
 const isType = ({ name, node }) => name === "type" && node.type !== undefined;
 
-/** The objects of a union, and of the unions that it names. */
+/** Returns the objects of a union, including those of unions that it names. */
 function partsOf(site, type, symbol) {
   if (ts.isUnionTypeNode(type)) return type.types.flatMap((part) => partsOf(site, part, symbol));
   if (ts.isTypeLiteralNode(type))
@@ -97,7 +97,7 @@ function partsOf(site, type, symbol) {
 }
 
 function renderInterface(site, symbol, node) {
-  // Whoever looks for an option finds it in the table of the function that takes it.
+  // Readers find all options in the table of the function that takes them.
   const isFlat = symbol.name.endsWith("Options") || symbol.name === "GatewayLimits";
   const heritage = (node.heritageClauses ?? []).flatMap(({ types }) => types);
   const calls = node.members.filter(ts.isCallSignatureDeclaration);
@@ -135,7 +135,7 @@ function classMembers(site, symbol, base) {
   return [...own, ...membersOf(site, from, false).filter(({ name }) => !names.has(name))];
 }
 
-/** Own members of a class or an interface; with `isFlat` also those of what it extends. */
+/** Returns the members of a class or an interface. With `isFlat`, also the inherited ones. */
 function membersOf(site, symbol, isFlat) {
   const type = site.checker.getDeclaredTypeOfSymbol(symbol);
   const own = isFlat ? type.getProperties() : [...(symbol.members?.values() ?? [])];
@@ -154,7 +154,7 @@ function describe(member) {
   return { member, node, name: member.name, label: `${member.name}${isOptional ? "?" : ""}` };
 }
 
-/** With `isOptions` each row says what holds without it. */
+/** With `isOptions` a row without a default says "none" or "required". */
 function table(site, members, isOptions = false) {
   if (members.length === 0) return [];
   const rows = members.map(({ member, node, label, name }) => {
@@ -185,7 +185,7 @@ function typeOfMember(site, node) {
   if (type === undefined) return "";
   const parts = ts.isUnionTypeNode(type) ? type.types : [];
   const isUndefined = (part) => part.kind === ts.SyntaxKind.UndefinedKeyword;
-  // `name?: T | undefined` says "may be left out" twice.
+  // `name?: T | undefined` would show twice that the option is optional.
   if (node.questionToken !== undefined && parts.length === 2 && parts.some(isUndefined)) {
     const rest = parts.find((part) => !isUndefined(part));
     return typeCell(site, ts.isParenthesizedTypeNode(rest) ? rest.type : rest);
@@ -195,7 +195,7 @@ function typeOfMember(site, node) {
   return cell.replace(/` \\\| undefined`$/, "").replace(/ \\\| undefined`$/, "`");
 }
 
-/** "Default 50. The rest." as the two columns of a table. */
+/** Splits "Default 50. The rest." into two table columns. */
 function splitDefault(text) {
   const sentence = /(?:^|(?<=[.;:] ))Default:? (.+?)\.(?= |$)/g;
   const found = [...text.matchAll(sentence)].map(([, value]) => value);
@@ -203,7 +203,7 @@ function splitDefault(text) {
   return { fallback: found.join("; "), meaning: rest };
 }
 
-/** What the nodes refer to, since a block of code holds no links. */
+/** Lists the types that the nodes use, since code blocks cannot contain links. */
 function seeAlso(site, nodes) {
   const found = new Map();
   for (const node of nodes)
@@ -222,7 +222,7 @@ function bare(text) {
   return dedent(
     text
       .replace(/^(?:export )?(?:declare )?(?:default )?/, "")
-      // A parameter that is taken apart has no name in the types.
+      // A destructured parameter has no name in the types.
       .replaceAll(/\{[^{}:]*\}: (\w+)/g, (_, type) => `${parameterName(type)}: ${type}`),
   );
 }
@@ -231,7 +231,7 @@ function parameterName(type) {
   return type.endsWith("Options") ? "options" : type[0].toLowerCase() + type.slice(1);
 }
 
-/** TypeScript indents its output by four. */
+/** TypeScript indents by four spaces, the documentation by two. */
 function dedent(text) {
   return text.replaceAll(/^(?: {4})+/gm, (spaces) => " ".repeat(spaces.length / 2));
 }

@@ -1,5 +1,5 @@
-// What the types do not say: the error codes with their meanings, from the comments beside them in the
-// source, and the vendors, from the package as built.
+// Generates two tables that types cannot contain: the error codes with their meanings, from the
+// comments in the source, and the vendors, from the built package.
 import { readFileSync } from "node:fs";
 import { vendors } from "../../packages/core/dist/index.js";
 

@@ -1,13 +1,16 @@
-// Text and types of declarations as markdown.
+// Renders the texts and types of declarations as Markdown.
 import { anchorOf } from "../markdown.mjs";
 import { eachReference, resolve, ts } from "./read.mjs";
 
-/** `{ declarations, checker, page }`: what a page's text may link to, and from where. */
+/**
+ * Returns the link from a page to a declaration. The first parameter is `{ declarations, checker,
+ * page }`.
+ */
 export function linkTo({ page }, { page: target, heading }) {
   return `${target === page ? "" : `${target}.md`}#${anchorOf(heading)}`;
 }
 
-/** The docstring of a symbol, its links resolved; in one line if it goes into a table. */
+/** Returns the docstring of a symbol with resolved links, on one line for a table cell. */
 export function textOf(site, symbol, isCell = false) {
   return toMarkdown(
     site,
@@ -33,7 +36,7 @@ function findNamed({ declarations, page }, name) {
   return named.find((declaration) => declaration.page === page) ?? named[0];
 }
 
-/** A type as it is written, in a table's cell: names that the reference has are links. */
+/** Returns a type as written, for a table cell. Names that are in the reference become links. */
 export function typeCell(site, node) {
   const source = node.getSourceFile().text;
   const names = [];
@@ -61,7 +64,7 @@ export function code(text) {
 
 const withoutComments = (text) => text.replaceAll(/\/\*.*?\*\//gs, "");
 
-/** A declaration as a block of TypeScript, long lists of parameters a line each. */
+/** Returns a TypeScript code block. Long parameter lists have one line per parameter. */
 export function block(text) {
   return `\`\`\`ts\n${text.split("\n").map(wrap).join("\n")}\n\`\`\``;
 }
@@ -99,6 +102,6 @@ function splitList(list) {
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** The `>` of an arrow closes nothing. */
+/** The `>` of an arrow is not a bracket. */
 const isCloser = (text, at) =>
   higher.includes(text[at]) && !(text[at] === ">" && text[at - 1] === "=");
