@@ -1,6 +1,6 @@
-/** Bodies as model servers send them, and the floor that a decoder is measured against. */
+/** Response bodies in the formats of model servers, and the baseline for decoders. */
 
-/** One answer of `count` deltas on the chat wire, an event a delta. */
+/** Returns an answer of `count` deltas on the chat wire, one event per delta. */
 export function chatBody(count: number): Uint8Array[] {
   const events = [chatChunk({ role: "assistant", content: "" })];
   for (let i = 0; i < count; i++) events.push(chatChunk({ content: ` word${i % 10}` }));
@@ -8,7 +8,7 @@ export function chatBody(count: number): Uint8Array[] {
   return encode(events);
 }
 
-/** The same, of which the arguments of a call are the most. */
+/** Returns the same answer, but most deltas are arguments of a tool call. */
 export function callBody(count: number): Uint8Array[] {
   const call = (fields: object): string => chatChunk({ tool_calls: [{ index: 0, ...fields }] });
   const events = [
@@ -28,7 +28,7 @@ function chatChunk(delta: object, finish: string | null = null): string {
   return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
 }
 
-/** The same on the Messages wire. */
+/** Returns the same answer on the Messages wire. */
 export function messagesBody(count: number): Uint8Array[] {
   const event = (type: string, fields: object): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
@@ -54,7 +54,10 @@ export function messagesBody(count: number): Uint8Array[] {
   return encode(events);
 }
 
-/** The same on the Responses wire: ids, sequence numbers and padding as OpenAI sends them. */
+/**
+ * Returns the same answer on the Responses wire, with ids, sequence numbers and padding as OpenAI
+ * sends them.
+ */
 export function responsesBody(count: number): Uint8Array[] {
   let sequence_number = 0;
   const event = (type: string, fields: object): string =>
@@ -100,7 +103,8 @@ export function responsesBody(count: number): Uint8Array[] {
 }
 
 /**
- * The same on Gemini's wire, which repeats the token counts, the model and the id in every chunk.
+ * Returns the same answer on Gemini's wire. Every chunk repeats the token counts, the model and the
+ * id.
  */
 export function generateBody(count: number): Uint8Array[] {
   const chunk = (text: string, at: number, finish?: string): string => {
@@ -119,7 +123,7 @@ export function generateBody(count: number): Uint8Array[] {
   return encode([...words, chunk("", count, "STOP")]);
 }
 
-/** Split lines and parse JSON: what no decoder can do without. */
+/** Splits lines and parses JSON. Every decoder must do at least this. */
 export function parseOnly(chunks: readonly Uint8Array[]): number {
   const decoder = new TextDecoder();
   let tail = "";
@@ -136,7 +140,7 @@ export function parseOnly(chunks: readonly Uint8Array[]): number {
   return parsed;
 }
 
-/** The same bytes in chunks of `size`, as a busy socket gives them. */
+/** Returns the same bytes in chunks of `size`, as a busy socket delivers them. */
 export function rechunk(chunks: readonly Uint8Array[], size: number): Uint8Array[] {
   const whole = Buffer.concat(chunks);
   return Array.from({ length: Math.ceil(whole.length / size) }, (_, index) =>

@@ -1,7 +1,7 @@
 /**
- * Bytes to events, a message and back, beside a bare "split lines and JSON.parse" on the same
- * bytes. 10,000 deltas an answer. Both in turns and by CPU time, so that what else the machine does
- * hits both alike; the ratio is that of the medians.
+ * Compares decoding bytes to events and to a message with a plain "split lines and JSON.parse" of
+ * the same bytes. Each answer has 10,000 deltas. The two alternate, so that other load affects both
+ * alike. The times are CPU times, and the ratio is that of the medians.
  */
 import { bench, do_not_optimize, group } from "mitata";
 import { reduceEvents, type AssistantMessageEvent } from "../packages/core/src/llm/event.ts";
@@ -36,7 +36,7 @@ function decode(protocol: Protocol, chunks: readonly Uint8Array[]): AssistantMes
   return events;
 }
 
-/** Microseconds of CPU, garbage collection included. */
+/** Returns the CPU time in microseconds, including garbage collection. */
 function cpuTime(work: () => unknown): number {
   const before = process.cpuUsage();
   do_not_optimize(work());

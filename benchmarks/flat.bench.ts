@@ -1,6 +1,6 @@
 /**
- * Whether cost grows with what came before: long runs in tenths, the last beside the first. Also
- * whether timers get their turn.
+ * Measures whether cost grows with the length of a run: compares the last tenth of a long run with
+ * the first. Also measures how long timers are delayed.
  */
 import { Agent, defineTool, type AgentEvent } from "../packages/core/src/agent/index.ts";
 import {
@@ -23,7 +23,7 @@ interface Case {
   readonly name: string;
   readonly steps: () => ScriptedStep[];
   readonly deltaLength: number;
-  /** How many of `counts` the run has. */
+  /** The number of events for which `counts` returns true. */
   readonly units: number;
   readonly counts: (event: AgentEvent) => boolean;
 }
@@ -75,8 +75,8 @@ const cases: readonly Case[] = [
 ];
 
 /**
- * One run: milliseconds at each tenth of its units, and the longest that a timer of 1 ms had to
- * wait.
+ * Performs one run. Returns the milliseconds at each tenth of its units, and the longest delay of a
+ * timer of 1 ms.
  */
 async function measure({
   steps,
@@ -112,7 +112,7 @@ async function measure({
 }
 
 for (const one of cases) {
-  for (let i = 0; i < 3; i++) await measure(one); // warm
+  for (let i = 0; i < 3; i++) await measure(one); // warm-up
   const rounds = [];
   for (let i = 0; i < ROUNDS; i++) rounds.push(await measure(one));
   const tenth = (marks: readonly number[], n: number): number =>

@@ -1,5 +1,6 @@
 /**
- * What the loop and the agent add to a model that answers at once: per delta, per turn, per tool.
+ * Measures the overhead of the loop and the agent per delta, per turn and per tool. The model
+ * answers at once.
  */
 import { bench, do_not_optimize, group } from "mitata";
 import { Agent, defineTool } from "../packages/core/src/agent/index.ts";

@@ -1,4 +1,4 @@
-/** The middle of the values; of an even number the upper one. */
+/** Returns the median. For an even number of values, returns the upper of the two middle ones. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

@@ -1,5 +1,5 @@
-// What a page pays for: one agent, one tool, one wire. size-limit bundles this file; nothing runs
-// it.
+// The smallest agent of a page: one agent, one tool, one wire. size-limit bundles this file to
+// measure its size. It is never run.
 import { Agent } from "@bowline/core/agent";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 

@@ -1,7 +1,7 @@
-// Bowline as a contender of a benchmark that runs several libraries against one stub server: the
-// wire alone, and an agent with a tool. The task's words come from the benchmark's own folder
-// (BENCH_TASK, its task.mjs). Requests go over undici; with BENCH_FETCH=node they go over Node's
-// own fetch, the default of the library.
+// Adapter for a benchmark that runs several libraries against one stub server: the wire alone, and
+// an agent with a tool. The prompts come from the benchmark's own folder (BENCH_TASK, its
+// task.mjs). Requests use undici. With BENCH_FETCH=node they use Node's own fetch, the default of
+// the library.
 import { Agent } from "@bowline/core/agent";
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";

@@ -1,5 +1,5 @@
 /**
- * Session files beside what one would write by hand: appendFile, fdatasync, readdir, readFile and
+ * Compares session files with the plain calls appendFile, fdatasync, readdir, readFile and
  * JSON.parse, in the same run.
  */
 import { mkdtempSync, rmSync } from "node:fs";

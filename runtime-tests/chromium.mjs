@@ -1,4 +1,4 @@
-// The scenario in a real browser: the built files as they are, served from loopback, found by an
+// Runs the scenario in a real browser, with the built files served from loopback and found by an
 // import map.
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ export function findChromium() {
   return places.find((path) => path !== undefined && existsSync(path));
 }
 
-/** Resolves to "ok", or to what the page threw. */
+/** Resolves to "ok", or to the error that the page threw. */
 export async function runInChromium(executablePath, scenario, modelServer, timeLimitMs) {
   const answer = serve(relative(root, scenario), modelServer);
   const server = createServer((request, response) => void answer(request, response));
@@ -42,7 +42,8 @@ export async function runInChromium(executablePath, scenario, modelServer, timeL
     const errors = [];
     page.on("pageerror", (error) => errors.push(error.stack ?? error.message));
     page.on("requestfailed", (request) => {
-      if (request.url().startsWith(modelServer)) return; // which breaks connections, and whose requests are aborted
+      // the model server breaks connections, and its requests are aborted
+      if (request.url().startsWith(modelServer)) return;
       errors.push(`${request.url()}: ${request.failure()?.errorText}`);
     });
     await page.goto(`http://127.0.0.1:${server.address().port}/`);
@@ -82,7 +83,7 @@ import("/${scenario}").then(() => { globalThis.outcome = "ok"; }, (error) => { g
   };
 }
 
-/** Core's entries, from the manifest a bundler would read. */
+/** Maps core's entries to files, from the manifest that bundlers read. */
 function importMap() {
   const { exports } = JSON.parse(readFileSync(join(root, "packages/core/package.json"), "utf8"));
   const entries = Object.entries(exports).filter(([, target]) => typeof target === "object");

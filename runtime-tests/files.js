@@ -1,6 +1,6 @@
-// What Node, Bun and Deno must be able to do besides: sessions in files, which one process writes
-// at a time, and the fetch over undici. `run.mjs` holds the session `held` of the folder. Throws,
-// or prints "ok".
+// Tests what needs a file system, on Node, Bun and Deno: sessions in files, which one process
+// writes at a time, and the fetch over undici. `run.mjs` locks the session `held` of the folder.
+// Throws, or prints "ok".
 import { deepStrictEqual } from "node:assert";
 import { createUndiciFetch } from "@bowline/core/undici";
 import { createSession, openSession } from "@bowline/core/session";
@@ -43,4 +43,4 @@ const init = {
 const answer = await createUndiciFetch()(`${origin}/whole`, init);
 deepStrictEqual((await answer.text()).includes("Hello."), true);
 console.log("ok");
-process.exit(); // the connection is kept for the next request
+process.exit(); // otherwise the pooled connection keeps the process alive

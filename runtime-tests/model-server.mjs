@@ -1,18 +1,19 @@
-// A model's server over raw sockets, for the scenario: what it does is the first part of the path.
+// A model server over raw sockets, for the scenario. The first part of the path selects its
+// behaviour.
 import { createServer } from "node:net";
 
 const say = (content) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 const whole = `${say("Hello.")}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
 const chunk = (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-// A page asks before it sends a key to another origin.
+// A browser sends a preflight request before it sends a key to another origin.
 const cors =
   "access-control-allow-origin: *\r\naccess-control-allow-headers: authorization,content-type\r\n";
 const stream = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n${cors}\r\n`;
 
 /**
- * `/whole` answers, `/cut` breaks off, `/held` falls silent; `/open` says how many `/held` are
- * open.
+ * `/whole` answers, `/cut` closes the connection early, `/held` stops sending, and `/open` returns
+ * the number of open `/held` requests.
  */
 export async function startModelServer() {
   const held = new Set();

@@ -1,6 +1,6 @@
-// npm run smoke: runs scenario.js, and files.js where there are files, against the built core on
-// the runtimes that are here. `npm run smoke -- --all` first installs Node 20 (the oldest
-// supported), 22, 24 and 26, Bun, Deno and workerd beside this file.
+// npm run smoke: runs scenario.js against the built core on the installed runtimes, and files.js on
+// those with a file system. `npm run smoke -- --all` first installs Node 20 (the oldest supported),
+// 22, 24 and 26, Bun, Deno and workerd in this folder.
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -52,7 +52,7 @@ server.close();
 rmSync(sessions, { recursive: true });
 process.exitCode = failed ? 1 : 0;
 
-/** A runtime that is a program: each file prints "ok". */
+/** A runtime that is a command. Each file must print "ok". */
 function program(name, path, args = []) {
   const run = async (file) =>
     (
@@ -83,7 +83,7 @@ function versionOf(path) {
   return stdout?.match(/\d+[.-]\d+[.-]\d+/)?.[0] ?? "(no version)";
 }
 
-/** The node of the machine, when it is another than the one of node_modules. */
+/** Finds the Node of the machine, if it is not the one of node_modules. */
 function systemNode() {
   const folders = (process.env.PATH ?? "")
     .split(delimiter)
@@ -139,7 +139,7 @@ function chromium() {
   ];
 }
 
-/** Without the options npm and a test runner leave in the environment. */
+/** Returns an environment without the options of npm and of a test runner. */
 function plainEnvironment() {
   return { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: "1" };
 }

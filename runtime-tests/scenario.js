@@ -1,6 +1,6 @@
-// What every runtime must be able to do, on the built files: a tool loop, a wire over streamed
-// bytes, an abort, a proxy, and real connections to `model-server.mjs`. Plain JavaScript without
-// node: imports, so that a browser can run it too. Throws, or prints "ok".
+// Tests the built files on every runtime: a tool loop, a wire over streamed bytes, an abort, a
+// proxy, and real connections to `model-server.mjs`. Plain JavaScript without `node:` imports, so
+// that browsers can run it. Throws, or prints "ok".
 import { Agent, defineTool } from "@bowline/core/agent";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
 import { createStreamProxyHandler, streamProxy } from "@bowline/core/proxy";
@@ -71,7 +71,7 @@ async function readWire() {
   );
   const bytes = new TextEncoder().encode(`${lines.join("")}data: [DONE]\n\n`);
   const requests = [];
-  // Three bytes at a time: every character beyond ASCII is cut somewhere.
+  // Three bytes per chunk, so that multi-byte characters are split.
   const fetch = async (url, init) => {
     requests.push({ url: String(url), body: JSON.parse(init.body) });
     const body = new ReadableStream({
@@ -139,7 +139,7 @@ async function callThroughProxy() {
   same("the proxy's answer", textOf(result.message), "Hello from behind.");
 }
 
-/** Connections that do well, break, fall silent, are given up by their fetch, and are let go. */
+/** Tests connections that succeed, break, stall, are aborted by their fetch, or are cancelled. */
 async function connect() {
   const ask = (path, options) => {
     const model = {

@@ -1,6 +1,6 @@
-// A worker that lets an agent do a tool turn over each wire, with the stream function of the wire
-// and with the default one. `scripts/published-worker.mjs` bundles it with the packed packages, and
-// has the model server.
+// A Worker in which an agent makes a tool call over each wire, with the wire's stream function and
+// with the default one. `scripts/published-worker.mjs` bundles it with the packed packages and
+// starts the model server.
 import { Agent } from "@bowline/core";
 import { Agent as AgentOfOneWire, defineTool } from "@bowline/core/agent";
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";

@@ -1,5 +1,5 @@
-// The scenario as a worker: what `workerd test` calls. Bundled by workerd.mjs, since a worker has
-// no disk.
+// Runs the scenario as a Worker under `workerd test`. workerd.mjs bundles it, since a Worker has no
+// file system.
 export default {
   async test(_controller, { origin }) {
     globalThis.modelServer = origin;

@@ -1,4 +1,4 @@
-// Workers in Cloudflare's runtime, as tests of workerd's own kind.
+// Runs Workers in Cloudflare's runtime with `workerd test`.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,9 +9,9 @@ import { build } from "esbuild";
 const execute = promisify(execFile);
 
 /**
- * Bundles each worker as wrangler does and calls its `test()` with `origin` in the environment.
- * `workers` has their files by name. Resolves to what they printed. Rejects when one does not load
- * or throws; the error's `stderr` names it.
+ * Bundles each Worker as wrangler does and calls its `test()` with `origin` in the environment.
+ * `workers` maps names to files. Resolves to their output. Rejects if one fails to load or throws;
+ * the error's `stderr` names it.
  */
 export async function runInWorkerd(workerd, workers, { origin, timeout }) {
   const folder = await mkdtemp(join(tmpdir(), "bowline-worker-"));
