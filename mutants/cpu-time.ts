@@ -1,7 +1,7 @@
-/** How long the processes of a group have kept a processor busy. */
+/** Measures the CPU time of a process group. */
 import { spawnSync } from "node:child_process";
 
-/** In milliseconds, rounded down to whole seconds for each process; 0 where there is no `ps`. */
+/** Returns milliseconds, rounded down to whole seconds for each process. Returns 0 without `ps`. */
 export function cpuTimeOf(group: number | undefined): number {
   const { stdout } = spawnSync("ps", ["-A", "-o", "pgid=,time="], { encoding: "utf8" });
   return (stdout ?? "")
@@ -11,7 +11,7 @@ export function cpuTimeOf(group: number | undefined): number {
     .reduce((sum, [, time = ""]) => sum + 1000 * secondsOf(time), 0);
 }
 
-/** Of `[days-]hours:minutes:seconds`, or of `minutes:seconds.hundredths` on macOS. */
+/** Parses `[days-]hours:minutes:seconds`, or `minutes:seconds.hundredths` on macOS. */
 function secondsOf(time: string): number {
   const [clock = "", days = "0"] = time.split("-").toReversed();
   const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);

@@ -1,9 +1,9 @@
-/** V8's coverage as the parts of each source that were executed. */
+/** Converts V8's coverage reports to the executed parts of each source. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** By file, relative to the root: offsets where an executed part starts, ends, starts… */
+/** Alternating start and end offsets of the executed parts, by file path relative to the root. */
 export type Executed = Readonly<Record<string, readonly number[]>>;
 
 interface Range {
@@ -21,7 +21,7 @@ interface Report {
 
 export interface Coverage {
   readonly executed: Executed;
-  /** Every file below the root that a process loaded, apart from dependencies. */
+  /** All files below the root that a process loaded, without dependencies. */
   readonly loaded: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function readCoverage(
 }
 
 export function isExecuted(edges: readonly number[], offset: number): boolean {
-  // The edges before the offset: of an odd number the last is a start.
+  // An odd number of edges before the offset means that it is inside a part.
   return edges.filter((edge) => edge <= offset).length % 2 === 1;
 }
 
@@ -60,7 +60,7 @@ export function lengthOf(edges: readonly number[]): number {
   return edges.reduce((sum, edge, at) => (at % 2 === 0 ? sum - edge : sum + edge), 0);
 }
 
-/** A process that was killed may have written half of a report. */
+/** Returns an empty report for a truncated file, as a killed process may leave. */
 function parse(path: string): Report {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Report;
@@ -69,7 +69,7 @@ function parse(path: string): Report {
   }
 }
 
-/** Ranges lie in each other, and the innermost one counts. */
+/** Ranges are nested, and the innermost one counts. */
 function paint(ranges: readonly Range[]): Uint8Array {
   const parts = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)));
   const outerFirst = ranges.toSorted(

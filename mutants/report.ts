@@ -1,4 +1,4 @@
-/** What was killed, by folder, and what survived. */
+/** Reports the killed mutants by folder, and those that survived. */
 import { dirname } from "node:path";
 import type { Mutant } from "./sample.ts";
 import type { Verdict } from "./try-mutant.ts";
@@ -29,7 +29,10 @@ export function count(folder: string, verdicts: readonly Verdict[]): Count {
   };
 }
 
-/** The part that a test failed on: neither the busy nor the hung count. Of none, none survived. */
+/**
+ * Returns the percentage of mutants on which a test failed. Mutants that hung or were busy do not
+ * count as killed. Returns 100 if there are no mutants.
+ */
 export function percentOf({ killed, survived, busy, hung }: Count): number {
   const all = killed + survived + busy + hung;
   return all === 0 ? 100 : (100 * killed) / all;

@@ -1,9 +1,9 @@
-/** For `node --test`: a line of JSON for each test that failed, as it fails. */
+/** A reporter for `node --test`: writes a line of JSON for each failed test, at once. */
 import type { TestEvent } from "node:test/reporters";
 
 export interface Failure {
   readonly title: string;
-  /** Whether the test only ran out of time: it noticed nothing. */
+  /** True if the test exceeded its time limit, so that it found nothing. */
   readonly isLate: boolean;
 }
 
@@ -13,14 +13,17 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (event.data.todo !== undefined) continue;
     const { name: title, details } = event.data;
     const kinds = kindsOf(details.error);
-    // A suite fails with the tests in it, which were reported before.
+    // A suite fails if its tests fail. Those were reported already.
     if (kinds.includes("subtestsFailed")) continue;
     const failure: Failure = { title, isLate: kinds.includes("testTimeoutFailure") };
     yield `${JSON.stringify(failure)}\n`;
   }
 }
 
-/** A hook that ran out of time fails as a hook, because of a time limit. */
+/**
+ * Returns the failure types of an error and its causes. A hook that exceeds its time limit has both
+ * types.
+ */
 function kindsOf(error: unknown): unknown[] {
   const kinds: unknown[] = [];
   for (let at = error; at instanceof Error; at = at.cause)

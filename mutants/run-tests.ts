@@ -1,4 +1,4 @@
-/** Test files in a process of their own, up to their first failure or a limit of time. */
+/** Runs test files in a separate process, until the first failure or a time limit. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,22 +7,22 @@ import type { Failure } from "./reporter.ts";
 import { emptyScratch, type Tree } from "./tree.ts";
 
 /**
- * None of the last three noticed anything. `waited`: a test ran out of time. `late`: the process did,
- * and `busy`: it computed all the while, so that no test could end.
+ * In the last three outcomes no test failed. `waited`: a test exceeded its time limit. `late`: the
+ * process did. `busy`: the process did too, but computed all the time, so that no test could end.
  */
 export type Outcome = "passed" | "failed" | "waited" | "late" | "busy";
 
 export interface TestRun {
   readonly outcome: Outcome;
   readonly ms: number;
-  /** The failed test's title, as far as one was reported. */
+  /** The failed test's title, if one was reported. */
   readonly failure?: string;
 }
 
 interface Limits {
-  /** For all of them. */
+  /** The time limit of all tests together. */
   readonly limitMs: number;
-  /** For each test. One that takes longer keeps no other from failing. */
+  /** The time limit of each test. A test that exceeds it does not stop the others. */
   readonly testMs?: number;
   readonly signal: AbortSignal;
   readonly env?: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export async function runTests(
     cwd: tree.root,
     env: { ...inherited(), TMPDIR: tree.scratch, HOME: tree.scratch, ...env },
     stdio: ["ignore", "pipe", "ignore"],
-    // A group of its own, with which what the tests started is killed too.
+    // The tests get their own process group, so that their child processes are killed as well.
     detached: true,
   });
   const closed = once(child, "close");
@@ -48,7 +48,7 @@ export async function runTests(
   let late: Outcome | undefined;
   const kill = (): void => killGroup(child.pid);
   let timer = setTimeout(() => {
-    // A quarter of it: others may have had the processor most of the time.
+    // A quarter of the limit is enough: other processes may have used the CPU for most of the time.
     late = cpuTimeOf(child.pid) >= limitMs / 4 ? "busy" : "late";
     kill();
   }, limitMs);
@@ -62,14 +62,14 @@ export async function runTests(
       return;
     }
     late = "waited";
-    // What the test waits for may keep the process alive when all others are over.
+    // A pending operation of the test may keep the process alive after all other tests.
     clearTimeout(timer);
     timer = setTimeout(kill, testMs);
   });
   const [status] = await closed;
   clearTimeout(timer);
   signal.removeEventListener("abort", kill);
-  // Also after a good end: tests may leave processes, and nothing may outlive its mutant.
+  // Also after success: tests may leave processes, and none may outlive its mutant.
   kill();
   emptyScratch(tree);
   signal.throwIfAborted();
@@ -85,7 +85,7 @@ const flags = [
   `--test-reporter=${new URL("reporter.ts", import.meta.url).href}`,
 ];
 
-/** Undefined for a line that a test wrote. */
+/** Returns undefined for a line that a test wrote. */
 function parseFailure(line: string): Failure | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -96,7 +96,7 @@ function parseFailure(line: string): Failure | undefined {
   }
 }
 
-/** Without what this process has from a runner of its own. */
+/** Returns the environment without the variables of a test runner around this process. */
 function inherited(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _context, NODE_V8_COVERAGE: _coverage, ...rest } = process.env;
   return rest;
@@ -106,6 +106,6 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
-    // It is over.
+    // the process has ended
   }
 }

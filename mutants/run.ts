@@ -1,12 +1,12 @@
-// npm run mutants: breaks one place of the source after the other, and runs the tests that execute
-// it. A mutant that no test notices is a line without a test.
-//   -- agent session        only of files whose path has one of these words
-//   --count=400             mutants, spread evenly over the folders
-//   --seed=1                other mutants by another seed, the same ones by the same
-//   --jobs=1                mutants at a time
-//   --seconds=20            the best tests that take so long together judge a mutant
-//   --at-least=90           exit code 1 if a smaller part of them, in percent, is killed
-//   --json                  a line of JSON for each mutant and each folder
+// npm run mutants: breaks the source in one place at a time, and runs the tests that execute it.
+// A mutant that no test kills shows a line without a test.
+//   -- agent session        only files whose path contains one of these words
+//   --count=400             number of mutants, spread evenly over the folders
+//   --seed=1                seed of the sample; the same seed draws the same mutants
+//   --jobs=1                concurrent mutants
+//   --seconds=20            time limit of the tests for one mutant
+//   --at-least=90           exit with 1 if a smaller percentage of the mutants is killed
+//   --json                  print a line of JSON for each mutant and each folder
 import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,9 +17,9 @@ import type { Project } from "./test-map.ts";
 import { tryAll } from "./try-all.ts";
 import type { Verdict } from "./try-mutant.ts";
 
-/** A run of tests that takes longer hangs: without a mutant it takes 10 s at most. */
+/** A longer run of tests counts as hanging. Without a mutant it takes at most 10 s. */
 const LIMIT_MS = 25_000;
-/** A test that takes longer hangs. Those that wait for something give it up after 10 s and fail. */
+/** A longer test counts as hanging. Tests stop waiting and fail after 10 s. */
 const TEST_MS = 12_000;
 
 const root = new URL("..", import.meta.url).pathname;
@@ -42,7 +42,7 @@ const project: Project = {
   sharesProcess: (test) => !startsProcesses.test(test),
 };
 
-/** The tests run in a copy of the checkout, beside which the recordings do not lie. */
+/** The tests run in a copy of the checkout, which has no recordings next to it. */
 process.env["BOWLINE_RECORDINGS"] ??= resolve(root, "../shared/recordings");
 
 const { values, positionals: words } = parseArgs({
@@ -102,7 +102,7 @@ async function main(): Promise<number> {
   return percentOf(total) >= Number(values["at-least"]) ? 0 : 1;
 }
 
-/** Moves within its line; a text with an end of line stays. */
+/** Overwrites the current line. A text with a line feed at its end stays. */
 function show(text: string): void {
   process.stderr.write(`\r\u001B[K${text}`);
 }

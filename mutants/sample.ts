@@ -1,4 +1,4 @@
-/** A sample of all mutants, spread evenly over the folders. */
+/** Draws a sample of all mutants, spread evenly over the folders. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Random } from "../mutate/random.ts";
@@ -23,8 +23,8 @@ export function mutantsOf(root: string, file: string): Mutant[] {
 }
 
 /**
- * Takes `count` mutants, one of each folder in turn. The order within a folder depends on the seed
- * alone: who tries folders apart tries the mutants that a run over all of them would.
+ * Takes `count` mutants, one from each folder in turn. The order within a folder depends only on
+ * the seed. So a run over some folders tries the same mutants as a run over all.
  */
 export function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
   const folders = [...Map.groupBy(mutants, ({ file }) => dirname(file))].map(([folder, own]) =>

@@ -1,4 +1,7 @@
-/** Where a source can be broken, and by which text. Types and literals stay as they are. */
+/**
+ * Finds the places where a source can be broken, and the replacement texts. Types and literals are
+ * not changed.
+ */
 import { type BinaryExpression, parseSync, type Expression, Visitor } from "oxc-parser";
 
 export interface Site {
@@ -9,8 +12,8 @@ export interface Site {
 }
 
 /**
- * One change to each. The counterpart of `===` is its negation, so that a condition which is an
- * equality is not negated a second time.
+ * One replacement for each operator. `===` becomes its negation, so conditions that are equalities
+ * are not negated again.
  */
 const operators: Readonly<Record<string, string>> = {
   "<": "<=",
@@ -29,7 +32,7 @@ const operators: Readonly<Record<string, string>> = {
   "-=": "+=",
 };
 
-/** The sites of a source in their order. Throws if it cannot be parsed. */
+/** Returns the sites of a source in order. Throws if it cannot be parsed. */
 export function findSites(file: string, source: string): Site[] {
   const { program, errors } = parseSync(file, source);
   if (errors[0] !== undefined) throw new Error(`${file}: ${errors[0].message}`);
@@ -43,7 +46,7 @@ export function findSites(file: string, source: string): Site[] {
     const start = source.indexOf(operator, left.end);
     sites.push({ start, end: start + operator.length, replacement: other });
   };
-  /** `isLoop`: a loop without end shows nothing but that it hangs. */
+  /** `isLoop`: an endless loop would only show that it hangs. */
   const breakCondition = (test: Expression, isLoop: boolean): void => {
     if (test.type === "Literal") return;
     if (!isEquality(test)) replace(test, `!(${textOf(source, test)})`);
@@ -67,7 +70,7 @@ export function findSites(file: string, source: string): Site[] {
     LogicalExpression: (node) => {
       if (node.operator === "??") return;
       const other = node.operator === "&&" ? "||" : "&&";
-      // With parentheses, since the two do not bind alike.
+      // Parenthesised, since the two operators have different precedence.
       replace(node, `((${textOf(source, node.left)}) ${other} (${textOf(source, node.right)}))`);
     },
     ExpressionStatement: (node) => {
@@ -93,7 +96,7 @@ function isEquality({ type, ...node }: Expression): boolean {
   return type === "BinaryExpression" && /^[!=]==?$/.test((node as BinaryExpression).operator);
 }
 
-/** `"a" - b` is not a mistake that anyone makes. */
+/** `"a" - b` is not a realistic mistake. */
 function joinsText(node: BinaryExpression): boolean {
   return node.operator === "+" && (isText(node.left) || isText(node.right));
 }
@@ -106,7 +109,7 @@ function isText(node: { type: string }): boolean {
   );
 }
 
-/** A constructor without it throws at once. */
+/** A constructor without this call always throws. */
 function isSuperCall(node: Expression): boolean {
   return node.type === "CallExpression" && node.callee.type === "Super";
 }

@@ -1,4 +1,4 @@
-/** Which tests execute which parts of the sources, found out once and cached. */
+/** Maps tests to the parts of the sources that they execute. The map is cached. */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { type Executed, isExecuted, lengthOf, readCoverage } from "./executed.ts
 import { type Outcome, runTests } from "./run-tests.ts";
 import type { Tree } from "./tree.ts";
 
-/** A folder of sources, and the folders of the tests that judge them, the most relevant one first. */
+/** A folder of sources and the folders of its tests, the most relevant one first. */
 interface Judged {
   readonly sources: string;
   readonly tests: readonly string[];
@@ -28,20 +28,23 @@ export interface MappedTest {
   readonly executed: Executed;
 }
 
-/** A test file that takes longer judges no mutant: it would take as long for each. */
+/** Slower test files are not used, since they would take this long for each mutant. */
 const SLOW_MS = 10_000;
 
-/** How far around a place it is looked at what a test executes, and at which offsets. */
+/**
+ * The surroundings of a place that are compared with a test's coverage, and the distance between
+ * the compared offsets, in characters.
+ */
 const AROUND = 500;
 const STEP = 20;
 
 export function testFiles({ packages }: Project, { root }: Tree): string[] {
   const patterns = packages.flatMap(({ tests }) => tests.map((folder) => `${folder}/**/*.test.ts`));
-  // As in `npm test`, a browser is not started.
+  // Browser tests are excluded, as in `npm test`.
   return globSync(patterns, { cwd: root, exclude: ["**/browser/**"] }).toSorted();
 }
 
-/** Hashes of the files of one tree, which does not change meanwhile. */
+/** Caches the hashes of the files of one tree. The tree must not change. */
 export class Hashes {
   readonly #root: string;
   readonly #known = new Map<string, string>();
@@ -51,7 +54,7 @@ export class Hashes {
     this.#root = root;
   }
 
-  /** What any test may read: dependencies and data. */
+  /** The hash of the files that any test may read: dependencies and data. */
   get all(): string {
     this.#all ??= this.of(
       globSync("{package-lock.json,packages/**/*.json}", {
@@ -74,14 +77,14 @@ export class Hashes {
   }
 }
 
-/** A map is stale when a file that the test loaded has changed. */
+/** A cached map is stale if a file that the test loaded has changed. */
 interface Cached {
   readonly hash: string;
   readonly loaded: readonly string[];
   readonly test: MappedTest;
 }
 
-/** From the cache, or by running the test file once. */
+/** Returns the map of a test file, from the cache or by running the file once. */
 export async function mapTest(
   project: Project,
   tree: Tree,
@@ -109,8 +112,9 @@ export async function mapTest(
 }
 
 /**
- * The tests that execute the place. By turns comes one that executes much of the file in little time,
- * and one that executes around the place what few others do: the branch that a condition guards.
+ * Returns the tests that execute the place, alternating between two orders. One prefers tests that
+ * execute much of the file in little time. The other prefers tests that execute rarely covered code
+ * around the place, such as the branch of a condition.
  */
 export function testsOf(
   tests: readonly MappedTest[],
@@ -134,7 +138,7 @@ export function testsOf(
   return [...new Set(cheapest.flatMap((test, at) => [test, rarest[at] ?? test]))];
 }
 
-/** A test that fails or takes too long may have loaded any. */
+/** Returns all sources. A test that fails or takes too long may have loaded any of them. */
 function sourcesOf({ root }: Tree): string[] {
   const files = globSync("{packages,test,conformance,mutate}/**/*.{ts,mts,js,mjs}", {
     cwd: root,

@@ -1,4 +1,4 @@
-/** A copy of the checkout in which files may be broken. */
+/** Creates a copy of the checkout, in which files may be broken. */
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -15,14 +15,14 @@ import { basename, dirname, join, relative, sep } from "node:path";
 
 export interface Tree {
   readonly root: string;
-  /** For what tests write: their `TMPDIR` and `HOME`. */
+  /** The folder for files that tests write: their `TMPDIR` and `HOME`. */
   readonly scratch: string;
   remove(): void;
 }
 
 export function copyTree(checkout: string): Tree {
   const from = realpathSync(checkout);
-  // Short, since the paths of sockets may have 108 bytes.
+  // The name is short, since socket paths are limited to 108 bytes.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "mutants-")));
   const root = join(folder, "tree");
   const scratch = join(folder, "tmp");
@@ -39,7 +39,10 @@ export function copyTree(checkout: string): Tree {
   return { root, scratch, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Packages are linked, not copied. A workspace is the copy's, or its tests would run the checkout. */
+/**
+ * Links packages instead of copying them. Workspaces link to the copy, since its tests would
+ * otherwise run the checkout.
+ */
 function linkModules(modules: string, target: string, from: string, root: string): void {
   mkdirSync(dirname(target), { recursive: true });
   mkdirSync(target);
@@ -57,7 +60,7 @@ function linkModules(modules: string, target: string, from: string, root: string
   }
 }
 
-/** Removes what tests that were killed left behind: also a small file system that one had mounted. */
+/** Removes the files of killed tests, and unmounts a file system that one had mounted. */
 export function emptyScratch({ scratch }: Pick<Tree, "scratch">): void {
   if (!existsSync(scratch)) return;
   const options = { recursive: true, force: true } as const;

@@ -1,4 +1,4 @@
-/** The map of the tests, then mutant after mutant, in as many trees as there are jobs. */
+/** Maps the tests, then tries the mutants, in one tree per job. */
 import type { Mutant } from "./sample.ts";
 import { Hashes, mapTest, type MappedTest, type Project, testFiles, testsOf } from "./test-map.ts";
 import { copyTree } from "./tree.ts";
@@ -45,13 +45,13 @@ export async function tryAll(
   }
 }
 
-/** The tests of the folders that judge the mutant's. */
+/** Returns a filter for the tests of the mutant's folder. */
 function judges({ packages }: Project, { file }: Mutant): (test: string) => boolean {
   const own = packages.filter(({ sources }) => file.startsWith(`${sources}/`));
   return (test) => own.some(({ tests }) => tests.some((folder) => test.startsWith(`${folder}/`)));
 }
 
-/** Each worker takes the next item when it is done with its last. */
+/** Distributes items: each worker takes the next one when it is free. */
 async function share<Worker, Item, Result>(
   workers: readonly Worker[],
   items: readonly Item[],

@@ -1,4 +1,4 @@
-/** One mutant, judged by the tests that execute it. */
+/** Tries one mutant with the tests that execute it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runTests } from "./run-tests.ts";
@@ -10,24 +10,32 @@ import type { Tree } from "./tree.ts";
 export interface Verdict {
   readonly mutant: Mutant;
   readonly outcome: "killed" | "survived" | "busy" | "hung";
-  /** How many test files execute the place, and how many of them were run. */
+  /** The number of test files that execute the place, and how many of them were run. */
   readonly executing: number;
   readonly tried: number;
-  /** The test that failed, or the first file that did not end. */
+  /** The failed test, or the first file that did not end. */
   readonly by?: string;
 }
 
 export interface JudgeOptions {
   readonly sharesProcess: (test: string) => boolean;
-  /** The best tests that together take so long judge a mutant. */
+  /**
+   * The time limit of the tests for one mutant, in milliseconds. The best tests that fit are run.
+   */
   readonly budgetMs: number;
-  /** A test that takes longer hangs, and so does a run of tests. */
+  /**
+   * A test that takes longer counts as hanging. `limitMs` is the same limit for a run of tests.
+   * Both in milliseconds.
+   */
   readonly testMs: number;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Files that share a process together take no longer, so that a limit means a hang. */
+/**
+ * The most time for files that share a process, in milliseconds. It is far below the limit, so that
+ * only a hang reaches the limit.
+ */
 const BATCH_MS = 4000;
 
 export async function tryMutant(
@@ -50,7 +58,7 @@ export async function tryMutant(
       const { outcome, failure } = await runTests(tree, batch, { limitMs, testMs, signal });
       const [first = "", ...others] = batch;
       if ((outcome === "late" || outcome === "busy") && others.length > 0) {
-        // One that hangs keeps the others of its process from failing.
+        // A hanging file stops the others of its process, so each is retried alone.
         queue.unshift(...batch.map((file) => [file]));
         continue;
       }
@@ -60,7 +68,7 @@ export async function tryMutant(
       if (outcome === "passed") continue;
       const isSecond = hanging !== undefined;
       hanging = { outcome: outcome === "busy" ? "busy" : "hung", by: first, ...hanging };
-      // Others may still fail, but two hangs are long enough.
+      // Other files might still fail, but two hangs take long enough.
       if (isSecond) break;
     }
     return { ...verdict, outcome: "survived", tried, ...hanging };
@@ -69,7 +77,10 @@ export async function tryMutant(
   }
 }
 
-/** At least one, and then all that the time allows: one that takes too long leaves it to others. */
+/**
+ * Returns at least one test, and further ones while the time allows. A test that does not fit is
+ * skipped.
+ */
 function affordable(tests: readonly MappedTest[], budgetMs: number): readonly MappedTest[] {
   let left = budgetMs;
   return tests.filter(({ ms }, at) => {

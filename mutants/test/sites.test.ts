@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { type Mutant, sample } from "../sample.ts";
 import { applySite, findSites } from "../sites.ts";
 
-/** Every change of the source, as `before → after`. */
+/** Returns every change of the source, as `before → after`. */
 function changes(source: string): string[] {
   return findSites("a.ts", source).map(
     ({ start, end, replacement }) => `${source.slice(start, end)} → ${replacement}`,

@@ -11,7 +11,8 @@ const test = (file: string, ms: number, edges: readonly number[]): MappedTest =>
 
 describe("testsOf", () => {
   it("gives the tests that execute the place, cheap ones and those of a rare branch in turn", () => {
-    // All but the last execute the condition at 1000; one of them the branch behind it.
+    // All but the last execute the condition at 1000. One of them also executes the branch after
+    // it.
     const tests = [
       ...Array.from({ length: 9 }, (_, at) => test(`cheap ${at}`, 100 + at, [0, 1020])),
       test("branch", 4000, [0, 1100]),
