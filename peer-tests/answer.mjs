@@ -1,7 +1,6 @@
-// What is compared: an answer with everything that two clients name differently brought to one
-// form.
+// The form in which answers are compared: fields that two clients name differently have one name.
 
-/** An answer with nothing in it. `failed` holds why a client gave up. */
+/** Returns an empty answer. `failed` is the reason for which a client failed. */
 export function emptyAnswer() {
   const whole = {
     id: undefined,
@@ -14,8 +13,8 @@ export function emptyAnswer() {
 }
 
 /**
- * The fields in which two answers differ, each with both values. `fields` are those that the peer
- * knows at all.
+ * Returns the fields in which two answers differ, each with both values. `fields` are the fields
+ * that the peer supports.
  */
 export function differences(peer, ours, fields) {
   const found = [];
@@ -27,8 +26,8 @@ export function differences(peer, ours, fields) {
 }
 
 /**
- * Arguments as a program reads them. Empty text and `null` are no arguments; text that is no JSON object stays
- * text.
+ * Parses arguments as a program would. An empty text and `null` mean no arguments. A text that is
+ * not a JSON object stays a text.
  */
 export function parseArguments(text) {
   if (typeof text !== "string") return text;
@@ -37,14 +36,14 @@ export function parseArguments(text) {
     const value = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // said below
+    // reported below
   }
   return { unparsed: text };
 }
 
 /**
- * JSON with sorted keys and without absent fields. A number that JavaScript rounds is a text of its
- * digits with us, and rounded with the others.
+ * Returns JSON with sorted keys and without undefined fields. For a number that JavaScript rounds,
+ * our client has a text of the digits and the others have the rounded number; both count as equal.
  */
 function canonical(value) {
   return JSON.stringify(value, (_key, item) => {
@@ -60,7 +59,7 @@ function canonical(value) {
   });
 }
 
-/** Where they part is what matters, and seldom at the start. */
+/** Shortens a text in the middle: differences are seldom at its start. */
 function clip(text) {
   if (text === undefined) return "nothing";
   return text.length > 160 ? `${text.slice(0, 60)} … ${text.slice(-90)}` : text;

@@ -1,5 +1,5 @@
-// The official Anthropic client: its raw stream, put together here by the reference, and its own
-// stream helper.
+// Reads with the official Anthropic client: its raw stream, folded here into the expected answer,
+// and its own stream helper.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
 const request = {
@@ -25,7 +25,7 @@ export function anthropicPeers({ default: Anthropic }) {
     {
       name: "anthropic helper",
       fields,
-      // It completes arguments that were cut as it sees fit.
+      // The helper guesses the rest of truncated arguments.
       fieldsWhenCut: fields.filter((field) => field !== "calls" && field !== "blocks"),
       normalize: withoutMcpInput,
       read: (url) => readHelper(client(url)),
@@ -80,7 +80,7 @@ async function readHelper(client) {
 
 function toAnswer(message, failed) {
   const answer = { ...emptyAnswer(), id: message.id, model: message.model, failed };
-  // A block without content is no content: ours opens none.
+  // Our client ignores an empty block.
   const blocks = message.content.filter((block) => !isEmpty(block));
   for (const block of blocks) {
     if (block.type === "text") answer.text += block.text;
@@ -101,7 +101,7 @@ function isEmpty({ type, text, citations, thinking, signature }) {
   );
 }
 
-/** The helper leaves the input of an MCP server's tool as it began. */
+/** The helper does not update the initial input of an MCP tool call. */
 function withoutMcpInput(ours) {
   return {
     ...ours,
@@ -112,8 +112,8 @@ function withoutMcpInput(ours) {
 }
 
 /**
- * What a client must be able to send back. A null or empty list of citations says nothing, and
- * neither does a direct caller.
+ * Returns the part of a block that a client must be able to send back. Null or empty citations and
+ * a direct caller are equal to none.
  */
 function normalBlock(block) {
   const { citations, caller, ...rest } = block;

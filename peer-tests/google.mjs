@@ -1,11 +1,11 @@
-// The official Gemini client: its stream of chunks, put together here by the reference. It has
-// nothing that does so itself.
+// Reads with the official Gemini client: its stream of chunks, folded here into the expected
+// answer. The client has no helper for that.
 import { emptyAnswer } from "./answer.mjs";
 
 const stopReasons = { STOP: "stop", OTHER: "stop", MAX_TOKENS: "length", CONTINUATION: "length" };
 
 export function googlePeers({ GoogleGenAI }) {
-  // With its own continuation a stream that an error ended would be asked for again.
+  // With its automatic continuation the client would request the stream again after an error.
   const config = { automaticContinuation: false };
   const fields = ["text", "thinking", "calls", "blocks", "stop", "usage", "id", "model"];
   const read = (url) =>
@@ -37,14 +37,14 @@ async function readChunks(stream) {
   } catch (error) {
     answer.failed = error.message;
   }
-  // An unknown reason proves no call.
+  // An unknown reason does not prove that the calls are complete.
   if (reason === "OTHER" && answer.calls.length > 0) answer.failed ??= "the reason says nothing";
   const stop = answer.failed === undefined ? (stopReasons[reason] ?? "error") : "error";
   answer.stop = stop === "stop" && answer.calls.length > 0 ? "toolUse" : stop;
   return answer;
 }
 
-/** Text goes on as the part that is open, unless a signature stands between. */
+/** Appends text to the open part, unless a signature has ended that part. */
 function addPart(answer, part) {
   const { text, thought, functionCall: call, thoughtSignature: signature } = part;
   const last = answer.blocks.at(-1);
@@ -57,8 +57,8 @@ function addPart(answer, part) {
     const kind = thought === true ? "thought" : "text";
     answer[kind === "text" ? "text" : "thinking"] += text;
     if (signature !== undefined && text.trim() === "") {
-      // Blank text is written, and its signature stands apart: it cannot be sent back with blank
-      // text.
+      // The signature of blank text gets a block of its own, since it cannot be sent back with
+      // blank text.
       if (text !== "") addText(answer, kind, text);
       answer.blocks.push({
         ...(kind === "thought" && { thought: true }),
@@ -81,8 +81,8 @@ function addText(answer, kind, text) {
 }
 
 /**
- * The last counts are those of the whole. Ours counts the cache apart from the input, server tools
- * into it, thoughts into the output.
+ * The last counts cover the whole answer. Our counts differ: input excludes cached tokens and
+ * includes server tools, and output includes thoughts.
  */
 function normalUsage({ promptTokenCount: prompt, cachedContentTokenCount: cacheRead, ...counts }) {
   const {

@@ -1,5 +1,5 @@
-// The official openai client on Chat Completions: its raw stream, put together here by the
-// reference, and its own stream helper.
+// Reads with the official openai client on Chat Completions: its raw stream, folded here into the
+// expected answer, and its own stream helper.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
 const request = { model: "recorded", messages: [{ role: "user", content: "Say it again." }] };
@@ -21,7 +21,7 @@ export function openaiPeers({ default: OpenAI }) {
     },
     {
       name: "openai helper",
-      // It keeps neither reasoning nor where servers other than OpenAI put usage.
+      // The helper drops reasoning, and usage in the places where servers other than OpenAI put it.
       fields: ["text", "calls", "stop", "id", "model"],
       read: (url) => readHelper(client(url)),
     },
@@ -72,8 +72,8 @@ async function readHelper(client) {
       .finalChatCompletion();
     const { message, finish_reason: reason } = choices[0];
     Object.assign(answer, { id, model });
-    // It joins Mistral's parts as if they were strings; what was in them is compared on the raw
-    // stream.
+    // The helper joins Mistral's parts as if they were strings. Their content is compared on the
+    // raw stream.
     answer.text =
       textOf(message.content).replaceAll("[object Object]", "") + (message.refusal ?? "");
     const old = message.function_call ? [{ function: message.function_call }] : [];
@@ -90,8 +90,7 @@ async function readHelper(client) {
 }
 
 /**
- * A stream that ended by [DONE] without a reason is complete; calls are run whatever the benign
- * reason.
+ * A stream that ended with [DONE] and no reason is complete. Calls are run for every benign reason.
  */
 function stopOf(reason, refusal, { failed, calls }) {
   if (failed !== undefined || refusal) return "error";
@@ -100,14 +99,14 @@ function stopOf(reason, refusal, { failed, calls }) {
   return reason ? stopReasons[reason] : "stop";
 }
 
-/** Mistral sends parts. */
+/** Mistral sends content as parts. */
 function textOf(content) {
   if (!Array.isArray(content)) return content ?? "";
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 /**
- * Reasoning in the fields that the client hands through without knowing them; one of them, where a
+ * Returns the reasoning, which the client passes through in unknown fields. Uses one field if a
  * server fills two.
  */
 function reasoningOf({ reasoning_content: own, reasoning, reasoning_details: details, content }) {
@@ -119,7 +118,7 @@ function reasoningOf({ reasoning_content: own, reasoning, reasoning_details: det
     .join("");
 }
 
-/** Ours counts the cache apart from the input, and reasoning into the output. */
+/** Our input count excludes cached tokens, and our output count includes reasoning. */
 function normalUsage({ prompt_tokens: prompt, completion_tokens: completion, ...usage }) {
   const cached =
     usage.prompt_tokens_details?.cached_tokens ??

@@ -1,4 +1,4 @@
-// Our own stream functions, from source, over the real fetch or one that is given.
+// Reads with our stream functions, from source, with the global fetch or a given one.
 import { streamAnthropicMessages } from "@bowline/core/anthropic-messages";
 import { streamGoogleGenerate } from "@bowline/core/google-generate";
 import { streamOpenaiChat } from "@bowline/core/openai-chat";
@@ -16,7 +16,7 @@ export async function readOurs(protocol, url) {
   return toAnswer(await askOurs(protocol, url));
 }
 
-/** The message. `options` are those of the stream function. */
+/** Returns the message. `options` are those of the stream function. */
 export function askOurs(protocol, url, options = {}, tools = []) {
   const wire = wires[protocol];
   const model = {
@@ -55,7 +55,7 @@ function argumentsOf({ arguments: args, argumentsText, argumentsError }) {
   return argumentsError === undefined ? args : { unparsed: argumentsText };
 }
 
-/** A part as the block it came from, as far as it is there to be sent back. */
+/** Converts a part back to its block, with the fields that are stored for sending it back. */
 const toBlock = {
   "anthropic-messages": toMessagesBlock,
   "openai-responses": toResponsesBlock,

@@ -1,5 +1,5 @@
-// Random streams that a reference server could have sent, read by the official clients and by ours,
-// and by ours cut at random places.
+// Compares the official clients and ours on random valid streams, and ours with itself on the same
+// bytes in random pieces.
 import * as fc from "fast-check";
 import { createServer } from "node:http";
 import { differences } from "./answer.mjs";
@@ -26,8 +26,8 @@ const tools = toolNames.map((name) => ({
 const headers = { "content-type": "text/event-stream; charset=utf-8" };
 
 /**
- * Whether all was equal. `peers` has the clients of each protocol that is to be compared; `path` is
- * where a seed's run begins.
+ * Returns true if all answers were equal. `peers` has the clients of each protocol to compare.
+ * `path` is the path of fast-check at which the run of a seed starts.
  */
 export async function compareRandom(peers, { runs, seed, path }) {
   const server = await serveOne();
@@ -70,7 +70,10 @@ export async function compareRandom(peers, { runs, seed, path }) {
   return isEqual;
 }
 
-/** What differs between our answer and each client's, and between our own at other cuts. */
+/**
+ * Returns the differences between our answer and each client's, and between our answers to
+ * different pieces.
+ */
 async function compareOne(protocol, clients, server, stream, places) {
   const body = new TextEncoder().encode(stream);
   server.body = body;
@@ -89,7 +92,7 @@ async function compareOne(protocol, clients, server, stream, places) {
   return found;
 }
 
-/** The clients make no ids. */
+/** Removes ids that our client created, since the other clients create none. */
 function withoutMadeIds(answer) {
   const calls = answer.calls.map(({ id, ...call }) => ({
     ...call,
@@ -99,25 +102,27 @@ function withoutMadeIds(answer) {
 }
 
 /**
- * What ends badly by its reason (a refusal, a filter) is an answer to the clients, and a failure
- * with all that came to us. Other failures must be both's; a helper then gives nothing.
+ * Compares two answers. For a refusal or a filter, the peers return an answer and our client
+ * returns a failure with the same content. Other failures must occur in both; a helper that fails
+ * returns no content.
  */
 function compare(client, theirs, ours) {
   if (theirs.failed !== undefined && ours.failed === undefined)
     return [`only the peer failed: ${theirs.failed}`];
   if (theirs.failed !== undefined && !client.isRaw) return [];
-  // An answer of nothing but thoughts is no good end to us.
+  // Our client reports an answer that is only thoughts as an error.
   if (ours.failed?.startsWith("empty_response: The model returned thinking") && theirs.text === "")
     return [];
   const known = (theirs.stop === "length" ? client.fieldsWhenCut : undefined) ?? client.fields;
-  // A call that broke off before its arguments, and whose name may go on, is not there yet with us.
+  // Our client has no call yet if the stream broke off before its arguments, since its name may be
+  // incomplete.
   const fields = ours.failed === undefined ? known : known.filter((field) => field !== "calls");
   const found = differences(theirs, client.normalize?.(ours) ?? ours, fields);
   const isAlone = ours.failed !== undefined && theirs.stop !== "error";
   return isAlone ? [`only ours failed: ${ours.failed}`, ...found] : found;
 }
 
-/** Our message from a body that comes in these pieces. */
+/** Returns our message for a body that arrives in these pieces. */
 async function askCut(protocol, body, places) {
   const offsets = [...new Set(places.map((place) => place % body.length))].toSorted(
     (a, b) => a - b,

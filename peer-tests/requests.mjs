@@ -1,5 +1,5 @@
-// Random requests of our encoders, held by the compiler against the request types of the official
-// clients. Nothing is sent.
+// Checks random requests of our encoders against the request types of the official clients, with
+// the compiler. Sends nothing.
 import * as fc from "fast-check";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,15 +19,16 @@ const root = join(here, "..");
 const reasoning = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
 /**
- * Google's types are its client's, with enums for words; on the wire they are the words, and its
- * `config` is spread over the body.
+ * Google's types are those of its client, which has enums where the wire has their texts. On the
+ * wire the fields of `config` are fields of the body.
  */
 const googleTypes = `
 type Words<T> = unknown extends T ? T : T extends string ? \`\${T}\` : T extends (infer E)[] ? Words<E>[] : T extends object ? { [K in keyof T]: Words<T[K]> } : T;
 export interface Body { contents: Words<T.Content>[]; systemInstruction?: Words<T.Content>; tools?: Words<T.Tool>[]; toolConfig?: Words<T.ToolConfig>; generationConfig?: Words<T.GenerationConfig> }`;
 
 /**
- * `exempt` takes out of a body what we know better than the types, or say in a server's dialect.
+ * `exempt` removes fields from a body that the types lack: documented ones, and those of a server's
+ * dialect.
  */
 const wires = {
   "openai-chat": {
@@ -54,7 +55,8 @@ const wires = {
       fc.record({ model: messages.models, context: messages.contexts, options: messages.options }),
     ),
     exempt(body) {
-      delete body.temperature; // the types are of version 2026-10-21, our requests of 2023-06-01, which has it
+      // the types are of API version 2026-10-21; our requests use 2023-06-01, which has the field
+      delete body.temperature;
     },
   },
   "openai-responses": {
@@ -66,7 +68,7 @@ const wires = {
       context: responses.contexts,
       options: responses.options,
     }),
-    // Of what the server does not keep there are no ids:
+    // Items that the server does not store have no ids:
     // https://github.com/openai/openai-openapi/issues/565
     exempt(body) {
       for (const item of body.input) {
@@ -89,7 +91,9 @@ const wires = {
   },
 };
 
-/** Whether the compiler took all. `protocol`: of that one only. */
+/**
+ * Returns true if the compiler accepted all requests. `protocol` limits the check to one protocol.
+ */
 export function checkRequests({ runs, seed, protocol }) {
   let isGood = true;
   for (const [name, wire] of Object.entries(wires)) {
@@ -134,8 +138,8 @@ function bodiesOf({ protocol, asked, exempt }, parameters) {
 }
 
 /**
- * Without the blocks and citations that the generators made up in few words: they go back as they
- * came, and no server sent them.
+ * Removes the blocks and citations that the generators invented. They are sent back unchanged, and
+ * no server sent them.
  */
 function ownPartsOnly(context) {
   const own = (content) =>
@@ -150,8 +154,8 @@ function ownPartsOnly(context) {
 }
 
 /**
- * The compiler's words, the first few; nothing when it has none. As literals of a type, bodies may
- * have no other fields.
+ * Returns the first lines of the compiler's errors, or undefined. The bodies are literals of a
+ * type, so that unknown fields are errors.
  */
 function compile({ file, types: [streaming, whole], more = "" }, bodies) {
   const folder = mkdtempSync(join(tmpdir(), "bowline-requests-"));

@@ -1,5 +1,5 @@
-// The official openai client on Responses: the response that its stream helper ends with, and the
-// one that its accumulator makes of all events but the last, which repeats everything.
+// Reads with the official openai client on Responses: the final response of its stream helper, and
+// the response that its accumulator builds from all events but the last, which repeats everything.
 import { emptyAnswer, parseArguments } from "./answer.mjs";
 
 const request = { model: "recorded", input: "Say it again." };
@@ -68,7 +68,10 @@ function toAnswer({ id, model, status, incomplete_details: details, output, usag
   return answer;
 }
 
-/** What a client must be able to send back. Content without text is no content: ours opens none. */
+/**
+ * Returns the blocks that a client must be able to send back. Our client ignores content without
+ * text.
+ */
 function toBlocks(item) {
   const { id, phase, namespace, caller } = item;
   switch (item.type) {
@@ -105,7 +108,7 @@ function thoughts({ summary, content = [] }) {
   return texts.filter((text) => text !== "").join("\n\n");
 }
 
-/** Ours counts the cache apart from the input. */
+/** Our input count excludes cached tokens. */
 function normalUsage({ input_tokens: input, output_tokens: output, ...details }) {
   const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = details.input_tokens_details;
   const { reasoning_tokens: reasoning } = details.output_tokens_details;

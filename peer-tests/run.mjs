@@ -1,11 +1,11 @@
-// npm run peers: reads each recording, and then random streams, with the official client of its
-// protocol and with ours, over loopback, and compares; then holds random requests of ours against
-// the clients' types. Installs the official clients beside this file on first use. Exits 1 on any
+// npm run peers: compares our clients with the official ones. Both read each recording and then
+// random streams, over loopback. Then the compiler checks random requests of ours against the
+// official types. Installs the official clients in this folder on first use. Exits with 1 on any
 // difference.
 //   --random            random streams and requests only
-//   --runs N            how many of each protocol: 300
-//   --seed S            the same ones again; --path P begins where a run failed
-//   --protocol NAME     of one protocol only
+//   --runs N            number of streams and requests per protocol, default 300
+//   --seed S            repeat the run of a seed; --path P starts where that run failed
+//   --protocol NAME     one protocol only
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -93,8 +93,8 @@ async function compareAll(all) {
 }
 
 /**
- * A peer that gives up where ours does says the same; one that gives up where ours reads on has
- * nothing to compare.
+ * Compares two answers. If both clients fail, their errors must match. If only the peer fails,
+ * there is nothing to compare.
  */
 function compare(peer, theirs, ours) {
   if (theirs.failed === undefined) {
@@ -103,7 +103,8 @@ function compare(peer, theirs, ours) {
     return found.length === 0 ? { outcome: "equal", text: "ok, equal" } : differing(found);
   }
   if (ours.failed === undefined) return { outcome: "refused", text: `refused: ${theirs.failed}` };
-  // A helper that fails gives nothing; a raw stream what came before, which is never the usage.
+  // A helper that fails returns no content. A raw stream returns the content before the failure,
+  // without usage.
   const found = differences(
     theirs,
     ours,
@@ -133,14 +134,14 @@ function install() {
 }
 
 /**
- * Not a plain import: the client may have been installed a moment ago, by a package that the root
- * does not know.
+ * A plain import would not find the client: it may have just been installed, in a folder that the
+ * root package does not know.
  */
 function load(name, folder = here) {
   return import(pathToFileURL(createRequire(join(folder, "package.json")).resolve(name)).href);
 }
 
-/** Google's client is installed by the conformance run alone: nothing is recorded for it here. */
+/** Only the conformance run installs Google's client, since there are no recordings for it here. */
 async function loadGoogle() {
   try {
     return await load("@google/genai", join(here, "..", "conformance"));

@@ -1,5 +1,5 @@
-// The recordings on a loopback server: POST /<protocol>/<file>/<the protocol's own path> answers
-// with the file's bytes.
+// Serves the recordings on loopback: POST /<protocol>/<file>/<the protocol's own path> answers with
+// the file's bytes.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join, resolve } from "node:path";
@@ -8,10 +8,13 @@ import { setImmediate as nextTick } from "node:timers/promises";
 const folder =
   process.env.BOWLINE_RECORDINGS ?? resolve(import.meta.dirname, "..", "../shared/recordings");
 const paths = { "openai-chat": "chat/completions", "anthropic-messages": "v1/messages" };
-/** Bytes a write: no event, and no character beyond ASCII, comes whole. */
+/** Bytes per write. Events and multi-byte characters are therefore split between writes. */
 const PIECE = 617;
 
-/** The recordings of the protocols compared; undefined, and said, where there are none. */
+/**
+ * Returns the recordings of the compared protocols. Returns undefined and prints a notice if there
+ * are none.
+ */
 export function loadRecordings() {
   const index = join(folder, "index.json");
   if (!existsSync(index)) {
@@ -32,7 +35,7 @@ export function loadRecordings() {
 }
 
 /**
- * A file may hold several answers in a row. A body that does is no stream to the official client.
+ * Splits a file into its answers. The official client does not accept a stream of several answers.
  */
 function answersOf(body) {
   const starts = [0];
@@ -41,8 +44,8 @@ function answersOf(body) {
 }
 
 /**
- * Starts the server. `checks` are the strict request checks by protocol: a request that breaks one
- * is refused with a 400.
+ * Starts the server. `checks` are the strict request checks by protocol. A request that fails its
+ * check gets status 400.
  */
 export async function serve(recordings, checks) {
   const byPath = new Map(
@@ -73,7 +76,7 @@ export async function serve(recordings, checks) {
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://127.0.0.1:${server.address().port}`;
   return {
-    /** The base URL of one recording, as the official clients take it. */
+    /** Returns the base URL of one recording for the official clients. */
     url: ({ protocol, file }) => `${origin}/${protocol}/${file}`,
     close() {
       server.closeAllConnections();

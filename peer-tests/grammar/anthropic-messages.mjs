@@ -1,6 +1,6 @@
-// Streams of Anthropic's Messages. Blocks come one after the other, as documented. Kept out: a
-// signature in several deltas, of which the official helper keeps the last and which the server
-// never sent; answers with nothing in them, which are an error here.
+// Generates streams of Anthropic's Messages. Blocks follow each other, as documented. Excluded:
+// signatures in several deltas, which the server never sent and of which the official helper keeps
+// only the last; and empty answers, which our client reports as an error.
 import * as fc from "fast-check";
 import { argumentsOrNothing, inPieces, text, toolName } from "./values.mjs";
 
@@ -176,7 +176,7 @@ export const messagesStream = answer
   .map(toEvents)
   .filter((events) => events.some(({ data }) => isSomething(data)));
 
-/** Whether this library makes a part of it. */
+/** Whether this library creates a part for the event. */
 function isSomething({ content_block: block, delta }) {
   if (block !== undefined) return block.type !== "text" && block.type !== "thinking";
   return Boolean(delta?.text || delta?.thinking || delta?.signature);
@@ -206,7 +206,7 @@ function toEvents(parts) {
   return [...events, ...ends(parts)].map((data) => ({ name: data.type, data }));
 }
 
-/** The official helper fails on input that is white space. */
+/** The official helper fails on input that is only white space. */
 function cutOff({ deltas }) {
   const kept = deltas.slice(0, -1);
   const isBlank = kept.every(({ partial_json: piece }) => piece?.trim() === "");
@@ -214,8 +214,8 @@ function cutOff({ deltas }) {
 }
 
 /**
- * The input of a server's tool that was cut is left as it began by ours; a text is cited when it is
- * there.
+ * Excludes two blocks that clients read differently when truncated. Our client keeps the initial
+ * input of a server's tool, and a text with citations depends on its end.
  */
 function isCuttable({ start: { type }, deltas }) {
   return type !== "server_tool_use" && !deltas.some((delta) => delta.type === "citations_delta");

@@ -1,8 +1,8 @@
-// How events are written: as servers do, one way for a whole answer.
+// Writes events as servers do, in one style for a whole answer.
 import * as fc from "fast-check";
 import { toAscii } from "./values.mjs";
 
-/** Comments, and fields of which no client makes anything. */
+/** Comments, and fields that clients ignore. */
 const line = fc.constantFrom(
   ": keep-alive",
   ":",
@@ -15,21 +15,20 @@ const line = fc.constantFrom(
 export const framing = fc.record({
   newline: fc.constantFrom("\n", "\n", "\r\n"),
   isAscii: fc.boolean(),
-  /** Before the event at a place; whether a blank line follows. */
+  /** The event that the line precedes, the line, and whether a blank line follows it. */
   lines: fc.array(fc.tuple(fc.nat(99), line, fc.boolean()), { maxLength: 3 }),
-  /** What stands behind a field's colon. */
+  /** The space after a field's colon. */
   gap: fc.constantFrom(" ", " ", ""),
 });
 
 /**
- * Nothing but data: Google sends nothing else, and its client drops an event that has another line
- * before it.
+ * Data lines only. Google sends no others, and its client drops an event that follows another line.
  */
 export const plainFraming = framing.map((options) => ({ ...options, lines: [] }));
 
 /**
- * An event is its data, with the `event:` name that stands in `name`. Data that is text is written
- * as it is.
+ * Writes each event as its data, after an `event:` line with `name` if there is one. Data that is a
+ * text is written as it is.
  */
 export function writeStream(events, { newline, isAscii, lines: others, gap }) {
   const blocks = events.map(({ name, data }) => {
@@ -46,9 +45,9 @@ export function writeStream(events, { newline, isAscii, lines: others, gap }) {
 }
 
 /**
- * Several lists as one, each in its own order; they begin in the order in which they stand. A
- * choice says which of those that have begun, or which may begin, goes on: none, or 0, is the first
- * that is not over.
+ * Merges lists. Each list keeps its order, and the lists begin in the given order. A choice selects
+ * among the unfinished lists that have begun and the next that may begin. No choice, or 0, selects
+ * the first of them.
  */
 export function merge(lists, choices) {
   const rests = lists.map((list) => [...list]);

@@ -1,6 +1,6 @@
-// Streams of Gemini's generateContent. Kept out: arguments that are streamed by path, which the
-// official client does not put together; answers of thoughts alone, or of nothing, which are an
-// error here.
+// Generates streams of Gemini's generateContent. Excluded: arguments that are streamed by path,
+// which the official client does not assemble; and answers that are empty or only thoughts, which
+// our client reports as an error.
 import * as fc from "fast-check";
 import { argumentsText, inPieces, text, toolName } from "./values.mjs";
 
@@ -44,8 +44,8 @@ const other = fc
 
 const count = fc.nat(9999);
 /**
- * The counts of one chunk after the other: they are of the whole so far, and one that was said is
- * said again.
+ * The counts of successive chunks. They are totals so far, and a count that was sent once is
+ * repeated in later chunks.
  */
 const usages = fc
   .record({
@@ -80,7 +80,7 @@ const answer = fc.record({
     ),
     { maxLength: 5 },
   ),
-  /** Which parts begin another chunk; the others join the one before. */
+  /** Which parts begin a new chunk. The others join the previous one. */
   breaks: fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
   ending: fc.constantFrom(
     "STOP",
@@ -96,7 +96,7 @@ const answer = fc.record({
     "blocked",
     "error",
   ),
-  /** What the chunk with the reason has for content, besides that of the last parts. */
+  /** The content of the chunk with the reason, besides the last parts. */
   last: fc.constantFrom(
     "with content",
     {},
@@ -105,7 +105,7 @@ const answer = fc.record({
     { content: { role: "model", parts: [{ text: "" }] } },
   ),
   usages,
-  /** Whether chunks before the last have counts. */
+  /** Whether earlier chunks than the last have counts. */
   isCounted: fc.boolean(),
   hasIndex: fc.boolean(),
   fields: fc.constantFrom({}, { createTime: "2026-05-04T20:01:02.264968Z" }),

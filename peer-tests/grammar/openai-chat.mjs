@@ -1,6 +1,6 @@
-// Streams of Chat Completions: OpenAI's own, and where others that are documented differ: reasoning
-// as DeepSeek and OpenRouter send it, Azure's first chunk. Kept out: custom tools, which this
-// library declares none of; answers with nothing in them, which are an error here.
+// Generates streams of Chat Completions. Covers OpenAI's, and documented differences of others:
+// reasoning as DeepSeek and OpenRouter send it, and Azure's first chunk. Excluded: custom tools,
+// which this library does not declare; and empty answers, which our client reports as an error.
 import * as fc from "fast-check";
 import { merge } from "./framing.mjs";
 import { anyArguments, inPieces, someText, text, toolName } from "./values.mjs";
@@ -9,7 +9,7 @@ const none = fc.constant([]);
 const call = fc.record({
   name: toolName,
   pieces: inPieces(anyArguments),
-  /** Whether the first chunk has the first piece of the arguments already. */
+  /** Whether the first chunk contains the first piece of the arguments. */
   isEager: fc.boolean(),
 });
 
@@ -62,10 +62,10 @@ const answer = fc.record({
   refusal: fc.oneof({ weight: 9, arbitrary: none }, { weight: 1, arbitrary: inPieces(someText) }),
   calls: fc.oneof(none, fc.array(call, { maxLength: 4 })),
   order: fc.array(fc.nat(9), { maxLength: 12 }),
-  /** Calls that share a chunk with the one before, by their place among all pieces. */
+  /** Calls that share a chunk with the previous one, by their index among all pieces. */
   joined: fc.array(fc.nat(9), { maxLength: 3 }),
   ending: fc.constantFrom("whole", "whole", "whole", "whole", "length", "content_filter", "error"),
-  /** The call as it was before there were several of them. */
+  /** Whether the call has the old `function_call` form, which allows only one. */
   isLegacy: fc.constantFrom(true, ...Array(9).fill(false)),
   hasOwnFinish: fc.boolean(),
   logprobs: fc.constantFrom(undefined, null, [
@@ -73,7 +73,7 @@ const answer = fc.record({
   ]),
   annotations: fc.boolean(),
   isAzure: fc.boolean(),
-  /** Whether each delta says whose it is, and not only the first. */
+  /** Whether every delta names its role, and not only the first. */
   hasRoles: fc.boolean(),
   usage: fc.option(usage, { nil: undefined }),
   fields: chunkFields,
@@ -117,8 +117,8 @@ function toEvents(parts) {
 }
 
 /**
- * Azure says what it thinks of the prompt before all else, and what it thinks of the text when it
- * knows.
+ * Adds Azure's filter results: for the prompt before all other chunks, for the text at any later
+ * time.
  */
 function addFilterChunks(events) {
   const empty = { id: "", object: "", model: "", created: 0 };
@@ -161,7 +161,7 @@ function deltasOf({ thoughts, reasoning, texts, refusal, annotations, ending, ..
   return deltas;
 }
 
-/** A call that was cut lacks the last piece of its arguments. */
+/** A truncated call lacks the last piece of its arguments. */
 function callDeltas({ name, pieces, isEager }, index, isCut) {
   const sent = isCut ? pieces.slice(0, -1) : pieces;
   const [first = "", ...rest] = isEager ? sent : ["", ...sent];
@@ -176,7 +176,7 @@ function callDeltas({ name, pieces, isEager }, index, isCut) {
 
 function finishReason({ ending, calls, isLegacy, hasOwnFinish }) {
   if (ending === "length" || ending === "content_filter") return ending;
-  // A call that was forced ends with "stop".
+  // A forced call ends with "stop".
   if (calls.length === 0 || hasOwnFinish)
     return calls.length > 0 && !isLegacy ? "tool_calls" : "stop";
   return isLegacy ? "function_call" : "stop";

@@ -1,8 +1,14 @@
-// Streams of OpenAI's Responses. Kept out: events that the official helper does not know and fails
-// on (patches as they are written, `response.reasoning_summary.delta`); a message that lets other
-// items begin before its text, which stands here where its text came and there where it was
-// announced; an item of the server's own that is said to be done long before its end, for which
-// nothing waits here; answers with nothing in them, which are an error here.
+// Generates streams of OpenAI's Responses. Excluded are:
+//
+// events that the official helper does not know and fails on (patches as they are written,
+// `response.reasoning_summary.delta`);
+//
+// a message during which other items begin before its text: our client orders it by its text, the
+// helper by its announcement;
+//
+// a server's item that is done long before its end event, for which our client does not wait;
+//
+// empty answers, which our client reports as an error.
 import * as fc from "fast-check";
 import { merge } from "./framing.mjs";
 import { callItem, messageItem, reasoningItem, serverItem } from "./responses-items.mjs";
@@ -28,7 +34,9 @@ const usage = fc
 
 const answer = fc.record({
   items: fc.array(anyItem, { minLength: 1, maxLength: 5 }),
-  /** How the events of several items mix. Nearly always one item ends before the next begins. */
+  /**
+   * How the events of several items interleave. Nearly always one item ends before the next begins.
+   */
   order: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fc.nat(9), { maxLength: 30 })),
   ending: fc.constantFrom(
     "completed",
@@ -39,14 +47,17 @@ const answer = fc.record({
     "failed",
     "error",
   ),
-  /** How many of the last events are missing where the answer was cut. */
+  /** The number of last events that are missing from a truncated answer. */
   cut: fc.nat(6),
   isQueued: fc.boolean(),
   keepalives: fc.array(fc.nat(99), { maxLength: 2 }),
   usage: fc.option(usage, { nil: undefined }),
   model: fc.constantFrom("recorded", "gpt-9-2026-01-01"),
   hasStatus: fc.boolean(),
-  /** OpenAI's documentation has an error's fields in the event, its servers one level deeper. */
+  /**
+   * Whether an error's fields are nested. OpenAI's documentation puts them in the event, its
+   * servers put them one level deeper.
+   */
   isNested: fc.boolean(),
 });
 
@@ -84,7 +95,7 @@ function toEvents(parts) {
   });
 }
 
-/** An item is something if this library makes a part of it. */
+/** Whether this library creates a part for the item. */
 function isSomething({ ended }) {
   return (
     ended.type !== "message" || ended.content.some(({ text, refusal }) => (text ?? refusal) !== "")
@@ -98,8 +109,8 @@ function withStatus(item, { hasStatus }, status) {
 }
 
 /**
- * An answer that a limit cut: its last item ends early, and what it came to stands in the output,
- * said to be incomplete.
+ * Truncates an answer as a token limit does. The last item ends early. Its received content is in
+ * the output, marked as incomplete.
  */
 function cutOff(items, body, parts) {
   const last = body.findLast(({ type }) => type === "output_item.added");
@@ -117,7 +128,7 @@ function cutOff(items, body, parts) {
   return [output, sent];
 }
 
-/** What the events of a message or a call that were sent come to. */
+/** Folds the sent events of a message or a call into its item. */
 function fold(begun, events) {
   const item = { ...begun, ...(begun.content && { content: [] }) };
   for (const { type, ...event } of events) {

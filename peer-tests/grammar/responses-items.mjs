@@ -1,6 +1,6 @@
-// Items of a Responses answer: what they are at their beginning and at their end, and the events
-// between. An event lacks what all events have (`output_index`, `sequence_number`) and names its
-// type without `response.`.
+// Generates items of a Responses answer: their initial and final form, and the events between. The
+// events omit the fields that all have (`output_index`, `sequence_number`) and the prefix
+// `response.` of their types.
 import * as fc from "fast-check";
 import { anyArguments, inPieces, someText, text, toolName } from "./values.mjs";
 
@@ -68,7 +68,7 @@ function contentPart(item_id, { pieces, annotations, refusal }) {
   return { ended, events: events.map((event) => ({ ...event, item_id })) };
 }
 
-/** A summary, or the thoughts themselves: no server is known to send both. */
+/** A summary, or the thoughts themselves. No server is known to send both. */
 export const reasoningItem = fc
   .record({
     sections: fc.array(inPieces(text), { maxLength: 3 }),
@@ -136,8 +136,8 @@ const searching = ["in_progress", "searching", "completed"];
 const mcp = { name: "t", server_label: "s", arguments: "", output: null, error: null };
 const mcpError = { type: "mcp_tool_execution_error", content: [] };
 /**
- * Items of the server's own: fields at the beginning, those that are others at the end, how the
- * server says what it does meanwhile, and the field that is streamed, with the name of its events.
+ * Items of the server's own tools: the initial fields, the final fields that differ, the events of
+ * their progress, and the streamed field with the name of its events.
  */
 const kinds = [
   {

@@ -1,9 +1,9 @@
-// Texts, and the JSON that a model writes, in the pieces in which servers send them.
+// Generates texts and the JSON that a model writes, in the pieces in which servers send them.
 import * as fc from "fast-check";
 
 /**
- * What spoils a text on its way: escapes, ends of lines, characters of several bytes, and what
- * looks like framing.
+ * Text that is easily corrupted: escapes, line ends, multi-byte characters, and text that looks
+ * like framing.
  */
 const odd = [
   ...'😀|👩‍👧|漢|é|e\u0301|\u2028|\u2029|\ufeff|\u0085|\u0000|\u007f|\r|\n|\r\n|\t|"|\\|\\n|\\ud83d|/|{|}|[|]| '.split(
@@ -24,7 +24,7 @@ export const someText = fc
   .array(word, { minLength: 1, maxLength: 8 })
   .map((words) => words.join(""));
 
-/** One after the other they are the whole. They may be empty, and end within a character. */
+/** Splits a text into pieces. Pieces may be empty, and may end within a character. */
 export function inPieces(whole) {
   return fc.tuple(whole, fc.array(fc.nat(9999), { maxLength: 6 })).map(([all, places]) => {
     const ends = places.map((place) => place % (all.length + 1)).toSorted((a, b) => a - b);
@@ -32,7 +32,7 @@ export function inPieces(whole) {
   });
 }
 
-/** The tools that are declared. Some begin as others do. */
+/** The declared tools. Some names are prefixes of others. */
 export const toolNames = ["get", "get_weather", "get_weather_2", "search-docs", "f", "parallel"];
 export const toolName = fc.constantFrom(...toolNames);
 
@@ -77,18 +77,18 @@ const grammar = fc.letrec((tie) => ({
     ),
 }));
 
-/** Arguments as the text of a JSON object. */
+/** The text of a JSON object. */
 export const argumentsText = fc.tuple(space, grammar.object, space).map((parts) => parts.join(""));
 
-/** Of a call without arguments some models write nothing. */
+/** For a call without arguments, some models write an empty text. */
 export const argumentsOrNothing = fc.oneof(
   { weight: 9, arbitrary: argumentsText },
   { weight: 1, arbitrary: fc.constantFrom("", "{}") },
 );
 
 /**
- * A model may write what is no JSON object, and OpenAI's servers hand it on. What this library
- * mends is not among it.
+ * A model may write something that is not a JSON object, and OpenAI's servers pass it on. Text that
+ * this library repairs is excluded.
  */
 export const anyArguments = fc.oneof(
   { weight: 19, arbitrary: argumentsOrNothing },
@@ -108,7 +108,7 @@ export const anyArguments = fc.oneof(
   },
 );
 
-/** JSON without a character beyond ASCII, as Python writes it. */
+/** Escapes all characters beyond ASCII, as Python's JSON does. */
 export function toAscii(json) {
   return json.replaceAll(
     /[\u007f-\uffff]/g,
