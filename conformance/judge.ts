@@ -19,7 +19,7 @@ export interface Outcome {
 export interface Verdict {
   /** The differences from the expectation, in words. Empty if the client passed. */
   readonly faults: readonly string[];
-  /** Whether a call could run that must not, or with other arguments. */
+  /** Whether a call that must not run could run, or a call could run with wrong arguments. */
   readonly unsafe: boolean;
   /**
    * Whether the client reported success although the answer failed, or text or calls are missing.

@@ -252,7 +252,7 @@ function toOutcome(message: AssistantMessage): Outcome {
   };
 }
 
-/** Also of what is no JSON. */
+/** Also shows values that are not JSON. */
 function show(value: unknown): string {
   return value === undefined ? "absent" : clip(JSON.stringify(value));
 }

@@ -10,7 +10,7 @@ const request = (tools) => ({
 
 async function connect() {
   const { default: Anthropic } = await load("@anthropic-ai/sdk");
-  // It adds /v1 itself.
+  // The client appends /v1 itself.
   return (url) =>
     new Anthropic({ apiKey: "dummy", baseURL: url.replace(/\/v1$/, ""), maxRetries: 0 });
 }

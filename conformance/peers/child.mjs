@@ -1,5 +1,5 @@
-// One client in a process of its own: takes a case a message, answers with what the client made of
-// it.
+// Runs one client in a separate process: takes one case per message, and answers with the client's
+// result.
 import { clients } from "./clients.mjs";
 
 const read = await clients[process.argv[2]].load();

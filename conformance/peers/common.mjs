@@ -1,10 +1,10 @@
-// What every adapter needs. An adapter is what a careful user of the client's own README writes,
-// and nothing more.
+// Shared code of the adapters. An adapter contains what a careful user of the client's README would
+// write, and nothing more.
 
 export const prompt = "Say it.";
 export const parameters = { type: "object", properties: { city: { type: "string" } } };
 
-/** Packages are beside this file, and unknown to the root. */
+/** Loads a package of this folder, which the root package does not know. */
 export function load(name) {
   return import(name);
 }
@@ -27,9 +27,9 @@ export function deliverParsed(outcome, name, args) {
 }
 
 /**
- * What the answer's own stop reason says, a careful user reads: nothing of a cut or failed answer
- * is run, a filtered or failed one is an error. `outcome.ran` says that the client ran the calls by
- * itself: that cannot be taken back.
+ * Applies the stop reason, as a careful user would. Runs no calls of a truncated or failed answer,
+ * and reports a filtered or failed one as an error. `outcome.ran` means that the client ran the
+ * calls itself, which cannot be undone.
  */
 export function heed(outcome, reason) {
   const said = String(reason ?? "").toLowerCase();

@@ -61,7 +61,7 @@ export async function readOpenaiHelper() {
       : helper(client(job.url), job, outcome);
 }
 
-/** It runs the tools itself: what it ran is what counts. */
+/** The client runs the tools itself, so the executed calls count. */
 async function runTools(client, { tools }, outcome) {
   outcome.ran = true;
   const runnable = tools.map((name) => ({

@@ -1,4 +1,4 @@
-/** What has come is told at once, and not when the answer is complete. */
+/** Received content is emitted at once, before the answer is complete. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { StreamDecoder } from "../../packages/core/src/providers/decoder.ts";
@@ -28,7 +28,7 @@ const piece = '{"ci';
 const call = { index: 0, id: "call_1", name: "get_weather", arguments: piece };
 const opened = itemAdded(0, messageItem("", { content: [], status: "in_progress" }));
 
-/** The beginning of an answer with a text, and of one with a call. */
+/** The first part of an answer with a text, and of one with a call. */
 const beginnings: Partial<Record<ProtocolName, { text: string; call: string }>> = {
   "openai-chat": { text: sse(begin, say("Hel")), call: sse(begin, calls(call)) },
   "anthropic-messages": {
@@ -54,14 +54,14 @@ async function eventsOf(protocol: ProtocolName, body: string): Promise<string[]>
     .map((event) => ("delta" in event ? `${event.type} ${event.delta}` : event.type));
 }
 
-describe("an answer that has begun", () => {
+describe("an incomplete answer", () => {
   for (const [protocol, { text, call: ofCall }] of Object.entries(beginnings)) {
-    it(`tells its text over ${protocol}`, async () => {
+    it(`emits its text at once over ${protocol}`, async () => {
       const events = await eventsOf(protocol as ProtocolName, text);
       assert.deepEqual(events, ["start", "text_start", "text_delta Hel"]);
     });
 
-    it(`tells its call and the arguments over ${protocol}`, async () => {
+    it(`emits its call and the arguments at once over ${protocol}`, async () => {
       const events = await eventsOf(protocol as ProtocolName, ofCall);
       assert.deepEqual(events, ["start", "toolcall_start", `toolcall_delta ${piece}`]);
     });
