@@ -10,7 +10,7 @@ const test = (file: string, ms: number, edges: readonly number[]): MappedTest =>
 });
 
 describe("testsOf", () => {
-  it("gives the tests that execute the place, cheap ones and those of a rare branch in turn", () => {
+  it("returns the tests that execute the place, alternating cheap ones and those of a rare branch", () => {
     // All but the last execute the condition at 1000. One of them also executes the branch after
     // it.
     const tests = [

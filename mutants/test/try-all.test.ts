@@ -109,7 +109,7 @@ describe("tryAll", () => {
     assert.deepEqual([killed?.outcome, killed?.by], ["killed", "adds two"]);
   });
 
-  it("tells apart what computes without an end", async () => {
+  it("reports an endless computation separately from a hang", async () => {
     write("packages/a/test/sum.test.ts", test("computes", "while (sum([1]) !== 1);"));
     const verdicts = await run(({ original }) => original === "+");
     const busy = verdicts.get("4: + → -");

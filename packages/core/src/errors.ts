@@ -64,9 +64,9 @@ export interface ErrorInfo {
   readonly requestId?: string;
 }
 
-/** What an error has beside its code and message. `retryable` is false where it is not given. */
+/** The fields of an error besides code and message. `retryable` defaults to false. */
 export interface BowlineErrorOptions extends Partial<Omit<ErrorInfo, "code" | "message">> {
-  /** What was thrown first. */
+  /** The original error. */
   readonly cause?: unknown;
 }
 

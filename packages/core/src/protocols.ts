@@ -5,7 +5,9 @@
 import type { Dialect, Model } from "./llm/model.ts";
 
 interface ProtocolFacts {
-  /** Whether servers of the protocol enforce an output schema. A model's `compat` wins. */
+  /**
+   * Whether servers of the protocol enforce an output schema. A model's `compat` takes precedence.
+   */
   readonly structuredOutput: NonNullable<Dialect["structuredOutput"]>;
 }
 

@@ -140,7 +140,7 @@ for (const { api, provider, model } of wires) {
             { id: "call_2", name: "weather", args: { town: "Rome" } },
           ],
         },
-        // As Ollama does: ids start over with each answer.
+        // The ids start over with each answer, as with Ollama.
         { calls: [{ id: "call_0", name: "weather", args: { city: "Rome" } }] },
         { text: "Sun in Rome." },
       );

@@ -1,6 +1,6 @@
 /**
- * Kills the gateway and its clients at random while they work, and checks at the end that every
- * client was told the truth, once.
+ * Kills the gateway and its clients at random while they work. At the end, checks that every client
+ * got each event once, and none that is wrong.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** What a run's messages show, as its events would. */
+/** Blocks that are built from a run's messages, which must equal those of its events. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { SessionMessage } from "@bowline/core/session";
@@ -17,7 +17,7 @@ const result = (toolCallId: string, text: string, isError = false): object => ({
 });
 
 describe("the blocks of messages", () => {
-  it("have a user's text without secrets, with its id and images where there are any", () => {
+  it("contain the redacted text of the user, with id and images if present", () => {
     const image = { type: "image", mimeType: "image/png", data: "AAAA" };
     const text = { type: "text", text: "Look" };
     assert.deepEqual(
@@ -37,7 +37,7 @@ describe("the blocks of messages", () => {
     );
   });
 
-  it("have each result with the last call of its id, and count turns by answers", () => {
+  it("attach each result to the last call with its id, and count a turn per answer", () => {
     const said = blocks(
       { role: "assistant", content: [{ type: "text", text: "One" }, call("a")] },
       result("a", "first"),
@@ -62,8 +62,8 @@ describe("the blocks of messages", () => {
   });
 });
 
-describe("a text that is cut", () => {
-  it("has up to so many characters, none in two, and says how many more there are", () => {
+describe("a truncated text", () => {
+  it("has at most the given length, splits no character, and reports the number of omitted ones", () => {
     for (const [text, length, expected] of [
       ["abc", 3, "abc"],
       ["abcd", 3, "abc\n[1 more characters]"],

@@ -1,4 +1,4 @@
-/** Frames at the edges of what is taken, and what is said of others. */
+/** Frames at the limits of what is accepted, and the errors of others. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -41,7 +41,7 @@ describe("a request", () => {
     for (const frame of [undefined, null, "text", 7, [{ id: 1 }]]) assert.equal(idOf(frame), null);
   });
 
-  it("names a method that there is", () => {
+  it("names an existing method", () => {
     for (const method of [undefined, null, 7, {}])
       assert.deepEqual(
         refusal(() => toRequest({ id: 1, method })),
@@ -59,7 +59,7 @@ describe("a request", () => {
     assert.ok(message.includes(`"${"m".repeat(100)}"`), message);
   });
 
-  it("may leave out params where its method has none", () => {
+  it("may omit params if its method has none", () => {
     assert.deepEqual(toRequest({ id: 1, method: "health.check" }), {
       id: 1,
       method: "health.check",
@@ -69,7 +69,7 @@ describe("a request", () => {
     assert.equal(refusal(() => toRequest({ id: 1, method: "chat.send" }))[0], "bad_params");
   });
 
-  it("has keys of sessions that a store can keep, and ids without half a character", () => {
+  it("has valid session keys, and ids without lone surrogates", () => {
     const units = "expected well-formed Unicode of 1 to 512 units of UTF-16";
     for (const [params, says] of [
       [{ ...send, sessionKey: half }, `sessionKey: ${units}`],
@@ -97,7 +97,7 @@ describe("a request", () => {
   });
 });
 
-describe("what does not fit a schema", () => {
+describe("a value that does not fit a schema", () => {
   const schema = {
     type: "object",
     properties: {
@@ -107,7 +107,7 @@ describe("what does not fit a schema", () => {
     },
   };
 
-  it("is named by its path and kinds, also where a model's value would be mended", () => {
+  it("is reported with its path and both types, even if a model's value would be repaired", () => {
     for (const [value, path, kinds] of [
       [{ count: "7" }, "count", /number.*string/],
       [{ list: [1, "2"] }, "list[1]", /number.*string/],
@@ -122,7 +122,7 @@ describe("what does not fit a schema", () => {
     assert.deepEqual(issuesOf(schema, { count: 7, list: [1], in: { text: "" }, more: true }), []);
   });
 
-  it("is named by 200 characters of a path at most", () => {
+  it("is reported with at most 200 characters of its path", () => {
     const name = "n".repeat(500);
     const long = { type: "object", properties: { [name]: { type: "number" } } };
     for (const value of ["7", {}])
@@ -134,7 +134,7 @@ describe("what does not fit a schema", () => {
 describe("the first frame", () => {
   const frame = { type: "auth", token: "t" };
 
-  it("has a token of up to 4096 characters, and may ask for events and name its client", () => {
+  it("has a token of up to 4096 characters, and may select events and name its client", () => {
     const events = Array.from({ length: 100 }, () => "chat.delta");
     for (const more of [
       {},

@@ -1,5 +1,5 @@
 /**
- * What a `.env` file written by somebody else can do to the user who starts the gateway in its
+ * The effects that a stranger's `.env` file can have on a user who starts the gateway in its
  * folder.
  */
 import assert from "node:assert/strict";

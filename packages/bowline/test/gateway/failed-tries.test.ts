@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { FailedTries, scopeOf } from "../../src/gateway/access/tokens.ts";
 
-/** A clock that stands where it is put. */
+/** Creates the counter with a clock that moves only by `at()`. */
 function tries(max: number): { failed: FailedTries; at: (ms: number) => FailedTries } {
   let now = 0;
   const failed = new FailedTries(max, { now: () => now, setTimer: () => assert.fail("no timer") });
@@ -14,7 +14,7 @@ function tries(max: number): { failed: FailedTries; at: (ms: number) => FailedTr
 }
 
 describe("wrong tokens of an address", () => {
-  it("keep it out from the last one that is allowed to the end of its minute", () => {
+  it("block the address at the limit until the end of its minute", () => {
     const { failed, at } = tries(3);
     for (const wait of [0, 0, 60_000, 60_000]) {
       failed.add("a");
@@ -27,7 +27,7 @@ describe("wrong tokens of an address", () => {
     assert.equal(failed.waitOf("a"), 0, "counted anew");
   });
 
-  it("are counted anew in each minute, which begins with the first", () => {
+  it("are counted per minute, which begins with the first wrong token", () => {
     const { failed, at } = tries(2);
     failed.add("a");
     at(59_999).add("a");
@@ -38,7 +38,7 @@ describe("wrong tokens of an address", () => {
     assert.equal(failed.waitOf("a"), 59_999);
   });
 
-  it("keep nobody out for longer when the clock is set back", () => {
+  it("block no address for longer when the clock is set back", () => {
     const { failed, at } = tries(1);
     at(1_000_000).add("a");
     assert.equal(failed.waitOf("a"), 60_000);
@@ -46,7 +46,7 @@ describe("wrong tokens of an address", () => {
     assert.equal(at(0).waitOf("a"), 0);
   });
 
-  it("are remembered of the last 10,000 addresses", () => {
+  it("are counted for the last 10,000 addresses", () => {
     const { failed } = tries(1);
     const fill = (count: number): void => {
       for (let at = 0; at < count; at++) failed.add(`address ${at}`);
@@ -61,7 +61,7 @@ describe("wrong tokens of an address", () => {
 });
 
 describe("a token", () => {
-  it("is the full one, the one for reading, or wrong", () => {
+  it("has full access, read access, or is wrong", () => {
     const both = { full: "f", read: "r" };
     assert.deepEqual(
       ["f", "r", "", "fr"].map((given) => scopeOf(given, both)),

@@ -1,7 +1,7 @@
 /**
- * A disk that is full at any write of a message's way. An acknowledged message must be in the
- * transcript or wait, and a client that resends it must be told so. `BOWLINE_DISK_RUNS=500` tries
- * more.
+ * A disk that becomes full at any write that a message causes. An acknowledged message must be in
+ * the transcript or waiting, and a client that resends it must learn that. `BOWLINE_DISK_RUNS=500`
+ * tries more.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -221,7 +221,7 @@ async function sendAll(
 }
 
 describe("an acknowledged message", () => {
-  it(`is not lost whichever write the disk refuses (${RUNS} runs)`, async () => {
+  it(`is not lost when the disk refuses any write (${RUNS} runs)`, async () => {
     let full = 0;
     let at = 0;
     for (const one of tries()) {

@@ -8,7 +8,10 @@ import { createSecretFilter } from "../../src/secrets.ts";
 
 const filter = createSecretFilter(["hunter2-and-more"]);
 
-/** A session of user messages with these texts, `m0` and on; other entries stand between. */
+/**
+ * Creates a session of user messages with these texts, `m0` and so on, with other entries between
+ * them.
+ */
 async function sessionOf(texts: readonly string[]): Promise<Store> {
   const store = createMemoryStore();
   const entries = texts.flatMap((content, at): AnyEntry[] => [
@@ -45,7 +48,7 @@ const notFound = (message: string) => (error: GatewayError) =>
   error.frame.data?.code === "not_found" && error.message === message;
 
 describe("a page of the history", () => {
-  it("has the last 100 messages, or as many as were asked for, and says whether there are more", async () => {
+  it("has the last 100 messages, or the requested number, and reports whether there are more", async () => {
     for (const [count, limit, expected] of [
       [100, undefined, [ids(0, 100), false]],
       [101, undefined, [ids(1, 101), true]],
@@ -66,7 +69,7 @@ describe("a page of the history", () => {
     assert.deepEqual(await page(store, { before: "m0" }), [[], false]);
   });
 
-  it("is refused before what is no message, unless the session has none", async () => {
+  it("is refused if `before` is not a message, unless the session is empty", async () => {
     const store = await sessionOf(texts(2));
     for (const before of ["none", "t1"])
       await assert.rejects(
@@ -77,7 +80,7 @@ describe("a page of the history", () => {
     assert.deepEqual(await page(createMemoryStore(), { before: "none" }), [[], false]);
   });
 
-  it("has messages of 600,000 characters together, and one at least", async () => {
+  it("has at most 600,000 characters, but at least one message", async () => {
     const message = { role: "user", content: "x".repeat(20_000), timestamp: 1 };
     const fitting = Math.floor(600_000 / JSON.stringify(message).length);
     const store = await sessionOf(texts(fitting + 2, message.content));
@@ -88,7 +91,7 @@ describe("a page of the history", () => {
     assert.deepEqual(await page(large), [ids(1, 2), true]);
   });
 
-  it("says which run a message is of, and how long what was cut is", async () => {
+  it("reports the run of each message, and the original length of truncated ones", async () => {
     const store = await sessionOf(["Hi", "x".repeat(20_001), "x".repeat(20_000)]);
     const { messages } = await readHistory(store, filter, { sessionKey: "s" });
     assert.deepEqual(
@@ -101,14 +104,14 @@ describe("a page of the history", () => {
     );
   });
 
-  it("rejects as the store does", async () => {
+  it("rejects with the store's error", async () => {
     const open = (): Promise<never> => Promise.reject(new Error("no disk"));
     await assert.rejects(page({ ...createMemoryStore(), load: open }), /no disk/);
   });
 });
 
 describe("a long message", () => {
-  it("comes in pieces of 400,000 characters, which cut none in two, without secrets", async () => {
+  it("is sent redacted, in pieces of 400,000 characters that split no character", async () => {
     for (const before of ["", "x"]) {
       const content = `${before}${"🪢".repeat(450_000)} hunter2-and-more`;
       const store = await sessionOf([content]);
@@ -132,7 +135,7 @@ describe("a long message", () => {
     }
   });
 
-  it("is not found by an id that is no message's", async () => {
+  it("is not found by an id that belongs to no message", async () => {
     const store = await sessionOf(texts(1));
     for (const id of ["t0", "none"])
       await assert.rejects(

@@ -32,7 +32,7 @@ export function isEnd(event: string): boolean {
 
 export class Ledger {
   readonly faults: string[] = [];
-  /** By the first word of the text. */
+  /** The messages by the first word of their text. */
   readonly messages = new Map<string, Message>();
   /** The end event of each run, as any client saw it. */
   readonly ends = new Map<string, string>();
@@ -83,13 +83,13 @@ export class Sight {
   readonly #ledger: Ledger;
   readonly #who: string;
   last: number | undefined;
-  /** It has subscribed, and no event has arrived since. */
+  /** True from a subscription until the next event. */
   #isAsking = false;
   isEnded = false;
   isInterrupted = false;
   #text = "";
   #turn = -1;
-  /** Whether it has all of the last turn. */
+  /** Whether the reader has received the whole last turn. */
   #isWhole = false;
 
   constructor(ledger: Ledger, who: string) {

@@ -575,6 +575,6 @@ async function lookAt(
   try {
     await (await client.follow(run.sessionKey, run.word)).result();
   } catch {
-    // The error says so.
+    // the check's error reports it
   }
 }

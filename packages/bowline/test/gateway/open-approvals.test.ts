@@ -1,4 +1,4 @@
-/** Questions, their answers and what is left of them, without a server around them. */
+/** Pending approvals, their answers and their end, without a server. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import type { Agent, AgentEvent } from "@bowline/core";
@@ -14,12 +14,12 @@ const allow: Answer = { decision: "allow-once", ...ann };
 
 let rules: Rules;
 let approvals: Approvals;
-/** What the agent was answered, and what the run's log tells. */
+/** The answers that the agent got. `told` has the events of the run's log. */
 let answers: unknown[];
 let told: [event: string, data: Record<string, unknown>][];
 let log: RunLog;
 let hear: (event: AgentEvent) => void;
-/** Whether somebody waits for an answer, and keeps it at once. */
+/** Whether the run waits for an answer and records it at once. */
 let isHeard: boolean;
 
 function listenFor(runId: string, sessionKey = "s"): void {
@@ -57,7 +57,7 @@ function ask(approvalId: string, more: object = {}): void {
   } as AgentEvent);
 }
 
-/** What the rules say of a command in a session. */
+/** Returns the rules' action for a command in a session. */
 function judged(command: string, sessionKey: string): string {
   return rules.judge({ tool: "bash", args: { command }, sessionKey }).action;
 }
@@ -73,7 +73,7 @@ async function refusal(work: Promise<void>): Promise<[string, string]> {
 
 const noQuestion = ["not_found", "There is no such question, or its run has ended."];
 
-describe("an open question", () => {
+describe("a pending approval", () => {
   beforeEach(async () => {
     rules = await loadRules([]);
     approvals = new Approvals(rules, createSecretFilter([secret]), "/work");
@@ -81,7 +81,7 @@ describe("an open question", () => {
     listenFor("r");
   });
 
-  it("is listed with what is known of it, without secrets", () => {
+  it("is listed with its details, redacted", () => {
     ask("a", { reason: `For ${secret}.`, expiresAt: 5, args: { command: `echo ${secret}` } });
     const [shown, ...others] = approvals.list();
     assert.deepEqual(others, []);
@@ -102,7 +102,7 @@ describe("an open question", () => {
     assert.equal(told[0]?.[0], "exec.approval_request");
   });
 
-  it("has no field of which nothing is known", () => {
+  it("omits unknown fields", () => {
     ask("a", { toolName: "look", args: { command: "git status" } });
     ask("b", { args: { command: 7 } });
     for (const shown of approvals.list())
@@ -110,7 +110,7 @@ describe("an open question", () => {
         assert.ok(!(name in shown), `${name} of ${shown.approvalId}`);
   });
 
-  it("is listed with others of its session, and found by its id until long after", async () => {
+  it("is listed by session, and its session is still known after the answer", async () => {
     ask("a");
     listenFor("r2", "t");
     ask("b");
@@ -123,7 +123,7 @@ describe("an open question", () => {
     assert.equal(approvals.sessionOf("none"), undefined);
   });
 
-  it("is answered once: the agent, the log and a second answer have it", async () => {
+  it("is answered once: the agent and the log get the answer, and a second answer is refused", async () => {
     for (const [decision, given] of [
       ["allow-once", "allow"],
       ["deny", "deny"],
@@ -148,7 +148,7 @@ describe("an open question", () => {
     assert.ok(!("reason" in (told.at(-1)?.[1] ?? {})));
   });
 
-  it("is not answered a second time while the first is on its way", async () => {
+  it("refuses a second answer while the first is being processed", async () => {
     ask("a");
     isHeard = false;
     const rulesAdd = rules.add.bind(rules);
@@ -166,7 +166,7 @@ describe("an open question", () => {
     await first;
   });
 
-  it("can be answered again when its rule could not be kept", async () => {
+  it("can be answered again when its rule could not be stored", async () => {
     ask("a");
     const keep = rules.add.bind(rules);
     rules.add = () => Promise.reject(new Error("no room"));
@@ -178,7 +178,7 @@ describe("an open question", () => {
     assert.equal(judged("git status", "t"), "allow");
   });
 
-  it("makes a rule of its pattern, or of one that covers it", async () => {
+  it("creates a rule from its pattern, or from a given pattern that covers the call", async () => {
     ask("a");
     assert.equal(approvals.list()[0]?.pattern, "git status");
     await approvals.resolve("a", { decision: "allow-session", ...ann });
@@ -201,7 +201,7 @@ describe("an open question", () => {
     await approvals.resolve("c", allow);
   });
 
-  it("is answered in vain when nobody waits, and unknown when there was none", async () => {
+  it("refuses an answer when the run no longer waits, and an unknown id", async () => {
     ask("a");
     isHeard = false;
     const late = ["conflict", "The run no longer waits for this answer."];
@@ -209,7 +209,7 @@ describe("an open question", () => {
     assert.deepEqual(await refusal(approvals.resolve("none", allow)), noQuestion);
   });
 
-  it("ends with its run, and no other does", async () => {
+  it("expires at the end of its run, and not at that of another", async () => {
     ask("a");
     listenFor("r2");
     ask("b");
@@ -223,7 +223,7 @@ describe("an open question", () => {
     await approvals.resolve("a", allow);
   });
 
-  it("is asked again when the server goes away before the answer is kept", async () => {
+  it("expires when the server stops before the answer is stored", async () => {
     ask("a");
     log.stop();
     const late = ["conflict", "The run no longer waits for this answer."];
@@ -232,7 +232,7 @@ describe("an open question", () => {
     assert.deepEqual(await refusal(approvals.resolve("a", allow)), expired);
   });
 
-  it("is remembered with the last 1000 that were answered", async () => {
+  it("is remembered among the last 1000 answered ones", async () => {
     for (let at = 0; at <= 1000; at++) {
       ask(`q${at}`);
       await approvals.resolve(`q${at}`, allow);

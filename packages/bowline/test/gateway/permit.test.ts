@@ -71,7 +71,7 @@ async function fill(bob: TestClient): Promise<string> {
   return (await bob.event("exec.approval_request")).approvalId;
 }
 
-/** What a user is told by each method that reads, without times and sizes of the server. */
+/** Calls each reading method as Ann. Returns the results without times and sizes of the server. */
 async function readAll({ ann }: House): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const [name, { access, params }] of Object.entries(methods)) {
@@ -152,7 +152,7 @@ describe("a request for another user's data", () => {
     assert.equal((await bob.call("approvals.list", {})).approvals.length, 1);
   });
 
-  it("is answered by no method that reads: what a user is told does not depend on others", async () => {
+  it("has no effect on the result of any reading method for another user", async () => {
     await using alone = await house(true);
     await using shared = await house();
     const [expected, found] = [await readAll(alone), await readAll(shared)];

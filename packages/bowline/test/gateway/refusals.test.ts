@@ -1,4 +1,4 @@
-/** What a client is refused, and with which error. */
+/** Requests that are refused, and their errors. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError, defineTool, type AgentTool } from "@bowline/core";

@@ -1,9 +1,9 @@
-/** The events of a run that are held, for who lost the connection. */
+/** The events of a run that are buffered for reconnecting clients. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RunLog } from "../../src/gateway/log/run-log.ts";
 
-/** A log with `count` deltas of one length each. */
+/** Creates a log with `count` deltas of equal length. */
 function logOf(count: number, limits: { maxEvents?: number; maxLength?: number }): RunLog {
   const { maxEvents = 1e9, maxLength = 1e9 } = limits;
   const log = new RunLog({ runId: "r", sessionKey: "s", maxEvents, maxLength, publish: () => {} });
@@ -11,7 +11,7 @@ function logOf(count: number, limits: { maxEvents?: number; maxLength?: number }
   return log;
 }
 
-/** The numbers of the events that are still held; none when all so far comes as a snapshot. */
+/** Returns the number of buffered events after `seq`, or 0 if the log returns a snapshot. */
 function heldAfter(log: RunLog, seq: number): number {
   const frames = log.since(seq);
   return frames.some(({ event }) => event === "chat.snapshot") ? 0 : frames.length;
@@ -23,14 +23,14 @@ function heldIn(log: RunLog, count: number): number {
 }
 
 describe("the log of a run", () => {
-  it("holds between half of its events and all, however many came", () => {
+  it("buffers between half of the maximum and the maximum of events, regardless of their number", () => {
     for (let count = 1; count <= 60; count++) {
       const held = heldIn(logOf(count, { maxEvents: 10 }), count);
       assert.ok(held <= 10 && held >= Math.min(count, 5), `${held} of ${count}`);
     }
   });
 
-  it("holds between half of its length and all, however much came", () => {
+  it("buffers between half of the maximum and the maximum length, regardless of the total", () => {
     const [{ frame } = assert.fail("no event")] = logOf(1, {}).since(-1);
     const maxLength = 10.5 * (frame.json.length + 1);
     for (let count = 1; count <= 60; count++) {
@@ -39,7 +39,7 @@ describe("the log of a run", () => {
     }
   });
 
-  it("gives what came after a number, or all so far where that is not held", () => {
+  it("returns the events after a number, or a snapshot if they are not buffered", () => {
     const log = logOf(10, {});
     for (let seq = -1; seq < 10; seq++) assert.equal(log.since(seq).length, 9 - seq);
     const one = logOf(10, { maxLength: 1 });
@@ -51,7 +51,7 @@ describe("the log of a run", () => {
     assert.deepEqual(logOf(0, {}).since(undefined), []);
   });
 
-  it("ends a snapshot of a run that is over with its end", () => {
+  it("returns a snapshot of an ended run together with its last event", () => {
     const log = logOf(3, { maxLength: 1 });
     log.append("chat.final", { usage: {}, stopReason: "stop" } as never);
     const [snapshot, end, ...others] = log.since(undefined);

@@ -1,6 +1,6 @@
 /**
- * Messages into a run that are resent with the same key, by a client that lost the answer,
- * sometimes to the next server.
+ * Messages for a running run that a client resends with the same key because it lost the response.
+ * Some reach the next server.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -77,7 +77,7 @@ describe("a message into a run that is sent twice", () => {
     });
   }
 
-  it("is answered with the run that it began, when it came too late for the other", async () => {
+  it("is answered with the run that it began, when it was too late to join the other", async () => {
     let late: (() => Promise<unknown>) | undefined;
     // The run has its whole answer, but its log does not yet.
     const store = withAppend(createMemoryStore(), async (append, entries) => {

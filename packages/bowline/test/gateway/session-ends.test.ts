@@ -1,4 +1,6 @@
-/** What ends with a session, a conversation or a request, and races between two requests. */
+/**
+ * The effects of the end of a session, a conversation or a request, and races between two requests.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";

@@ -1,4 +1,4 @@
-/** What a client is shown of the messages of a transcript. */
+/** Messages of a transcript, converted for clients. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { SessionMessage } from "@bowline/core/session";
@@ -14,10 +14,10 @@ function textShown(content: string, maxText?: number): { text: unknown; cutLengt
   return { text: (shown as { content: unknown }).content, cutLength };
 }
 
-describe("a message that is shown", () => {
+describe("a message converted for a client", () => {
   for (const maxText of [10, 20_000])
     for (const more of [-1, 0, 1, 5000, 9999, 10_000, 10_001, 50_000])
-      it(`has up to ${maxText} characters of a text that has ${more} more`, () => {
+      it(`has at most ${maxText} characters of a text (difference: ${more})`, () => {
         const content = "x".repeat(maxText + more);
         const isCut = more > 0;
         const text = isCut
@@ -29,12 +29,12 @@ describe("a message that is shown", () => {
         });
       });
 
-  it("has texts of any length where none is given", () => {
+  it("has texts of any length without a limit", () => {
     const content = "x".repeat(100_000);
     assert.deepEqual(textShown(content), { text: content, cutLength: 0 });
   });
 
-  it("has no half of a secret at its end", () => {
+  it("does not end with a part of a secret", () => {
     for (let at = 0; at <= 16; at++) {
       const before = "x".repeat(20 - at);
       for (const tail of ["", "y".repeat(30_000)]) {
@@ -44,7 +44,7 @@ describe("a message that is shown", () => {
     }
   });
 
-  it("has twelve levels of what is nested", () => {
+  it("has at most twelve nested levels", () => {
     const nest = (levels: number): unknown => (levels === 0 ? "deep" : { in: nest(levels - 1) });
     const shown = (levels: number): string => {
       const message = { role: "custom", timestamp: 1, ...(nest(levels) as object) };
@@ -55,7 +55,7 @@ describe("a message that is shown", () => {
     assert.doesNotMatch(shown(14), /"deep"/);
   });
 
-  it("has images as their type and size, and no signatures", () => {
+  it("has images as type and size, and no signatures", () => {
     const data = Buffer.alloc(100).toString("base64");
     const content = [
       { type: "image", mimeType: "image/png", data },
@@ -72,7 +72,7 @@ describe("a message that is shown", () => {
     ]);
   });
 
-  it("says why an answer failed, without secrets and folders", () => {
+  it("contains the error of an answer, without secrets and folders", () => {
     const error = { code: "storage_failed", message: "x", retryable: false };
     const errorMessage = "Writing /home/ann/s.jsonl with hunter2-and-more failed.";
     const failed = { role: "assistant", content: [], timestamp: 1, error, errorMessage };
@@ -91,7 +91,7 @@ describe("a message that is shown", () => {
 });
 
 describe("the images of a message", () => {
-  it("are told by type and size, whatever their length", () => {
+  it("are described by type and exact size", () => {
     for (let length = 0; length < 10; length++) {
       const data = Buffer.alloc(length).toString("base64");
       assert.equal(bytesOf(data), length);
@@ -102,7 +102,7 @@ describe("the images of a message", () => {
     }
   });
 
-  it("are none in a text, and in parts without one", () => {
+  it("are undefined for a text, and for parts without images", () => {
     for (const content of [undefined, "Look", [], [{ type: "text" as const, text: "Look" }]])
       assert.equal(imagesOf(content), undefined);
   });

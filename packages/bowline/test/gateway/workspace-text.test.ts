@@ -1,7 +1,4 @@
-/**
- * What a workspace written by somebody else can show to a model, and how long it can block the
- * gateway.
- */
+/** What a stranger's workspace can show to a model, and how long it can block the gateway. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";

@@ -101,7 +101,7 @@ describe("a run's events, folded", () => {
     );
   });
 
-  it("match what the server holds of the run", () => {
+  it("match the server's snapshot of the run", () => {
     fc.assert(
       fc.property(fc.array(said, { minLength: 1, maxLength: 40 }), (all) => {
         const { frames } = publish(all, all.length);

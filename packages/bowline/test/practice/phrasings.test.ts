@@ -1,4 +1,7 @@
-/** Many voices, real files: what is understood is right, and nothing changes that was not asked for. */
+/**
+ * Many phrasings on real files. Those that are understood get the right answer, and nothing changes
+ * without a request.
+ */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,4 @@
-/**
- * karl's loop is pulled by its reader: nothing starts before the reader asks for the next event.
- */
+/** The reader pulls karl's loop: nothing starts before the reader requests the next event. */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";

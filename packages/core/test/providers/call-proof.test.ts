@@ -1,4 +1,4 @@
-/** Which calls of an answer run: those that the whole stream proves to be complete. */
+/** Only those calls of an answer run that the whole stream proves to be complete. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Where the seeds disagree: the rules of the core, for every face and wire. */
+/** Rules of the core for questions on which the seeds disagree, for every entry point and wire. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentMessage, AgentTool } from "../../src/agent/index.ts";

@@ -49,7 +49,7 @@ type Bytes = Uint8Array;
 /** A file in memory that can be made to fail. Records its bytes and the calls on it. */
 export class MemoryFile implements AppendableFile {
   bytes: Buffer;
-  /** Its maximum length. */
+  /** The maximum length of the file. */
   room = Infinity;
   /** Error codes, each thrown by the next call of that name. */
   readonly failures: Partial<Record<"write" | "truncate" | "datasync", string>> = {};

@@ -1,17 +1,17 @@
-/** A store that answers truly but for one call, for the conformance kit to find out. */
+/** A store that gives a wrong answer to one call, which the conformance kit must detect. */
 import { BowlineError } from "../../src/errors.ts";
 import type { AnyEntry } from "../../src/session/entry.ts";
 import type { SessionWriter, Store } from "../../src/session/store.ts";
 
 /**
- * `wrong`: another answer. `lost`: not done, though it says so. In place of an error, `accepted`: an
- * answer, and `other code`: an error for another reason.
+ * `wrong`: returns another answer. `lost`: reports success without doing anything. Instead of an
+ * error, `accepted` returns an answer, and `other code` throws an error with another code.
  */
 export type Lie = "wrong" | "lost" | "accepted" | "other code";
 
 type Method = keyof Store | "append" | "close";
 
-/** The lies that can be told of a call. A store's writers are another matter. */
+/** Returns the possible wrong answers to a call. Writers of a store are handled by `writers`. */
 export function liesOf({ method, isRejected }: Call): Lie[] {
   if (isRejected) return ["accepted", "other code"];
   if (method === "append" || method === "delete") return ["lost"];
@@ -24,13 +24,13 @@ export interface Call {
 }
 
 export class LyingStore {
-  /** Of the store and its writers, in the order in which they began. */
+  /** The calls of the store and its writers, in the order of their start. */
   readonly calls: Call[] = [];
   readonly #at: number;
   readonly #lie: Lie | undefined;
   readonly #writers: Partial<SessionWriter>;
 
-  /** Lies about the call of number `at`, and shows of each writer what `writers` says. */
+  /** Answers call number `at` wrongly. Overrides properties of all writers with `writers`. */
   constructor(at = -1, lie?: Lie, writers: Partial<SessionWriter> = {}) {
     this.#at = at;
     this.#lie = lie;
@@ -64,7 +64,7 @@ export class LyingStore {
     });
   }
 
-  /** The lie, if it is about the call that begins. */
+  /** Records a call. Returns the lie if it is for this call. */
   #begin(call: Call): Lie | undefined {
     return this.calls.push(call) - 1 === this.#at ? this.#lie : undefined;
   }
@@ -108,7 +108,7 @@ function otherError(): BowlineError {
   return new BowlineError("storage_failed", "The store lies.");
 }
 
-/** Another answer of the same shape. */
+/** Returns a different answer of the same shape. */
 function otherThan(method: Method, answer: unknown): unknown {
   if (method === "load") return { ...(answer as object), createdAt: -1 };
   if (method === "holder")

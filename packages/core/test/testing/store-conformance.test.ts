@@ -7,13 +7,13 @@ import { liesOf, LyingStore } from "./lying-store.ts";
 
 const names = storeConformance(() => ({ store: createMemoryStore() })).map(({ name }) => name);
 
-/** Calls that only prepare what the case is about. */
+/** Wrong answers that a case need not detect, because the call is only preparation. */
 const harmless: Readonly<Record<string, readonly string[]>> = {
-  // An append of nothing.
+  // This append is empty.
   "refuses entries out of sequence or not JSON, and stores none of them": ["append lost"],
-  // Nobody holds a session that is still there, either.
+  // A session that still exists has no holder either.
   "returns the holder of a session, and undefined when there is none": ["delete lost"],
-  // Makes a store that caches its list read it early.
+  // The call only fills the cache of a store that caches its list.
   "lists titles, times and counts": ["list wrong"],
 };
 
@@ -21,7 +21,7 @@ const openAndDelete = ["open", "delete", "open", "delete", "append", "open"];
 const createAndLoad = ["create", "load", "create", "load"];
 const appends = (count: number): string[] => Array.from({ length: count }, () => "append");
 
-/** What the case rejects with; undefined when it is content with the store. */
+/** Returns the error of the case, or undefined if the case passes. */
 async function failureOf(name: string, liar: LyingStore): Promise<unknown> {
   const store = liar.wrap(createMemoryStore());
   const found = storeConformance(() => ({ store })).find((one) => one.name === name);
@@ -40,7 +40,7 @@ describe("storeConformance", () => {
       const unnoticed: string[] = [];
       for (const [at, call] of truthful.calls.entries())
         for (const lie of liesOf(call)) {
-          // A follower waits for what was lost, as it should.
+          // A follower waits for the lost entry, as it should.
           const waits = lie === "lost" && truthful.calls.some(({ method }) => method === "follow");
           if (!waits && (await failureOf(name, new LyingStore(at, lie))) === undefined)
             unnoticed.push(`${call.method} ${lie}`);
@@ -72,7 +72,7 @@ describe("storeConformance", () => {
     await assert.rejects(found?.run() ?? Promise.resolve(), /closed twice/);
   });
 
-  it("asks each method for what it has to refuse", async () => {
+  it("checks the refusals of each method", async () => {
     const all = ["open", "load", "delete", "read"];
     const each = ["create", "open", "load", "delete", "read"];
     for (const [name, methods] of [
@@ -96,7 +96,7 @@ describe("storeConformance", () => {
     }
   });
 
-  it("says which failure it expected, and which came", async () => {
+  it("reports the expected and the actual failure", async () => {
     const name = "refuses to create a second session with the same id";
     for (const [lie, came] of [
       ["accepted", /^expected a failure coded invalid_state, got none$/],
@@ -126,7 +126,7 @@ describe("storeConformance", () => {
       assert.deepEqual(failed, cases);
     });
 
-  it("says what it got and what it expected, as JSON", async () => {
+  it("reports the actual and the expected value as JSON", async () => {
     const error = await failureOf(made, new LyingStore(-1, undefined, { nextSeq: 7 }));
     const header = '[["createdAt",5],["id","s"]';
     assert.ok(error instanceof Error);

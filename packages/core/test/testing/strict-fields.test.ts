@@ -1,6 +1,6 @@
 /**
- * Each field of a good body is given values of every kind: it takes those that its protocol allows,
- * and for others the problem names the field.
+ * Sets each field of a valid body to values of every type. The check must accept those that the
+ * protocol allows, and name the field for all others.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -96,14 +96,14 @@ const messages = {
 
 const [absent, text] = [undefined, "no such word"];
 const values: readonly unknown[] = [absent, null, -1, 0.5, "", " ", text, [], {}, true, "\0"];
-/** Not looked into, but for what no server reads. */
+/** Fields whose content is not checked, except for characters that no server accepts. */
 const anything = values.slice(0, -1);
 const anyText = ["", " ", text];
 
-/** What a field takes of the values; nothing where it is not named. */
+/** The accepted values by field. Fields that are not listed accept none. */
 type Takes = Readonly<Record<string, readonly unknown[]>>;
 
-/** A tool's schema and what is in it. */
+/** Returns the accepted values of the fields of a tool's schema. */
 const inSchema = (path: string): Takes => ({
   [`${path}.properties`]: [{}],
   [`${path}.properties.path`]: anything,
@@ -206,7 +206,7 @@ function textOf(path: Path): string {
     .slice(1);
 }
 
-/** The numbers of a body at their limits. */
+/** The accepted and the refused values at the limits of the numbers. */
 const limits: readonly (readonly [typeof chat | typeof messages, string, number[], number[]])[] = [
   [chat, "max_tokens", [1], [0, 1.5]],
   [chat, "temperature", [0, 2], [-0.01, 2.01]],
@@ -227,15 +227,15 @@ const protocols = [
 
 for (const { name, body, takes, problemsOf } of protocols)
   describe(name, () => {
-    it("takes a body with all fields", () => assert.deepEqual(problemsOf(body), []));
+    it("accepts a body with all fields", () => assert.deepEqual(problemsOf(body), []));
 
     for (const path of pathsOf(body))
-      it(`takes for ${textOf(path)} what the protocol allows, and names it otherwise`, () => {
+      it(`accepts the allowed values of ${textOf(path)}, and names the field for others`, () => {
         const taken: unknown[] = [];
         for (const value of values) {
           const problems = problemsOf(withValue(body, path, value));
-          // Some rules hold for an object as a whole, and two for what belongs together: a call and
-          // its result (Q127), tools and their choice (Q109).
+          // Some rules apply to a whole object. Two apply to fields that belong together: a call
+          // and its result (Q127), and tools and their choice (Q109).
           const places = [textOf(path), textOf(path.slice(0, -1)), textOf(path.slice(0, -2))];
           const names = (problem: string): boolean =>
             places.some((place) => problem.startsWith(place || "body")) ||
@@ -246,7 +246,7 @@ for (const { name, body, takes, problemsOf } of protocols)
         assert.deepEqual(taken, takes[textOf(path)] ?? []);
       });
 
-    it("says in few words what it was given", () => {
+    it("describes an invalid value briefly", () => {
       for (const [value, words] of [
         [null, "null"],
         [-1, "-1"],
@@ -265,7 +265,7 @@ for (const { name, body, takes, problemsOf } of protocols)
     });
 
     for (const [of, path, good, bad] of limits.filter(([one]) => one === body))
-      it(`takes ${path} up to its limits`, () => {
+      it(`accepts ${path} up to its limits`, () => {
         const isTaken = (value: number): boolean =>
           problemsOf(withValue(of, path.split("."), value)).length === 0;
         assert.deepEqual(good.filter(isTaken), good);

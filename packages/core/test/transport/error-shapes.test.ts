@@ -1,4 +1,4 @@
-/** Which values that servers send beside an answer report a failure. */
+/** Tests which values outside of an answer count as an error. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isError, isErrorObject } from "../../src/transport/http-error.ts";
@@ -7,13 +7,13 @@ const none: readonly unknown[] = [undefined, null, 0, NaN, false, "", {}, []];
 const some: readonly unknown[] = [1, -1, 500, true, "x", { code: 1 }, ["x"]];
 
 describe("the error of an event", () => {
-  it("is one unless it is empty", () => {
+  it("counts unless it is empty", () => {
     assert.deepEqual(none.filter(isError), []);
     assert.deepEqual(some.filter(isError), some);
   });
 });
 
-describe("an object that no wire knows", () => {
+describe("an object of unknown form", () => {
   const failures: readonly object[] = [
     ...["error", "errors", "detail"].flatMap((name) => some.map((value) => ({ [name]: value }))),
     ...["error_code", "errorCode", "error_msg", "error_message"].flatMap((name) =>
@@ -53,7 +53,7 @@ describe("an object that no wire knows", () => {
     for (const data of failures) assert.ok(isErrorObject({ ...data }), JSON.stringify(data));
   });
 
-  it("reports none otherwise, also where it says that all is well", () => {
+  it("reports no failure otherwise, even with fields that report success", () => {
     for (const data of others) assert.ok(!isErrorObject({ ...data }), JSON.stringify(data));
   });
 });

@@ -14,7 +14,7 @@ function longestResult(text: string): number {
 }
 
 describe("the text of a conversation", () => {
-  it("has what is long at its first length of 2000, 500 and 125 tokens that makes it fit", () => {
+  it("shortens long messages to the first of 2000, 500 and 125 tokens that fits", () => {
     for (const [maxTokens, length] of [
       [60_000, 2000],
       [30_000, 500],
@@ -29,7 +29,7 @@ describe("the text of a conversation", () => {
     }
   });
 
-  it("is cut as a whole when the shortest length does not make it fit", () => {
+  it("is truncated as a whole when the shortest length does not fit", () => {
     for (const maxTokens of [200, 1000]) {
       const text = transcriptText("", long, maxTokens);
       assert.ok(estimateTokens(text) <= maxTokens + 20, `${estimateTokens(text)}`);

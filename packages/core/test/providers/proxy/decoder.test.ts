@@ -60,7 +60,7 @@ async function recorded(): Promise<Uint8Array[]> {
 }
 
 describe("a proxy's body", () => {
-  it("is no page of something else when events came before the text that it ends with", async () => {
+  it("is not taken for a web page when events precede the text at its end", async () => {
     const page = bytes("<!doctype html><title>Bad gateway</title>");
     const [body = assert.fail("no body")] = await recorded();
     const text = new TextDecoder().decode(body);

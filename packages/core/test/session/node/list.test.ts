@@ -85,7 +85,7 @@ describe("a list of session files", () => {
     assert.equal(sessions.find(({ id }) => id === "a")?.messageCount, 3);
   });
 
-  it("counts anew what was cut", async () => {
+  it("recounts a truncated file", async () => {
     await using folder = await rig();
     await show(folder.store);
     const path = folder.file("a.jsonl");
@@ -116,7 +116,7 @@ describe("a list of session files", () => {
     assert.deepEqual(await show(folder.store), [["a", "Other of a", 4], both[1]]);
   });
 
-  it("has nothing, nor has the folder, of a session whose first entries were refused", async () => {
+  it("omits a session whose first entries were refused, and no file of it stays", async () => {
     await using folder = await rig();
     const before = await readdir(folder.path);
     const circular: Record<string, unknown> = {};
