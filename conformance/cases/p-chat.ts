@@ -279,7 +279,7 @@ export const chatProof = fixtures("openai-chat", [
     title: "an id of 19 digits that the model did not quote",
     body: chatCalls(calls({ index: 0, id: "a", name, arguments: '{"city":1234567890123456789}' })),
     expect: { ...done, calls: [{ name, arguments: { city: "1234567890123456789" } }] },
-    note: "The tool expects a string. Passing the number is right if its digits are kept.",
+    note: "The tool expects a string. Running the call with a number is also right, if all digits are unchanged.",
   },
   {
     id: "P12",
@@ -290,7 +290,7 @@ export const chatProof = fixtures("openai-chat", [
       "[DONE]",
     ),
     expect: { ...done, calls: [{ name, arguments: { city: "1234567890123456789" } }] },
-    note: "The tool expects a string. Passing the number is right if its digits are kept.",
+    note: "The tool expects a string. Running the call with a number is also right, if all digits are unchanged.",
   },
   {
     id: "P13",

@@ -161,7 +161,7 @@ export const otherProof = [
         ...done,
         calls: [{ name: "get_weather", arguments: { city: "1234567890123456789" } }],
       },
-      note: "The tool expects a string. Passing the number is right if its digits are kept.",
+      note: "The tool expects a string. Running the call with a number is also right, if all digits are unchanged.",
     },
     {
       id: "P16",
@@ -366,7 +366,7 @@ export const otherProof = [
         ...done,
         calls: [{ name: "get_weather", arguments: { city: "1234567890123456789" } }],
       },
-      note: "The tool expects a string. Passing the number is right if its digits are kept.",
+      note: "The tool expects a string. Running the call with a number is also right, if all digits are unchanged.",
     },
   ]),
 ];

@@ -27,7 +27,7 @@ const user = (text: string, timestamp = 1): SessionMessage => ({
 interface Seed {
   readonly id: string;
   readonly cwd?: string;
-  /** The time of its entries. */
+  /** The time of the session's entries. */
   readonly at?: number;
   readonly messages?: readonly SessionMessage[];
   readonly more?: readonly EntryBody[];

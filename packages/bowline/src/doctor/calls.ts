@@ -9,7 +9,7 @@ export interface CallTraits {
   readonly ids: "ok" | "missing" | "shared" | "changing";
   readonly name: "once" | "repeated" | "in pieces";
   readonly form: "text" | "object";
-  /** Most pieces in which the arguments of one call arrived. */
+  /** The maximum number of pieces in which the arguments of one call arrived. */
   readonly pieces: number;
 }
 

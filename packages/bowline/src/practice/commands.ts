@@ -37,7 +37,7 @@ export function* currentFolder(): Play<Answer> {
   return { text: `This is ${value}.`, value };
 }
 
-/** Most files to name. After a checkout, all files may have the same time. */
+/** The maximum number of files to name. After a checkout, all files may have the same time. */
 const MOST = 20;
 /** Reads file times, which no tool lists. The options of stat differ on Linux and macOS. */
 const STAT = `sh -c 'stat -c "%Y %n" "$@" 2>/dev/null || stat -f "%m %N" "$@"' -`;

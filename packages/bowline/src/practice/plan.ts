@@ -9,7 +9,7 @@ import { describe, Setback } from "./step.ts";
 import type { Call, Play, Result, Subject } from "./step.ts";
 import { enumerate } from "./wording.ts";
 
-/** Most turns of one task, including the answer. */
+/** The maximum number of turns of one task, including the answer. */
 const MAX_TURNS = 12;
 
 /**

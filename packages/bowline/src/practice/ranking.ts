@@ -17,7 +17,7 @@ interface Measure {
   readonly count: number;
 }
 
-/** Most files in a ranking by lines, which reads one line of each file. */
+/** The maximum number of files in a ranking by lines, which reads one line of each file. */
 const MOST_READ = 400;
 
 /** A ranking by lines omits files that are not text. */

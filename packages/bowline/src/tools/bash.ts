@@ -36,7 +36,10 @@ const DEFAULT_MAX_MS = 3_600_000;
 const DEFAULT_CHARACTERS = 30_000;
 /** Extra time for ending a command that is stopped just before its limit. */
 const ENDING_MS = 10_000;
-/** Most output of a command. It is far more than anyone reads; beyond it the command is stopped. */
+/**
+ * The maximum output of a command, in bytes. It is far more than anyone reads; beyond it the
+ * command is stopped.
+ */
 const MAX_OUTPUT_BYTES = 500_000_000;
 const MAX_NAMED = 5;
 

@@ -9,9 +9,9 @@ const HEAD_BYTES = 64;
 
 export class CappedOutput {
   readonly #file: OutputFile;
-  /** Most characters of the result. */
+  /** The maximum length of the result, in characters. */
   readonly #most: number;
-  /** Most characters of the head, and of the tail. */
+  /** The maximum length of the head and of the tail, in characters. */
   readonly #half: number;
   readonly #decoder = new TextDecoder();
   #start: Buffer = Buffer.alloc(0);

@@ -8,7 +8,7 @@ const GIVE_UP_MS = 500;
 
 export interface Limits {
   readonly timeoutMs: number;
-  /** Most output, in bytes. */
+  /** The maximum output, in bytes. */
   readonly maxOutput: number;
   readonly signal: AbortSignal;
 }

@@ -13,9 +13,9 @@ export interface ToolLimits {
   /** Time limit of grep and glob, in milliseconds. Default 60,000. */
   readonly searchMs?: number;
   /**
-   * Most characters in the text of one result, without the note about what was cut; at least 100.
-   * Default 30,000 for bash, which cuts the middle, and 100,000 for read, which counts bytes.
-   * Default 4,000,000 for grep and glob, which also limit the number of hits.
+   * The maximum length of one result's text, in characters, without the note about what was cut; at
+   * least 100. Default 30,000 for bash, which cuts the middle, and 100,000 for read, which counts
+   * bytes. Default 4,000,000 for grep and glob, which also limit the number of hits.
    */
   readonly resultCharacters?: number;
 }

@@ -8,11 +8,14 @@ import { stopIfAborted } from "./tool-error.ts";
 export interface PageOptions {
   /** The first line to return, from 1. */
   readonly offset: number;
-  /** Most lines. */
+  /** The maximum number of lines. */
   readonly limit: number;
   /** Prefix each line with its number and a tab, which count towards `maxBytes`. */
   readonly lineNumbers: boolean;
-  /** Most bytes. A line that does not fit is omitted; only the first line is cut instead. */
+  /**
+   * The maximum number of bytes. A line that does not fit is omitted; only the first line is cut
+   * instead.
+   */
   readonly maxBytes: number;
   /** Read to the end to count all lines, or stop when the page is full. */
   readonly countAll: boolean;

@@ -34,9 +34,9 @@ export interface SearchPlace {
 
 /** Limits of the result. */
 interface SearchLimits {
-  /** Most hits. */
+  /** The maximum number of hits. */
   readonly limit: number;
-  /** Most characters of all hits, including a line feed for each. */
+  /** The maximum length of all hits in characters, including a line feed for each. */
   readonly characters: number;
 }
 

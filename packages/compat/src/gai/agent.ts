@@ -34,7 +34,7 @@ interface AgentFields<Ctx> extends Readonly<Pick<StreamOptions, "maxTokens" | "t
   readonly provider: Provider;
   /** The tool added last is first and replaces others with its name. */
   readonly tools: readonly Tool<Ctx>[];
-  /** Most model calls of one run. */
+  /** The maximum number of model calls of one run. */
   readonly maxIterations: number;
   readonly systemPrompt?: string;
 }

@@ -26,8 +26,8 @@ export interface RunnerOptions {
   onToolCall: (name: string, input: unknown, callId: string) => Promise<string>;
   signal?: AbortSignal;
   /**
-   * Most model calls of the turn; it then ends with an error. Default 50; `Infinity` removes the
-   * limit.
+   * The maximum number of model calls of the turn. Above it the turn ends with an error. Default
+   * 50; `Infinity` removes the limit.
    */
   maxModelCalls?: number;
 }

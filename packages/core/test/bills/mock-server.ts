@@ -37,7 +37,7 @@ export interface MockServer {
 }
 
 export interface MockServerOptions {
-  /** One for each request; later requests get a text. */
+  /** The answer to each request. Further requests get a text. */
   readonly answers: readonly AnswerPlan[];
   /** The prices of each host. */
   readonly prices: Readonly<Record<string, Prices>>;

@@ -87,7 +87,8 @@ export class RunWatch {
 
   #seen(content: unknown): void {
     const { plan, now, queue, circumstances, count } = this.#options;
-    // Slow listeners and readers of a loop's stream may receive a message long after it was taken.
+    // A slow listener, or the reader of a loop's stream, may receive a message long after the run
+    // took it from the queue.
     const taken = plan.face === "agent" && circumstances.listening === 0 ? now() : 0;
     const kind = queue.seen(content, this.record, circumstances.isCalm, taken);
     if (kind !== undefined) count(`queued ${kind}`);

@@ -8,7 +8,8 @@ import { createRedactor } from "../../src/transport/redact.ts";
 
 const RUNS = Number(process.env.BOWLINE_SECRET_RUNS ?? 20_000);
 /**
- * The number of texts with the same secrets, because preparing the search takes most of the time.
+ * How many texts are tested with the same secrets. Secrets are reused because preparing the search
+ * takes most of the time.
  */
 const TEXTS = 10;
 

@@ -104,7 +104,7 @@ function assertRight(
       if (value === "allow-always")
         throw new GatewayError(
           "forbidden",
-          "That would hold for everyone: allow-session is for this session.",
+          "allow-always would apply to all users. Use allow-session for this session.",
         );
       break;
     case "run": // searched in a session of the caller

@@ -11,7 +11,7 @@ export interface Choice {
   readonly model?: string;
 }
 
-/** Most sessions whose choice is cached. */
+/** The maximum number of cached sessions. */
 const MAX_KNOWN = 1000;
 
 /**

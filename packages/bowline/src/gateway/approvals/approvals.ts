@@ -33,7 +33,9 @@ interface Open {
   onSettled: (how: string) => void;
 }
 
-/** Most answered approvals to remember, so that a second answer gets `conflict`. */
+/**
+ * The maximum number of answered approvals to remember. A second answer to these gets `conflict`.
+ */
 const MAX_SETTLED = 1000;
 
 export class Approvals {

@@ -6,7 +6,7 @@ import { isEnd } from "./followed-run.ts";
 import type { EventFrame } from "../protocol/frame.ts";
 import type { Params } from "../protocol/protocol.ts";
 
-/** Most ended runs to remember. */
+/** The maximum number of ended runs to remember. */
 const MAX_ENDED = 1000;
 
 export class SeenRuns {

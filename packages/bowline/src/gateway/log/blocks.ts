@@ -10,7 +10,7 @@ import type { SecretFilter } from "../../secrets.ts";
 
 type Mutable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
 
-/** Most characters of a tool's output in a block. */
+/** The maximum length of a tool's output in a block, in characters. */
 const MAX_OUTPUT = 20_000;
 
 /** Adds one event. The cost of a delta does not depend on the length of the text. */

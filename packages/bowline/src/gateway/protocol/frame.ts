@@ -53,8 +53,8 @@ export interface Limits {
   /** Longest frame before authentication, in bytes. Default 65,536. */
   readonly maxAuthFrameBytes: number;
   /**
-   * Most bytes buffered for a slow client. Above it the server closes the socket. Default
-   * 4,194,304.
+   * The maximum number of bytes buffered for a slow client. Above it the server closes the socket.
+   * Default 4,194,304.
    */
   readonly maxBufferedBytes: number;
   /**
@@ -66,7 +66,7 @@ export interface Limits {
   readonly maxQueuedRuns: number;
   /** Longest message, in characters. Default 32,000. */
   readonly maxMessageLength: number;
-  /** Most images in one message. Default 4. */
+  /** The maximum number of images in one message. Default 4. */
   readonly maxAttachments: number;
   /** Total size of the images of one message in bytes, before Base64. Default 655,360. */
   readonly maxAttachmentBytes: number;

@@ -30,9 +30,9 @@ export interface GatewayLimits extends Limits {
    * Default 300,000.
    */
   readonly keepEndedMs: number;
-  /** Most ended runs that are cached. Default 500. */
+  /** The maximum number of cached ended runs. Default 500. */
   readonly maxEnded: number;
-  /** Most bytes of cached runs together. Default 33,554,432. */
+  /** The maximum size of all cached runs, in bytes. Default 33,554,432. */
   readonly maxEndedBytes: number;
   /**
    * Time limit for an answer to an approval, in milliseconds. Then the call is denied. Default

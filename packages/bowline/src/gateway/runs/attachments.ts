@@ -19,7 +19,7 @@ export function checkAttachments(attachments: Attachments = [], limits: GatewayL
   if (bytes > maxAttachmentBytes)
     throw refusal(`Attachments have ${maxAttachmentBytes} bytes together at most.`);
   if (attachments.some(({ data }) => data.length % 4 !== 0))
-    throw refusal("An attachment is no Base64.");
+    throw refusal("An attachment is not Base64.");
 }
 
 /**
@@ -30,7 +30,7 @@ export function assertTaken(attachments: Attachments, model: Model | undefined):
   if (attachments === undefined || model === undefined || model.input.includes("image")) return;
   const { provider, id } = model;
   throw refusal(
-    `${provider}/${id} takes no images: send the message without, or choose another model.`,
+    `${provider}/${id} takes no images. Send the message without images, or choose another model.`,
   );
 }
 

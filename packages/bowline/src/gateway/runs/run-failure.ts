@@ -5,7 +5,7 @@ export function infoOf(error: unknown): ErrorInfo {
   if (isBowlineError(error)) return toErrorInfo(error);
   return {
     code: "internal_error",
-    message: "The run failed for a reason of the server's own.",
+    message: "The run failed because of an internal error of the server.",
     retryable: false,
   };
 }

@@ -199,7 +199,7 @@ async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
       new TextDecoder("utf-8", { fatal: true }).decode(await http.req.arrayBuffer()),
     );
   } catch {
-    throw new GatewayError("parse", "The body is no JSON in UTF-8.");
+    throw new GatewayError("parse", "The body is not JSON in UTF-8.");
   }
   assertParams("chat.send", body, "The body does");
   return body as SendParams;

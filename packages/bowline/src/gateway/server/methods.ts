@@ -75,7 +75,7 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
   "chat.followUp": (context, params, caller) => send(context, params, caller, "followUp"),
   "chat.abort": async ({ runs }, params) => {
     if (params.sessionKey === undefined && params.runId === undefined)
-      throw new GatewayError("bad_params", "Which? Give a sessionKey, a runId or both.");
+      throw new GatewayError("bad_params", "Nothing to abort. Pass a sessionKey, a runId or both.");
     const runIds = await runs.abort(params);
     return { result: { aborted: runIds.length > 0, runIds } };
   },

@@ -39,7 +39,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (!isLoopbackName(host) && !exposed)
     throw new BowlineError(
       "invalid_argument",
-      `${host} can be reached by other machines: that has to be asked for (--expose, or exposed: true).`,
+      `${host} can be reached by other machines: pass --expose (exposed: true) to allow that.`,
     );
   const doors = await createDoors(options, "");
   const { limits } = doors;
