@@ -1,10 +1,9 @@
-// What a run says while it goes on. Everything that shows an agent, a terminal, a page, a log, is a
-// listener.
+// The events of a run. A terminal, a page or a log shows an agent by listening to its events.
 import { Agent, defineTool } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
-// The examples run without a key: this model follows a script. With a real one it is
-// `model: getModel("openai", "gpt-5-mini")`, and no `streamFn`.
+// The examples need no key: this model follows a script. With a real model, set `model:
+// getModel("openai", "gpt-5-mini")` and omit `streamFn`.
 const { model, streamFn } = createScriptedModel([
   { content: [scriptedToolCall("measure", { rope: "main sheet" })] },
   "It is nine metres long.",

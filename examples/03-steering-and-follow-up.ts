@@ -1,5 +1,5 @@
-// Two ways to talk to an agent that is at work. A steering message is delivered when the tools of
-// the turn are done, before the model is asked again; a follow-up when the agent would otherwise
+// Two ways to send a message to a running agent. A steering message is delivered after the tools of
+// the turn, before the next model call. A follow-up is delivered when the agent would otherwise
 // stop.
 import { Agent, defineTool, messageText } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";

@@ -1,13 +1,13 @@
-// A page must hold no key. Its agent and its tools run in the browser; only the model call goes
-// through your server, which knows who asks, which models are allowed, and the key.
+// A page must not contain a key. Its agent and tools run in the browser. Only the model call goes
+// through your server, which authenticates the user, restricts the models and has the key.
 import { Agent, messageText, streamProxy } from "@bowline/core";
 import { createStreamProxyHandler } from "@bowline/core/proxy";
 import { createScriptedModel } from "@bowline/core/testing";
 
-// On the server, behind POST /api/stream of any framework that speaks `fetch`; for node:http,
-// Express or Fastify `getRequestListener` of `@hono/node-server` makes a listener of it, which also
-// hears of a client that goes away. For real models `streamFn` is `streamByProtocol`, `allowModel`
-// gives `getModel("openai", "gpt-5-mini")`, and `options` holds the key.
+// On the server: handles POST /api/stream in any framework based on `fetch`. For node:http, Express
+// or Fastify, `getRequestListener` of `@hono/node-server` converts it to a listener, which also
+// notices when a client disconnects. For real models, `streamFn` is `streamByProtocol`,
+// `allowModel` returns `getModel("openai", "gpt-5-mini")`, and `options` contains the key.
 const script = createScriptedModel(["Hello from behind the proxy."]);
 const handler = createStreamProxyHandler({
   streamFn: script.streamFn,
@@ -15,7 +15,7 @@ const handler = createStreamProxyHandler({
   allowModel: (asked) => (asked.id === "fast" ? script.model : undefined),
 });
 
-// In the page. `fetch` is here a short cut to the handler, so that the example needs no port.
+// In the page. Here `fetch` calls the handler directly, so that the example needs no port.
 function pageAgent(modelId: string): Agent {
   return new Agent({
     model: { ...script.model, id: modelId },

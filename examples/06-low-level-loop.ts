@@ -1,5 +1,5 @@
-// The loop without the agent: no state but the context you pass, no listeners but your own `for
-// await`. Use it when you keep the transcript yourself.
+// The loop without the agent. Its only state is the context that you pass, and you read its events
+// with `for await`. Use it to manage the transcript yourself.
 import {
   agentLoop,
   agentLoopContinue,
@@ -26,11 +26,12 @@ const context: AgentContext = { systemPrompt: "Be brief.", messages: [], tools: 
 const config: AgentLoopConfig = {
   model: script.model,
   convertToLlm: (messages) => messages,
-  // Runs after each turn; `true` ends the run, with nothing lost.
+  // Called after each turn. Returning `true` ends the run, and loses no message.
   shouldStopAfterTurn: ({ newMessages }) => newMessages.length === 3,
 };
 
-// Events come in order, and nobody waits for you; leaving the loop aborts the run.
+// Events arrive in order, and the run does not wait for the reader. Leaving the loop aborts the
+// run.
 const stream = agentLoop(
   [{ role: "user", content: "How deep is it?", timestamp: Date.now() }],
   context,
@@ -43,8 +44,8 @@ for await (const event of stream) {
   if (event.type === "agent_end") console.log(event.reason);
 }
 
-// The caller's context was left alone: what is new is the stream's result. Here we keep it, and go
-// on.
+// The loop does not change the caller's context. The stream's result contains the new messages.
+// Here we add them and continue.
 context.messages.push(...(await stream.result()));
 for await (const event of agentLoopContinue(context, config, undefined, script.streamFn)) {
   if (event.type === "turn_end") console.log("turn", event.toolResults.length);

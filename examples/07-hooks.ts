@@ -1,4 +1,4 @@
-// Hooks around tools: one may stop a call before it runs, the other sees every result before the
+// Hooks around tools. One can block a call before it runs. The other gets every result before the
 // model does.
 import { Agent, defineTool, messageText } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
@@ -26,12 +26,12 @@ const agent = new Agent({
   model,
   tools,
   streamFn,
-  // After the arguments were checked, one call at a time. It may ask a person: nothing runs until
-  // it answers.
+  // Called after the arguments were checked, for one call at a time. It may ask a person: nothing
+  // runs until it returns.
   beforeToolCall: async ({ toolCall }) =>
     toolCall.name === "remove" ? { block: true, reason: "Nothing is removed here." } : undefined,
-  // Before the result is shown and recorded. `details` are for the program and never sent;
-  // `terminate` skips the model call that would follow.
+  // Called before the result is emitted and recorded. `details` are for the program and are never
+  // sent to the model. `terminate` skips the following model call.
   afterToolCall: async ({ toolCall }) => ({
     details: { audited: true },
     terminate: toolCall.name === "finish",

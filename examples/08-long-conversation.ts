@@ -1,10 +1,10 @@
-// A conversation that is longer than the model's window: old messages are summarised, and the
-// transcript keeps them all.
+// A conversation that is longer than the model's window. Old messages are summarised in requests;
+// the transcript keeps all of them.
 import { Agent, createCompaction, defineTool, messageText, type Context } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
-// The examples run without a key: this model reads a logbook page by page, and writes a summary
-// when it is asked to.
+// The examples need no key: this model reads a logbook page by page, and writes a summary on
+// request.
 let page = 0;
 const answer = ({ messages }: Context) => {
   const asked = messages.at(-1);

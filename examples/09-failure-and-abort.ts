@@ -1,5 +1,5 @@
-// A run never rejects for what a model, a tool or a network did. It says what happened, and keeps
-// what it has.
+// A run never rejects because of a model, a tool or the network. Its result reports the failure,
+// and the transcript keeps all content.
 import { Agent, BowlineError, defineTool } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
@@ -29,7 +29,7 @@ const anchor = defineTool({
   execute: (_args, { signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener("abort", () => reject(new Error("The chain was stopped.")));
-      agent.abort(); // as a person would, who presses Escape
+      agent.abort(); // as if a person presses Escape
     }),
 });
 

@@ -1,4 +1,4 @@
-// A conversation that outlives its process: kept in a file, found again by its id, forked and
+// A conversation that outlives its process: stored in a file, opened by its id, forked and
 // exported.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,18 +13,18 @@ import {
 import { createJsonlStore } from "@bowline/core/session/node";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 
-const folder = await mkdtemp(join(tmpdir(), "sessions-")); // yours: a folder that stays
+const folder = await mkdtemp(join(tmpdir(), "sessions-")); // replace it with a permanent folder
 const store = createJsonlStore(folder);
 
 const weather = defineTool({
   name: "get_weather",
   description: "The weather in a city",
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-  replay: "safe", // it may be run again after a crash: it only reads
+  replay: "safe", // safe to repeat after a crash, since it only reads
   execute: async ({ city }) => `${city}: 9 °C, rain`,
 });
 
-// The examples run without a key: this model says what its script tells it to.
+// The examples need no key: this model follows its script.
 const newAgent = (...script: Parameters<typeof createScriptedModel>[0]) => {
   const { model, streamFn } = createScriptedModel(script);
   return new Agent({ model, tools: [weather], streamFn });
@@ -37,15 +37,16 @@ const newAgent = (...script: Parameters<typeof createScriptedModel>[0]) => {
     "It rains in Oslo.",
   );
   await using session = await createSession(store, { id: "trip", metadata: { owner: "ann" } });
-  await attachSession(agent, session); // from here on everything is kept
+  await attachSession(agent, session); // from here on everything is stored
   await agent.prompt("Do I need an umbrella in Oslo?");
 }
 
-// Another one, a day later.
+// Another process, a day later.
 const agent = newAgent("Still rain, take a coat too.");
 const session = await openSession(store, "trip");
 const { interrupted, resume } = await attachSession(agent, session);
-if (interrupted !== undefined) await resume(); // the process before did not finish: now it is finished
+// finishes the run that the earlier process left open
+if (interrupted !== undefined) await resume();
 console.log(agent.state.messages.length, "messages from before");
 const { message } = await agent.prompt("And tomorrow?");
 console.log(message && messageText(message));

@@ -1,5 +1,5 @@
-// An agent that is killed between two tools of a parallel batch, and another that goes on: nothing
-// is lost and nothing done twice.
+// An agent that is killed between two tools of a parallel batch. Another process resumes it:
+// nothing is lost, and nothing is done twice.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ const tools: AgentTool[] = [
   }),
 ];
 
-// What it says depends on what it is sent, as with any model.
+// Its answer depends on the request, as with any model.
 const answer = ({ messages }: Context) => {
   if (messages.at(-1)?.role === "user")
     return { content: tools.map(({ name }) => scriptedToolCall(name, {}, name)) };

@@ -1,5 +1,5 @@
-// The tools of the command in an agent of one's own: it reads a file, mends it and runs it, and
-// cannot read what lies elsewhere.
+// The command's tools in your own agent: it reads a file, repairs and runs it, and cannot read
+// files outside the folder.
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { createTools, describeCall, needsApproval } from "bowline/tools";
 const root = await realpath(await mkdtemp(join(tmpdir(), "workspace-")));
 await writeFile(join(root, "sum.mjs"), "const sum = (a, b) => a - b;\nconsole.log(sum(2, 3));\n");
 
-// The examples run without a key: this is what a model would do.
+// The examples need no key: this script does what a model would do.
 const script = createScriptedModel([
   { content: [scriptedToolCall("read", { path: "sum.mjs" })] },
   { content: [scriptedToolCall("edit", { path: "sum.mjs", oldText: "a - b", newText: "a + b" })] },
@@ -24,7 +24,7 @@ const agent = new Agent({
   model: script.model,
   tools: createTools({ root, limits: { commandMs: 10_000 } }),
   streamFn: script.streamFn,
-  // bash is not confined to the folder: somebody has to say yes. Here that is a list;
+  // bash is not confined to the folder, so its calls need approval. Here a list approves them;
   // `requireApproval` asks a person.
   beforeToolCall: async ({ toolCall: { name }, args }) => {
     const { command } = args as { command?: string };

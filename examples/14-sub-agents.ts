@@ -1,5 +1,5 @@
-// Agents as tools of another: two helpers at work at the same time, one budget for all, and a
-// question from below that is answered at the top.
+// Agents as tools of another agent: two helpers run in parallel and share one budget, and the
+// caller answers an approval of a helper.
 import {
   Agent,
   createAgentTool,
@@ -50,7 +50,7 @@ const askPurser = createAgentTool({
       model: purser.model,
       tools: [buy],
       streamFn: purser.streamFn,
-      budget: { maxTurns: 5 }, // its own, beside what it shares
+      budget: { maxTurns: 5 }, // its own limit, in addition to the shared one
       beforeToolCall: requireApproval({
         needed: ({ args }) =>
           (args as { euros: number }).euros > 50 && "It costs more than 50 EUR.",
@@ -66,12 +66,11 @@ const agent = new Agent({
   budget,
 });
 
-// What happens in a helper's run comes with `parentRunId`, in between the events of the run that
-// called it.
+// Events of a helper's run have a `parentRunId`. They arrive between the events of the calling run.
 agent.subscribe((event) => {
   if (event.type === "approval_request") {
     console.log(`${event.toolName}? ${event.reason}`);
-    // As a person would, a moment later.
+    // Answers as a person would, a moment later.
     setTimeout(() => agent.answer(event.approvalId, { decision: "allow", by: "Ann" }), 10);
   }
   if (event.type === "approval_answer") console.log(`${event.by} says ${event.decision}`);

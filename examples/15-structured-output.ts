@@ -1,13 +1,12 @@
-// An answer that is a value: typed by a schema, checked against it, and asked for again when it
-// does not fit.
+// An answer that is a value: typed and checked by a schema, and requested again if it does not fit.
 import { Agent, defineTool, messageText } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { z } from "zod";
 
 const berth = z.object({ harbour: z.string(), metres: z.number().positive(), free: z.boolean() });
 
-// No server holds this model to a schema: it gives its answer by a tool, `final_answer`, which the
-// run adds.
+// No server enforces the schema for this model. It returns its answer with the tool `final_answer`,
+// which the run adds.
 const { model, streamFn } = createScriptedModel([
   { content: [scriptedToolCall("look_up", { harbour: "Horten" })] },
   { content: [scriptedToolCall("final_answer", { harbour: "Horten", metres: -12 })] },
@@ -33,7 +32,7 @@ agent.subscribe((event) => {
 const { reason, output } = await agent.prompt("Is there a berth in Horten?", { output: berth });
 console.log(reason, output, output?.metres.toFixed(1)); // `output` has the schema's type
 
-// Three answers that do not fit, and the run gives up.
+// After three answers that do not fit, the run fails.
 const failed = await agent.prompt("And in Moss?", { output: berth });
 console.log(failed.reason, failed.error?.code, failed.output);
 

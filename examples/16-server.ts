@@ -1,5 +1,5 @@
-// A backend: POST /chat streams a run as server-sent events, each user has a session, and a run
-// that the process before left open goes on when this one starts.
+// A backend. POST /chat streams a run as server-sent events, and each user has a session. At its
+// start the server resumes the runs that an earlier process left open.
 import { mkdtemp, rm } from "node:fs/promises";
 import {
   createServer,
@@ -14,10 +14,10 @@ import { attachSession, createSession, openSession } from "@bowline/core/session
 import { createJsonlStore } from "@bowline/core/session/node";
 import { createScriptedModel } from "@bowline/core/testing";
 
-const folder = await mkdtemp(join(tmpdir(), "chats-")); // yours: a folder that stays
+const folder = await mkdtemp(join(tmpdir(), "chats-")); // replace it with a permanent folder
 const store = createJsonlStore(folder);
 
-// What a process that was killed left behind: a prompt, and no answer.
+// A killed process has left a prompt without an answer.
 const killed = await createSession(store, { id: "bob" });
 await killed.append({
   type: "run_start",
@@ -34,8 +34,8 @@ await killed.close();
 const agents = new Map<string, Promise<Agent>>();
 
 /**
- * A user's agent, which holds the session as long as the process lives: a second one gets
- * `session_locked`.
+ * Returns a user's agent, which locks the session as long as the process lives. A second process
+ * gets `session_locked`.
  */
 function agentOf(user: string): Promise<Agent> {
   const known = agents.get(user) ?? openAgent(user);
@@ -53,13 +53,13 @@ async function openAgent(user: string): Promise<Agent> {
   });
   const session = await openSession(store, user, { create: true });
   const { resume } = await attachSession(agent, session);
-  resume().catch(console.error); // if a run was left open it is under way now, and a prompt is refused until it ends
+  resume().catch(console.error); // resumes an open run; a prompt is refused until it ends
   return agent;
 }
 
 /**
- * What a page is shown. An error's message may name the model's server: the code is for everybody,
- * the message for the log.
+ * Converts an event for a page. An error's message may name the model server, so users get only the
+ * code, and the log gets the message.
  */
 function toPage(event: AgentEvent): object | undefined {
   if (event.type === "message_update" && event.assistantMessageEvent.type === "text_delta")
@@ -75,13 +75,15 @@ const server = createServer((request, response) => void chat(request, response))
 
 async function chat(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const agent = await agentOf(String(request.headers["x-user"])); // yours: who is asking
+    // replace it with your authentication
+    const agent = await agentOf(String(request.headers["x-user"]));
     let message = "";
     for await (const chunk of request.setEncoding("utf8")) message += chunk;
-    // Between this and `prompt` nothing is awaited, so of two tabs one is refused.
+    // There is no await between this and `prompt`, so that the second of two tabs is refused.
     if (agent.state.isStreaming) throw new BowlineError("invalid_state", "A run goes on.");
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.on("close", () => response.writableEnded || agent.abort()); // without this line the run goes on
+    // without this line the run continues
+    response.on("close", () => response.writableEnded || agent.abort());
     const unsubscribe = agent.subscribe((event) => {
       const shown = toPage(event);
       if (shown) response.write(`data: ${JSON.stringify(shown)}\n\n`);
@@ -96,13 +98,13 @@ async function chat(request: IncomingMessage, response: ServerResponse): Promise
   }
 }
 
-// Runs without an end that nobody goes on with. A store of many sessions wants a list of its own of
-// what is open.
+// Finds open runs that no process has resumed. A store with many sessions should have its own list
+// of open runs.
 for (const { id } of (await store.list({ limit: 10_000 })).sessions) {
   const { run } = await (await openSession(store, id, { readOnly: true })).state();
   if (!run?.hasBegun || run.reason !== undefined || (await store.holder(id))) continue;
   const agent = await agentOf(id);
-  await agent.waitForIdle(); // for what this example prints; a server goes on at once
+  await agent.waitForIdle(); // only for the output of this example; a server continues at once
   const last = agent.state.messages.at(-1);
   console.log(`${id}: ${last && messageText(last)}`);
 }
@@ -117,8 +119,8 @@ let events = "";
 for await (const piece of answer.setEncoding("utf8")) events += piece;
 console.log(events.trim().replaceAll("\n\n", "\n"));
 
-// At SIGTERM: nobody is let in any more, and what runs is stopped. Without the abort the next
-// process goes on with it.
+// At SIGTERM: refuses new requests and stops the running agents. Without the abort the next process
+// would resume their runs.
 server.close();
 for (const agent of await Promise.all(agents.values())) agent.abort();
 await rm(folder, { recursive: true });

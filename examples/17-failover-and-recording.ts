@@ -1,9 +1,9 @@
-// Another vendor when one is down, and the exchange kept: an app's test plays it back without a
+// Failover to another vendor, and a recording of the exchange. An app's test replays it without a
 // network and without a key.
 import { Agent, createFailover, createRecorder, getModel, streamByProtocol } from "@bowline/core";
 
-// The network, so that the example needs no key: of two model servers the first is out of order.
-// Yours is the global `fetch`.
+// Replaces the network, so that the example needs no key: the first of two model servers is out of
+// order. In your app it is the global `fetch`.
 const network = (url: string | URL | Request): Promise<Response> =>
   Promise.resolve(
     new Request(url).url.startsWith("https://one.test")
@@ -13,7 +13,7 @@ const network = (url: string | URL | Request): Promise<Response> =>
         ),
   );
 
-/** The app. All that it takes for a test is that `fetch` and keys come from outside. */
+/** The app. It can be tested because `fetch` and the keys are passed in. */
 async function ask(
   question: string,
   fetch: typeof globalThis.fetch,
@@ -21,15 +21,17 @@ async function ask(
 ): Promise<string> {
   const getApiKey = (provider: string) => keys[provider];
   const agent = new Agent({
-    model: getModel("one", "first", { baseUrl: "https://one.test/v1" }), // any name, for a server of your own
+    // any name, for your own server
+    model: getModel("one", "first", { baseUrl: "https://one.test/v1" }),
     getApiKey,
-    // The agent's key is for its own model: failover has to be told the others'.
+    // The agent's key is for its own model. Failover needs the keys of the others.
     streamFn: createFailover({
       streamFn: streamByProtocol,
       models: [getModel("two", "second", { baseUrl: "https://two.test/v1" })],
       getApiKey,
     }),
-    maxRetries: 0, // further tries of each model before the next one is asked; each call begins with the first model again
+    // retries of each model before the next one; each call begins with the first model
+    maxRetries: 0,
     fetch,
   });
   agent.subscribe((event) => {
@@ -44,7 +46,7 @@ const keys = { one: "key-of-vendor-one", two: "key-of-vendor-two" };
 const recorder = createRecorder({ mode: "record", fetch: network, redact: Object.values(keys) });
 console.log(await ask("Who is there?", recorder.fetch, keys));
 
-const kept = JSON.stringify(recorder.recording); // a file of your tests
+const kept = JSON.stringify(recorder.recording); // a file among your tests
 console.log(kept.includes("key-of"));
 
 const playback = createRecorder({
@@ -52,7 +54,8 @@ const playback = createRecorder({
   recording: JSON.parse(kept) as typeof recorder.recording,
 });
 console.log(await ask("Who is there?", playback.fetch, {}));
-console.log(await ask("Who is it?", playback.fetch, {})); // what was not recorded is not asked
+// fails, since this request was not recorded
+console.log(await ask("Who is it?", playback.fetch, {}));
 
 /* Prints:
 server_error: on to two/second

@@ -1,5 +1,4 @@
-// A gateway in a program of your own: your agents behind a WebSocket and HTTP, for any number of
-// clients.
+// A gateway in your own program: your agents on a WebSocket and HTTP, for any number of clients.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,16 +19,16 @@ const { model, streamFn } = createScriptedModel([
   "It rains in Oslo.",
 ]);
 
-const folder = await mkdtemp(join(tmpdir(), "gateway-")); // yours: a folder that stays
+const folder = await mkdtemp(join(tmpdir(), "gateway-")); // replace it with a permanent folder
 const token = "a long secret of yours";
 const gateway = await startGateway({
-  port: 0, // any that is free
+  port: 0, // any free port
   token,
   // Called for each run. With a real model: { model: getModel(…), getApiKey, … } and no streamFn.
   agents: () =>
     new Agent({ model, streamFn, systemPrompt: "You tell the weather.", tools: [weather] }),
-  store: createJsonlStore(join(folder, "sessions")), // or one of your own
-  pending: createPendingFolder(join(folder, "pending")), // a restart resumes what was running
+  store: createJsonlStore(join(folder, "sessions")), // or your own
+  pending: createPendingFolder(join(folder, "pending")), // a restart resumes the open runs
 });
 
 const client = new GatewayClient({ url: gateway.url, token });

@@ -1,5 +1,5 @@
-// The gateway and its page below a path of a server of your own, for users of your own, each with
-// their own sessions.
+// The gateway and its page below a path of your own server, for your own users, each with separate
+// sessions.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,8 @@ import { createGateway, createPage } from "bowline/gateway";
 const { model, streamFn } = createScriptedModel([
   ({ systemPrompt }) => `Hello. I was told: ${systemPrompt}`,
 ]);
-const users = new Map([["the secret of Ann", "ann"]]); // yours: a database, a signed token, …
+// replace it with a database, a signed token, …
+const users = new Map([["the secret of Ann", "ann"]]);
 
 const gateway = await createGateway({
   path: "/agents",
@@ -24,7 +25,7 @@ const gateway = await createGateway({
     new Agent({ model, streamFn, systemPrompt: `You help ${user.id}.` }),
 });
 
-// What is not below the path is yours: with Express app(request, response), with Fastify the
+// Requests outside the path are yours. With Express call app(request, response), with Fastify the
 // handler of its serverFactory.
 const server = createServer((request, response) => {
   if (!gateway.handleRequest(request, response)) response.end("Your own page");
@@ -45,7 +46,7 @@ await ann
   .request("chat.history", { sessionKey: "bob/1" })
   .catch(({ message }: Error) => console.log(message));
 ann.close();
-await gateway.close(); // the server stays
+await gateway.close(); // the server keeps running
 server.close();
 
 /* Prints:
