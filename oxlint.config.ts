@@ -68,7 +68,7 @@ export default defineConfig({
   categories: { correctness: "error", suspicious: "error" },
   options: { typeAware: true, reportUnusedDisableDirectives: "error" },
   env: { builtin: true },
-  // Of coming-from the programs of other libraries, whose types are not installed.
+  // Ignores the programs in coming-from that use other libraries, whose types are not installed.
   ignorePatterns: ["**/dist/**", "**/fixtures/**", "coming-from/**/*.there.ts"],
   rules: {
     "typescript/no-explicit-any": "error",

@@ -56,7 +56,7 @@ export interface Fixture {
   readonly status?: number;
   /** Default: an event stream. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the server does with the socket after the body. Default `close`. */
+  /** The server's action on the socket after the body. Default `close`. */
   readonly after?: "close" | "reset" | "hold";
   /**
    * The tools declared, each with one optional string parameter `city`. Default `get_weather` and

@@ -252,7 +252,7 @@ function toOutcome(message: AssistantMessage): Outcome {
   };
 }
 
-/** Also shows values that are not JSON. */
+/** Formats a value, also one that is not JSON. */
 function show(value: unknown): string {
   return value === undefined ? "absent" : clip(JSON.stringify(value));
 }

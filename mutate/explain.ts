@@ -3,7 +3,7 @@ import { wires, type Wire } from "./acceptors/accept.ts";
 import { generatedAnswers, recordedAnswers, type Base } from "./bases.ts";
 import { tryMutant } from "./try-base.ts";
 
-/** As many streams of a seed as a run can name. */
+/** The number of generated streams per seed, as in a run. */
 const GENERATED = 200;
 
 /** Prints the mutant. Resolves to the exit code: 1 for a finding, 2 for an unknown id. */

@@ -58,7 +58,7 @@ class MessageStream {
   readonly #doubt: (reason: string) => void;
   #messageId: unknown;
   #hasBegun = false;
-  /** By index, in the order in which they started. */
+  /** The blocks by index, in the order of their start. */
   readonly #blocks = new Map<number, Block>();
   #hasDelta = false;
   #reason: unknown;

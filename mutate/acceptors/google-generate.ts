@@ -45,7 +45,7 @@ class GenerateStream {
   /** The data of the current chunk. Numbers are read from it digit by digit. */
   #data = "";
   #candidate: unknown;
-  /** For each other candidate, by index, whether it lacks a finish reason. */
+  /** The other candidates by index. The value is true if the candidate lacks a finish reason. */
   readonly #others = new Map<unknown, boolean>();
   #text = "";
   readonly #calls: HeldCall[] = [];

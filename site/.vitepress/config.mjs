@@ -1,7 +1,7 @@
 import { defineConfig } from "vitepress";
 import { sidebar } from "../nav.mjs";
 
-/** As the repository's page makes anchors, so that links hold in both places. */
+/** Creates anchors in the same way as the repository's pages, so that links work in both places. */
 function slugify(heading) {
   return heading
     .toLowerCase()

@@ -26,7 +26,7 @@ export interface RunRecording {
   readonly randoms: readonly number[];
   /** The decision before each tool call; null allowed the call. */
   readonly verdicts: readonly (BeforeToolCallResult | null)[];
-  /** In the order of their start. */
+  /** The tool executions, in the order of their start. */
   readonly calls: readonly RecordedCall[];
   readonly model: Recording;
 }

@@ -76,8 +76,8 @@ export interface Served extends OwnToken {
   /** Workspace files that were created. */
   readonly made: readonly string[];
   /**
-   * What a person should know of an agent, for example that another model answers. For a file such
-   * as `.env`, `agent` is its name.
+   * Notices about agents, for example that another model answers. For a file such as `.env`,
+   * `agent` is the file's name.
    */
   readonly notices: readonly { readonly agent: string; readonly message: string }[];
   close(reason?: string): Promise<void>;

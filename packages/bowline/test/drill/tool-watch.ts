@@ -10,7 +10,7 @@ export class ToolWatch {
   unknown = 0;
   readonly #folder: string;
   readonly #sessions: readonly string[];
-  /** For each call with a recorded result, how often it had run by then. */
+  /** The number of executions of each call at the time of its recorded result. */
   #settled = new Map<string, number>();
 
   constructor(folder: string, sessions: readonly string[]) {

@@ -25,7 +25,7 @@ export async function startHealthy({ port, token }: Target): Promise<Healthy> {
   const waits: number[] = [];
   const end = new AbortController();
   let runs = 0;
-  /** What each of the three loops is waiting for. */
+  /** The current wait of each of the three loops. */
   const waiting = { asking: "", chatting: "", reading: "" };
   await client.ready();
   const stopState = client.onState(

@@ -1,4 +1,4 @@
-/** Which calls of a created agent wait for approval, and which are denied. */
+/** Tests which calls of a created agent need approval, and which are denied. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool, requireApproval, type AgentOptions, type AgentTool } from "@bowline/core";

@@ -18,7 +18,10 @@ type Row = readonly [call: string, args: Readonly<Record<string, string>>, outco
 /** Arguments that no rule checks. */
 const isText: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 
-/** By rule, as `action tool pattern`. Calls that match no rule are allowed. */
+/**
+ * The effects of each rule, which is written as `action tool pattern`. Calls that match no rule are
+ * allowed.
+ */
 const table: Readonly<Record<string, readonly Row[]>> = {
   "deny * secret/**": [
     ["read", { path: "secret/key" }, "denied"],

@@ -4,7 +4,7 @@ import { stamp, wordsOf, type Shape } from "./shape.ts";
 
 export type RunFrame = Extract<EventFrame, { readonly data: { readonly seq: number } }>;
 
-/** Frames, and the deltas in them. A slow reader gets several deltas in one frame. */
+/** The number of received frames, and of the deltas in them. */
 export interface Counts {
   frames: number;
   deltas: number;

@@ -74,7 +74,7 @@ export class Exchange {
   }
 
   /**
-   * Throws after a stop, so that code that is still running starts nothing that would never end.
+   * Throws if the exchange was stopped. Otherwise running code could start a wait that never ends.
    */
   #assertRunning(): void {
     this.#controller.signal.throwIfAborted();

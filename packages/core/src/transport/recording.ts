@@ -44,7 +44,7 @@ export interface RecordedExchange {
 
 export interface Recording {
   readonly version: 1;
-  /** In the order of the requests. */
+  /** The exchanges, in the order of their requests. */
   readonly exchanges: readonly RecordedExchange[];
 }
 

@@ -164,7 +164,7 @@ function formsOf(secrets: readonly string[]): string[] {
       /[\u0080-\uffff]/g,
       (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
-    // It throws on half a surrogate pair.
+    // `encodeURIComponent` throws on a lone surrogate.
     const encoded = encodeURIComponent(new TextDecoder().decode(bytes));
     return [
       secret,

@@ -9,8 +9,8 @@ export interface PostRequest {
 }
 
 /**
- * What a chunk contained: content (`progress`), only a sign of life (`alive`), or the end of the
- * answer (`complete`, so the rest of the body is not needed).
+ * The content of a chunk: `progress` for content, `alive` for keep-alives only, `complete` for the
+ * end of the answer, after which the body is not needed.
  */
 export type ChunkVerdict = "progress" | "alive" | "complete";
 

@@ -1,4 +1,4 @@
-/** Which failures count towards which retry limit. */
+/** Tests which failures count towards which retry limit. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { messageText } from "../../src/llm/message.ts";

@@ -7,7 +7,7 @@ import type { StreamOptions } from "../../src/llm/model.ts";
 import { streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 
-/** Its time moves only during a wait, which then ends at once. */
+/** Creates a clock whose time moves only during a wait, which then ends at once. */
 function jumpingClock(): Clock & { readonly now: () => number } {
   let now = 0;
   return {

@@ -44,7 +44,7 @@ const notification = `declare module "@bowline/core" {
 }
 `;
 
-/** In the order of the seed. */
+/** The programs, in the order of the seed. */
 export const agentPrograms: readonly Omit<BlockProgram, "blocks">[] = [
   {
     // Requirements: P9, P37, P39

@@ -134,7 +134,7 @@ export function createAgentFace({ plan, watch, ...world }: Parts): Face {
           return void (agent.state.isStreaming && refused("reset() in a run", () => agent.reset()));
         case "waitForIdle":
           waiting++;
-          // It throws in a listener, because the run waits for the listener.
+          // `waitForIdle` throws in a listener, because the run waits for the listener.
           return void Promise.try(() => agent.waitForIdle())
             .catch(() => {})
             .then(() => waiting--);

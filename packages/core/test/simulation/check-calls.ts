@@ -63,7 +63,9 @@ export function checkOutcome(
   if (!isRight) report("0 result", `${id} is said to be ${outcome}; it ${became}`);
 }
 
-/** For a complete answer in a run that was not stopped. */
+/**
+ * Checks that all permitted calls ran. Called for a complete answer in a run that was not stopped.
+ */
 export function checkNoneLost(
   message: AssistantMessage,
   call: CallFacts,

@@ -129,7 +129,10 @@ function usageOf(runs: readonly RunRecord[]): Usage {
   return sum;
 }
 
-/** As JSON with rounded cost, because the last digits of a sum depend on the order. */
+/**
+ * Returns JSON with sorted keys and a rounded cost, because the last digits of a sum depend on the
+ * order.
+ */
 function sorted({ cost, ...counts }: Usage): string {
   const known = Object.entries({ ...counts, ...(cost && { cost: cost.total.toFixed(9) }) });
   return JSON.stringify(known.toSorted(([a], [b]) => (a < b ? -1 : 1)));

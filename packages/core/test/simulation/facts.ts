@@ -16,9 +16,9 @@ export interface CallFacts {
   readonly signal: AbortSignal | undefined;
   /** The emitted events, each as JSON. */
   readonly delivered: string[];
-  /** Those of them that are emitted as updates. */
+  /** The delivered events that are emitted as updates. */
   readonly updates: string[];
-  /** Its terminal event, if it had one. */
+  /** The call's terminal event, if there was one. */
   ended?: "done" | "error";
   /** The error that the stream reported. */
   said?: ErrorInfo;
@@ -37,7 +37,7 @@ export interface CallFacts {
 /** One execution of a tool. */
 export interface ExecutionFacts {
   readonly signal: AbortSignal;
-  /** It has yielded once. Only then can it see an abort from its first steps. */
+  /** True once the tool has yielded. Only then can it see an abort from its first steps. */
   hasBegun: boolean;
   settled?: "returned" | "threw";
 }

@@ -166,7 +166,7 @@ describe("a run on a simulated clock", () => {
     const result = agent.state.messages.at(-1);
     assert.equal(result?.role, "toolResult");
     assert.match(messageText(result), /^The run was aborted\. The tool was left running/);
-    // Its late result, 2,750 ms later, changes nothing.
+    // The tool's late result, after another 2,750 ms, changes nothing.
     const before = JSON.stringify(agent.state.messages);
     while (timeline.step()) await drained();
     assert.equal(timeline.elapsed, 3000);

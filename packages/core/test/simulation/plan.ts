@@ -102,7 +102,7 @@ export interface HookPlan {
   readonly answer?: "allow" | "deny";
   readonly wait?: number;
   readonly hops?: number;
-  /** For a queue's hook: takes the messages first, and returns them after its wait. */
+  /** For a queue's hook: it takes the messages first, and returns them after its wait. */
   readonly early?: boolean;
 }
 

@@ -10,7 +10,7 @@ interface Queued {
   readonly text: string;
   /** `taken`: a hook has it and has not yet given it to the loop, or did so too late. */
   state: "waiting" | "taken" | "seen" | "cleared";
-  /** It was returned to the queue after later ones may have been taken. */
+  /** True if the message was returned to the queue after later ones may have been taken. */
   isBack?: boolean;
 }
 

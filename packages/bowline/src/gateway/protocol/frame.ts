@@ -108,7 +108,7 @@ export interface FrameError {
     /** Whether the same request may succeed later. */
     readonly retryable: boolean;
     readonly retryAfterMs?: number;
-    /** What is wrong with the params, and where. */
+    /** The problems of the params, with their paths. */
     readonly issues?: readonly Issue[];
   };
 }

@@ -18,7 +18,7 @@ export interface MessageOptions {
 export interface Message {
   readonly draft: Draft;
   readonly imageDraft: ImageDraft;
-  /** What the message does while a run is active. */
+  /** How a message is sent while a run is active. */
   readonly mode: SendMode;
   readonly chooseMode: (mode: SendMode) => void;
   readonly isTooLong: boolean;

@@ -129,7 +129,7 @@ describe("a run of 200 turns in a window of 4,000 tokens", () => {
         ends.every(({ freed }) => freed >= 1200),
         `${Math.min(...ends.map(({ freed }) => freed))} freed`,
       );
-      // Without compaction it would be 200 × 201 / 2 × 165.
+      // Without compaction the total would be 200 × 201 / 2 × 165.
       assert.ok(model.input.total < 700_000, `${model.input.total} tokens`);
       for (const { context } of model.calls) assertAccepted(context.messages);
       for (const { context } of model.calls.filter((call) => !asksForSummary(call.context))) {
