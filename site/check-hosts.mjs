@@ -1,5 +1,5 @@
-// Finds what a built page would load from another host: scripts, styles, images, fonts, requests. Links
-// that a reader follows are no such thing.
+// Finds resources that a built page would load from another host: scripts, styles, images, fonts,
+// requests. Ordinary links are allowed.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

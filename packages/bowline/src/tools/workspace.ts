@@ -67,7 +67,7 @@ export interface Place {
    * for paths outside it.
    */
   readonly shown: string;
-  /** Absolute, and without symbolic links when it was resolved. */
+  /** The absolute path. It contained no symbolic links at the time of its resolution. */
   readonly real: string;
 }
 

@@ -51,8 +51,8 @@ export class BareClient {
     this.#watch = { runId, watch };
     for (let isAgain = wasSent; ; isAgain = true) {
       const socket = await this.#connected();
-      // After the first send all events come on this connection. After a resend, some may have gone
-      // to the previous one.
+      // If the message is sent once, all its events arrive on this connection. If it is resent, the
+      // previous connection may have received some of them.
       const answer = await this.#ask(socket, "chat.send", params, !isAgain);
       if (answer === undefined) continue;
       if (answer.error?.data?.retryable === true) return false;

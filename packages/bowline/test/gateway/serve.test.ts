@@ -112,7 +112,7 @@ describe("the workspace", () => {
 
 describe("the settings", () => {
   // Requirements: J2, J34
-  it("come from .env too, known names only, and the environment wins", async () => {
+  it("are also read from .env if their names are known, and the environment takes precedence", async () => {
     await using folder = await temporary();
     const file = join(folder.path, ".env");
     await writeFile(

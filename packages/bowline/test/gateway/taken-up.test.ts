@@ -234,7 +234,8 @@ describe("a message accepted by a killed server", () => {
     assert.equal(users?.length, 1);
     const snapshots = client.ofRun("the-run").filter(({ event }) => event === "chat.snapshot");
     assert.ok(JSON.stringify(snapshots.at(-1)?.data).includes('"go"'));
-    // Read for resuming, for the agent's model, for the run's state, and for the model's context.
+    // The session is read four times: to resume the run, for the agent's model, for the run's
+    // state, and for the model's context.
     assert.ok(entries < 4.5 * 2202, `${entries} entries were read`);
   });
 

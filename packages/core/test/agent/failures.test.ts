@@ -109,7 +109,7 @@ describe("tools", () => {
   });
 
   // Requirements: P14
-  it("that are blocked without a reason still say so", async () => {
+  it("that are blocked without a reason get a result that says so", async () => {
     for (const blocked of [{ block: true }, { block: true, reason: "" }]) {
       const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
         beforeToolCall: () => blocked,

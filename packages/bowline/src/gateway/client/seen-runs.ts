@@ -44,7 +44,7 @@ export class SeenRuns {
     return this.#ended.has(runId);
   }
 
-  /** Accepts the run's events again after its end. */
+  /** Forgets that the run has ended, so that its events are accepted again. */
   forgetEnd(runId: string): void {
     this.#ended.delete(runId);
   }

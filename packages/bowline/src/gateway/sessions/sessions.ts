@@ -66,7 +66,8 @@ export class Sessions {
     await this.#runs.lane(sessionKey).write(async (session) => {
       if (title !== undefined) await session.rename(title);
       await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
-      choices.forget(sessionKey); // before the next writer
+      // while the session is locked, so that the next writer reads the new choice
+      choices.forget(sessionKey);
     });
     if (agent !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
     return this.#changed(sessionKey, "updated");
