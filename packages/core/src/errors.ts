@@ -13,7 +13,7 @@ export const errorCodes = [
   "invalid_state", // a call at the wrong time, such as prompt() during a run
   // requests
   "aborted", // the caller's signal fired
-  "timeout", // a limit on time fired (first byte, idle, progress, whole call, tool, run)
+  "timeout", // a time limit expired (first byte, idle, progress, whole call, tool, run)
   "connection_failed", // no response: refused, reset, DNS, TLS
   "authentication_failed", // the server refused the key: 401
   "permission_denied", // the key may not use this model or path: 403

@@ -14,7 +14,10 @@ import { startProgram } from "../../../test/support/start-program.ts";
 const core = join(import.meta.dirname, "..");
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-peers-")));
 
-/** Runs an ES module that can call `entry(path)` on the copy and prints JSON. */
+/**
+ * Runs an ES module and returns the JSON that it prints. The module can import entries of the
+ * copied source with `entry(path)`.
+ */
 async function run(code: string, ...args: readonly string[]): Promise<unknown> {
   const entry = `const entry = (path) => import(${JSON.stringify(pathToFileURL(`${folder}/src/`).href)} + path);`;
   const flags = ["--input-type=module", "-e", `${entry}\n${code}`];
