@@ -267,11 +267,11 @@ describe("the upgrade", () => {
     };
     assert.match(
       await said({ origin: "http://evil.example" }),
-      /^HTTP\/1\.1 403 [^]*\r\n\r\nPages of "http:\/\/evil\.example" are not let in, only those .* from "127\.0\.0\.1:\d+"\.$/,
+      /^HTTP\/1\.1 403 [^]*\r\n\r\nPages of "http:\/\/evil\.example" may not connect\. Only pages .* from "127\.0\.0\.1:\d+" may\.$/,
     );
     assert.match(
       await said({ host: "evil.example" }),
-      /\r\n\r\nThis server is asked as localhost .* not as "evil\.example": for other names it needs --expose \(exposed: true\)\.$/,
+      /\r\n\r\nThis server answers requests to localhost .* not to "evil\.example"\. For other names, start it with --expose \(exposed: true\)\.$/,
     );
     await server.client();
     assert.match(await said({}), /^HTTP\/1\.1 503 [^]*\r\n\r\nToo many are connected\.$/);

@@ -154,7 +154,7 @@ describe("authorize", () => {
     await bothAsked;
     const third = await ask(server, "ann");
     assert.equal(third.status, 429);
-    assert.match(third.text, /Too many wait to be let in\./);
+    assert.match(third.text, /Too many connections are waiting for authentication\./);
     for (const { fire } of timers) fire();
     for (const { status, text } of await Promise.all(slow)) {
       assert.equal(status, 429);

@@ -123,7 +123,7 @@ export class TestClient {
     socket.send(JSON.stringify({ type: "auth", token: own, ...(wanted && { events: wanted }) }));
     // Listens immediately, because frames may arrive together with the welcome.
     const entering = new Promise<TestClient>((resolve, reject) => {
-      socket.once("close", (code) => reject(new Error(`not let in: ${code}`)));
+      socket.once("close", (code) => reject(new Error(`connection refused: ${code}`)));
       socket.once("message", (data: Buffer) => {
         const welcome = JSON.parse(data.toString()) as Welcome;
         if (welcome.ok) resolve(new TestClient(socket, welcome));

@@ -114,7 +114,7 @@ describe("a run over plain HTTP", () => {
       said("/api/chat", { method: "POST", body, ...more });
     assert.match(
       await said("/api/chat"),
-      /there are POST \/api\/chat and GET \/api\/runs\/<id>\/events\.$/,
+      /The routes are POST \/api\/chat and GET \/api\/runs\/<id>\/events\.$/,
     );
     assert.match(
       await said("/api/runs/none/events"),
@@ -139,7 +139,7 @@ describe("a run over plain HTTP", () => {
       /^A body has to say its length: it cannot come in chunks\.$/,
     );
     const foreign = await send("{}", { headers: { ...headers, origin: "http://evil.example" } });
-    assert.match(foreign, /^Pages of "http:\/\/evil\.example" are not let in/);
+    assert.match(foreign, /^Pages of "http:\/\/evil\.example" may not connect/);
   });
 
   it("is read from a valid Last-Event-ID, or else from a snapshot", async () => {

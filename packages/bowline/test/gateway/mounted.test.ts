@@ -207,11 +207,11 @@ describe("a gateway mounted in another HTTP server", () => {
     for (const path of ["agents", "//evil.example", "/a?b", "/a#b", "/a b"])
       await assert.rejects(
         createGateway({ ...given, tokens: { full: token }, path }),
-        /A path is as "\/agents", not/,
+        /path must be like "\/agents", not/,
       );
     await assert.rejects(
       createGateway(given),
-      /Nobody could come in: give token, tokens or authorize\./,
+      /No client could connect\. Pass token, tokens or authorize\./,
     );
     await assert.rejects(createGateway({ ...given, tokens: { full: "" } }), /must not be empty/);
     await (await createGateway({ ...given, tokens: { full: token }, path: "/a/b-c/" })).close();

@@ -54,7 +54,7 @@ export class LoadClient {
     await Promise.race([once(socket, "open"), once(socket, "close")]);
     socket.send(JSON.stringify({ type: "auth", token: options.token, events }));
     await Promise.race([once(socket, "message"), once(socket, "close")]);
-    if (client.closeCode !== undefined) throw new Error(`not let in: ${client.closeCode}`);
+    if (client.closeCode !== undefined) throw new Error(`connection refused: ${client.closeCode}`);
     return client;
   }
 

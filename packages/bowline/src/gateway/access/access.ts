@@ -79,7 +79,7 @@ export class Entry {
     if (this.#tokens === undefined && authorize === undefined)
       throw new BowlineError(
         "invalid_argument",
-        "Nobody could come in: give token, tokens or authorize.",
+        "No client could connect. Pass token, tokens or authorize.",
       );
     this.proxies = new TrustedProxies(trustProxy);
     this.#options = options;
@@ -130,7 +130,8 @@ export class Entry {
   ): Promise<Access | undefined> {
     const { maxStrangers, authTimeoutMs } = this.#limits;
     const busy = (why: string): GatewayError => new GatewayError("busy", why, { retryable: true });
-    if (this.#waiting >= maxStrangers) throw busy("Too many wait to be let in.");
+    if (this.#waiting >= maxStrangers)
+      throw busy("Too many connections are waiting for authentication.");
     this.#waiting++;
     let stop = (): void => {};
     const late = new Promise<"late">(

@@ -20,9 +20,9 @@ export function originRefusal(
 ): string | undefined {
   const { origin, host = "" } = headers;
   if (!exposed && !isLoopbackName(hostname(host)))
-    return `This server is asked as localhost or 127.0.0.1, not as ${shown(host)}: for other names it needs --expose (exposed: true).`;
+    return `This server answers requests to localhost or 127.0.0.1, not to ${shown(host)}. For other names, start it with --expose (exposed: true).`;
   if (origin === undefined || isOf(origin, host)) return undefined;
-  return `Pages of ${shown(origin)} are not let in, only those that this server itself served from ${shown(host)}.`;
+  return `Pages of ${shown(origin)} may not connect. Only pages that this server served from ${shown(host)} may.`;
 }
 
 function isOf(origin: string, host: string): boolean {

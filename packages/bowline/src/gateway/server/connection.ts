@@ -216,7 +216,7 @@ export class Connection implements Caller, Listener {
     if (this.#state === "closed") return;
     const refusal = this.#options.context.filter.failure(toFrameError(error));
     this.#socket.send(this.#dialect.reply({ type: "auth", ok: false, error: refusal }));
-    this.close(code, "not let in");
+    this.close(code, "not authorized");
   }
 
   async #answer(text: string): Promise<void> {

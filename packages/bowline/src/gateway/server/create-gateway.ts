@@ -44,7 +44,7 @@ export async function createGateway(options: MountOptions): Promise<MountedGatew
   if (!isPath(path))
     throw new BowlineError(
       "invalid_argument",
-      `A path is as "/agents", not ${JSON.stringify(options.path)}.`,
+      `path must be like "/agents", not ${JSON.stringify(options.path)}.`,
     );
   const doors = await createDoors(options, path);
   const { limits } = doors;

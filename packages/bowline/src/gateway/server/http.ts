@@ -77,8 +77,7 @@ export function createHttp(
   app.post("/api/chat", (http) => takeMessage(http, options));
   app.get("/api/runs/:id/events", (http) => readRun(http, options));
   app.all("/api/*", () => {
-    const message =
-      "There is nothing here: there are POST /api/chat and GET /api/runs/<id>/events.";
+    const message = "Not found. The routes are POST /api/chat and GET /api/runs/<id>/events.";
     return toResponse(new GatewayError("not_found", message).frame);
   });
   app.notFound(async (http) =>

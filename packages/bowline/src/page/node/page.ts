@@ -35,7 +35,7 @@ export function createPage(): (request: Request) => Promise<Response> {
     const path = new URL(request.url).pathname;
     const file = files.get(path);
     if (file === undefined && path !== "/")
-      return new Response("There is nothing here.", { status: 404, headers });
+      return new Response("Not found.", { status: 404, headers });
     if (request.method !== "GET" && request.method !== "HEAD")
       return new Response("Only GET and HEAD are allowed.", {
         status: 405,
