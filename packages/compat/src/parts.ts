@@ -3,6 +3,7 @@ import {
   messageText,
   type AssistantContent,
   type AssistantMessage,
+  type FileContent,
   type ImageContent,
   type Message as CoreMessage,
   type ToolResultMessage,
@@ -27,11 +28,13 @@ export interface ResultPart {
   readonly content: string;
   /** The tool's images, Base64 with a `mimeType`. Absent if there are none. */
   readonly images?: readonly ImageContent[];
+  /** The tool's files. Absent if there are none. */
+  readonly files?: readonly FileContent[];
   readonly isError: boolean;
 }
 
-/** A part of any message. Images occur in user messages. */
-export type Content = Said | ResultPart | ImageContent;
+/** A part of any message. Images and files occur in user messages. */
+export type Content = Said | ResultPart | ImageContent | FileContent;
 
 export interface Message {
   readonly role: "system" | "user" | "assistant";
@@ -55,15 +58,15 @@ export function toTranscript({ role, content }: Message, timestamp: number): Cor
     return [{ role, content: toContent(content), ...origin }];
   }
   // Keep text and image in one message, since they belong together.
-  if (role === "user" && content.some(isImage) && content.every(isUserContent))
+  if (role === "user" && content.some(isMedia) && content.every(isUserContent))
     return [{ role, content: [...content], timestamp }];
   return content.flatMap((part): CoreMessage[] => {
     if (part.type === "text")
       return role === "user" ? [{ role, content: part.text, timestamp }] : [];
-    if (part.type === "image") return role === "user" ? [{ role, content: [part], timestamp }] : [];
+    if (isMedia(part)) return role === "user" ? [{ role, content: [part], timestamp }] : [];
     if (part.type === "toolUse") return [];
-    const { toolUseId: toolCallId, content: text, images = [], isError } = part;
-    const result = [{ type: "text", text } as const, ...images];
+    const { toolUseId: toolCallId, content: text, images = [], files = [], isError } = part;
+    const result = [{ type: "text", text } as const, ...images, ...files];
     return [
       {
         role: "toolResult",
@@ -95,30 +98,34 @@ export function answerParts({ content }: AssistantMessage): Said[] {
   });
 }
 
-/** Returns a user's text, or parts if there are images. */
+/** Returns a user's text, or parts if there are images or files. */
 export function textOrParts(message: UserMessage): string | UserContent[] {
   const { content } = message;
-  if (typeof content === "string" || !content.some(isImage)) return messageText(message);
-  return content.map((part) => (isImage(part) ? part : { type: part.type, text: part.text }));
+  if (typeof content === "string" || !content.some(isMedia)) return messageText(message);
+  return content.map((part) => (isMedia(part) ? part : { type: part.type, text: part.text }));
 }
 
 export function resultPart(message: ToolResultMessage): ResultPart {
   const { toolCallId: toolUseId, isError } = message;
   const content = messageText(message);
-  const images = imagesOf(message);
-  return { type: "toolResult", toolUseId, content, ...(images && { images }), isError };
+  return { type: "toolResult", toolUseId, content, ...mediaOf(message), isError };
 }
 
-/** Returns the images of a result; undefined if there are none. */
-export function imagesOf({ content }: ToolResultMessage): ImageContent[] | undefined {
-  const images = content.filter(isImage);
-  return images.length > 0 ? images : undefined;
+/** Returns the images and the files of a result, each only if there are any. */
+export function mediaOf({
+  content,
+}: ToolResultMessage): Partial<Pick<ResultPart, "images" | "files">> {
+  const images = content.filter((part) => part.type === "image");
+  const files = content.filter((part) => part.type === "file");
+  return { ...(images.length > 0 && { images }), ...(files.length > 0 && { files }) };
 }
 
-function isImage(part: { readonly type: string }): part is ImageContent {
-  return part.type === "image";
+function isMedia<T extends { readonly type: string }>(
+  part: T,
+): part is Extract<T, ImageContent | FileContent> {
+  return part.type === "image" || part.type === "file";
 }
 
 function isUserContent(part: Content): part is UserContent {
-  return part.type === "text" || part.type === "image";
+  return part.type === "text" || isMedia(part);
 }

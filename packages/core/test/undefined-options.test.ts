@@ -174,8 +174,8 @@ async function outcome(options: AgentOptions): Promise<unknown> {
   const agent = new Agent({ ...options, model, streamFn, tools: [tool("a", () => "1")] });
   const events: string[] = [];
   agent.subscribe((event) => void events.push(short(event)));
-  const images: Unset<PromptOptions> = { images: undefined, output: undefined };
-  const { reason, text } = await agent.prompt("Hi", images);
+  const unset: Unset<PromptOptions> = { images: undefined, files: undefined, output: undefined };
+  const { reason, text } = await agent.prompt("Hi", unset);
   const ofCalls = Object.keys(forCalls) as (keyof typeof forCalls)[];
   const asked = calls.map((one) => ofCalls.map((name) => one.options[name]));
   return [reason, text, events, asked];

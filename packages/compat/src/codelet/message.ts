@@ -1,6 +1,11 @@
 /** codelet's messages: two roles, parts, and one user message per tool result. */
 import type { AgentMessage } from "@bowline/core/agent";
-import type { AssistantMessage, ImageContent, Message as CoreMessage } from "@bowline/core";
+import type {
+  AssistantMessage,
+  FileContent,
+  ImageContent,
+  Message as CoreMessage,
+} from "@bowline/core";
 import * as parts from "../parts.ts";
 import { toToolCall, withoutFailures } from "../transcript.ts";
 
@@ -11,8 +16,8 @@ export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "toolUse"; id: string; name: string; input: unknown };
 
-/** A part of any message. Images occur in user messages only. */
-export type ContentPart = ContentBlock | parts.ResultPart | ImageContent;
+/** A part of any message. Images and files occur in user messages only. */
+export type ContentPart = ContentBlock | parts.ResultPart | ImageContent | FileContent;
 
 export type MessageContent = string | ContentPart[];
 

@@ -1,7 +1,13 @@
 /** codelet's tools by name. They are core's tools: create them with `defineTool`. */
 import type { AgentTool } from "@bowline/core/agent";
-import { messageText, type ImageContent, type Tool, toJsonSchema } from "@bowline/core";
-import { imagesOf } from "../parts.ts";
+import {
+  messageText,
+  type FileContent,
+  type ImageContent,
+  type Tool,
+  toJsonSchema,
+} from "@bowline/core";
+import { mediaOf } from "../parts.ts";
 import { runCall } from "../run-call.ts";
 import { toToolCall } from "../transcript.ts";
 
@@ -14,6 +20,7 @@ export interface ToolDefinition {
 export interface ToolOutput {
   content: string;
   images?: readonly ImageContent[];
+  files?: readonly FileContent[];
 }
 
 export class ToolRegistry {
@@ -48,8 +55,7 @@ export class ToolRegistry {
     const result = await runCall(this.tools, call);
     const content = messageText(result);
     if (result.isError) throw new Error(content);
-    const images = imagesOf(result);
-    return { content, ...(images && { images }) };
+    return { content, ...mediaOf(result) };
   }
 }
 

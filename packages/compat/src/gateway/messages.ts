@@ -8,7 +8,7 @@ import {
   type UserContent,
   messageText,
 } from "@bowline/core";
-import { imagesOf, textOrParts } from "../parts.ts";
+import { mediaOf, textOrParts } from "../parts.ts";
 import type { ChatEvent, ContentBlock, Message } from "./types.ts";
 
 const origin = {
@@ -34,14 +34,15 @@ export function toTranscript(messages: readonly Message[], timestamp: number): T
         tool_use_id: toolCallId,
         content: text,
         images = [],
+        files = [],
         is_error: isError = false,
       } = block;
       const toolName = names.get(toolCallId) ?? "unknown";
-      const parts = [{ type: "text", text } as const, ...images];
+      const parts = [{ type: "text", text } as const, ...images, ...files];
       return [{ role: "toolResult", toolCallId, toolName, content: parts, isError, timestamp }];
     });
     const said = blocks.flatMap((block): UserContent[] =>
-      block.type === "text" || block.type === "image" ? [block] : [],
+      block.type === "text" || block.type === "image" || block.type === "file" ? [block] : [],
     );
     return [...results, ...(said.length > 0 ? [{ role, content: said, timestamp } as const] : [])];
   });
@@ -77,12 +78,11 @@ export function fromAssistant({ content }: AssistantMessage): ContentBlock[] {
 
 export function toResultBlock(message: ToolResultMessage): ContentBlock {
   const { toolCallId, isError } = message;
-  const images = imagesOf(message);
   return {
     type: "tool_result",
     tool_use_id: toolCallId,
     content: messageText(message),
-    ...(images && { images }),
+    ...mediaOf(message),
     ...(isError && { is_error: true }),
   };
 }

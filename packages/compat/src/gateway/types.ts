@@ -1,5 +1,5 @@
 /** The types of the gateway's providers. */
-import type { ImageContent } from "@bowline/core";
+import type { FileContent, ImageContent } from "@bowline/core";
 
 export type ChatEvent =
   | { type: "delta"; text: string }
@@ -20,10 +20,12 @@ export type ContentBlock =
       content: string;
       /** Base64 with a `mimeType`. Absent if the tool returned none. */
       images?: readonly ImageContent[];
+      files?: readonly FileContent[];
       is_error?: boolean;
     }
   /** An image in a user's message. */
-  | ImageContent;
+  | ImageContent
+  | FileContent;
 
 export interface Message {
   role: "user" | "assistant";

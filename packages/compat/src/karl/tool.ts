@@ -1,10 +1,11 @@
 /** karl's tools. A tool fails by throwing or by returning `isError`. */
 import type { AgentTool, AgentToolResult } from "@bowline/core/agent";
-import type { UncheckedArguments } from "@bowline/core";
+import type { ImageContent, TextContent, UncheckedArguments } from "@bowline/core";
 
-/** Text and images (Base64 with a `mimeType`). */
-export type ToolResult = Required<Pick<AgentToolResult, "content">> &
-  Pick<AgentToolResult, "isError">;
+/** Text and images (Base64 with a `mimeType`). karl's shape has no files and no URLs. */
+export interface ToolResult extends Pick<AgentToolResult, "isError"> {
+  content: (TextContent | Extract<ImageContent, { data: string }>)[];
+}
 
 export interface ToolDefinition extends Pick<
   AgentTool<object>,

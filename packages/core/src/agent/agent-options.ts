@@ -1,7 +1,7 @@
 /** The options of an agent and of a prompt. */
 import { BowlineError } from "../errors.ts";
 import type { Optional } from "../json-value.ts";
-import type { ImageContent } from "../llm/message.ts";
+import type { FileContent, ImageContent } from "../llm/message.ts";
 import type { StreamFn } from "../llm/model.ts";
 import type { Effects } from "./contract/effects.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
@@ -54,6 +54,8 @@ export interface AgentOptions<TContext = unknown> extends AgentSettings, Initial
 export interface PromptOptions<TSchema = unknown> {
   /** Images to send with a text prompt. Default: none. */
   readonly images?: readonly ImageContent[] | undefined;
+  /** Files to send with a text prompt, after the images. Default: none. */
+  readonly files?: readonly FileContent[] | undefined;
   /**
    * A schema of an object. The run's result then has a validated value as `output`. The server
    * enforces the schema if it can; otherwise the model gives the value with a tool call. The model

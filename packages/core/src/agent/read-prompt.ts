@@ -18,14 +18,15 @@ export function readPrompt(
   clock: Clock,
 ): { readonly prompts: AgentMessage[]; readonly output: unknown } {
   const options = Array.isArray(imagesOrOptions) ? { images: imagesOrOptions } : imagesOrOptions;
-  const { images = [], output } = asRecord(options) as PromptOptions;
+  const { images = [], files = [], output } = asRecord(options) as PromptOptions;
+  const parts = [...images, ...files];
   const prompts =
     typeof input === "string"
       ? [
           {
             role: "user" as const,
             content:
-              images.length === 0 ? input : [{ type: "text" as const, text: input }, ...images],
+              parts.length === 0 ? input : [{ type: "text" as const, text: input }, ...parts],
             timestamp: clock.now(),
           },
         ]

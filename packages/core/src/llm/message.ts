@@ -35,12 +35,21 @@ export interface ThinkingContent {
   field?: string;
 }
 
-export interface ImageContent {
-  type: "image";
-  /** Base64, without a `data:` prefix. */
-  data: string;
+/** An image: base64 `data` without a `data:` prefix, or a `url` that the model's server loads. */
+export type ImageContent =
+  | { type: "image"; data: string; mimeType: string; url?: undefined }
+  | { type: "image"; url: string; mimeType?: string; data?: undefined };
+
+/**
+ * A PDF, a text, audio or video: base64 `data` without a `data:` prefix, or a `url` that the
+ * model's server loads. Bowline never loads a `url` itself.
+ */
+export type FileContent = {
+  type: "file";
   mimeType: string;
-}
+  /** Shown to the model, if the wire has a field for it. */
+  name?: string;
+} & ({ data: string; url?: undefined } | { url: string; data?: undefined });
 
 export interface ToolCall {
   type: "toolCall";
@@ -71,7 +80,8 @@ export interface OpaqueContent {
   raw: unknown;
 }
 
-export type UserContent = TextContent | ImageContent;
+/** Content of user messages and tool results. */
+export type UserContent = TextContent | ImageContent | FileContent;
 export type AssistantContent = TextContent | ThinkingContent | ToolCall | OpaqueContent;
 
 export interface UserMessage {
@@ -149,17 +159,24 @@ export function unsupported(part: unknown): string | undefined {
     type = typeof text === "string" ? "text" : undefined,
     data,
     mimeType,
+    name = "",
     url,
   } = asRecord(part);
   if (typeof type !== "string") return "A content part must be an object with a type.";
   if (type === "text")
     return typeof text === "string" ? undefined : "A text part must have its text.";
-  if (type !== "image")
-    return `A content part of type ${JSON.stringify(type)} is not supported: only text and image are.`;
-  if (typeof data === "string" && (typeof mimeType === "string" || data.startsWith("data:")))
-    return undefined;
-  const why = url === undefined ? "" : " An image is not sent by its url: load it first.";
-  return `An image part must have its data in base64 and its mimeType.${why}`;
+  if (type !== "image" && type !== "file")
+    return `A content part of type ${JSON.stringify(type)} is not supported: only text, image and file are.`;
+  const isTyped = typeof mimeType === "string";
+  const isSound =
+    url === undefined
+      ? typeof data === "string" && (isTyped || data.startsWith("data:"))
+      : data === undefined &&
+        (isTyped || (type === "image" && mimeType === undefined)) &&
+        typeof url === "string" &&
+        /^(?:https?|gs):\/\/\S+$/.test(url);
+  if (isSound && typeof name === "string") return undefined;
+  return `The ${type} part must have its data in base64 and its mimeType, or an http(s) url instead of data.`;
 }
 
 /** Returns whether an answer is incomplete. */

@@ -18,6 +18,9 @@ export type { Compat, Dialect } from "./compat.ts";
  */
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
+/** A kind of input: see {@link Model.input}. */
+export type InputKind = "text" | "image" | "pdf" | "audio" | "video";
+
 export interface Model<TApi extends string = string> {
   /** The model's id on the server. */
   id: string;
@@ -38,7 +41,11 @@ export interface Model<TApi extends string = string> {
   baseUrl: string;
   /** Whether the model can think. If false, no thinking option is sent. */
   reasoning: boolean;
-  input: ("text" | "image")[];
+  /**
+   * What the model takes. Images and files of other kinds are replaced by a note. Text files and
+   * JSON count as text.
+   */
+  input: InputKind[];
   /** In US dollars per million tokens. */
   cost?: Prices;
   /** The size of the context window, in tokens. */

@@ -9,7 +9,6 @@ import {
   unsupported,
   type AssistantContent,
   type AssistantMessage,
-  type ImageContent,
   type Message,
   type ToolCall,
   type ToolResultMessage,
@@ -18,7 +17,13 @@ import {
 } from "../llm/message.ts";
 import { BowlineError } from "../errors.ts";
 import type { Model } from "../llm/model.ts";
+import { cleanFile, type FileRules } from "./clean-file.ts";
 import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
+
+/** What differs between wires when a transcript is prepared. */
+export interface WireLimits extends NameLimits {
+  readonly files: FileRules;
+}
 
 /** A user message whose content is always a list of parts. */
 interface ReplayUser {
@@ -40,12 +45,13 @@ export type ReplayMessage = ReplayUser | ReplayAssistant | ReplayResult;
 
 /**
  * Returns the transcript for `model`, with ids and names valid on its wire. Does not modify the
- * transcript. Throws `invalid_argument` if nothing can be sent.
+ * transcript. Throws `invalid_argument` if nothing can be sent, or for a part that the wire does not
+ * take.
  */
 export function toReplay(
   messages: readonly Message[],
   model: Model,
-  limits: NameLimits,
+  limits: WireLimits,
 ): ReplayMessage[] {
   const results = pairResults(messages);
   const nextId = createWireIds(limits.idLength);
@@ -67,6 +73,7 @@ export function toReplay(
     const parts = cleanParts(
       typeof content === "string" ? [{ type: "text", text: content }] : content,
       model,
+      limits.files,
     );
     if (parts.length > 0) replay.push({ role: "user", content: parts });
   }
@@ -91,7 +98,7 @@ export function toReplay(
         // Of an aborted answer only its text is sent, since the user saw it.
         const call = replayCall(part, nextId(part.id), own, limits);
         content.push(call);
-        answers.push(replayResult(call, model, results.get(part)));
+        answers.push(replayResult(call, model, limits.files, results.get(part)));
       }
     }
     if (!content.every(({ type }) => type === "thinking"))
@@ -108,13 +115,15 @@ function replayCall(call: ToolCall, id: string, own: boolean, limits: NameLimits
 function replayResult(
   { id: toolCallId, name: toolName }: ToolCall,
   model: Model,
+  files: FileRules,
   result: ToolResultMessage | undefined,
 ): ReplayResult {
   const given = result?.content ?? [
     { type: "text", text: "No result was recorded for this call." },
   ];
   const isError = result?.isError ?? true;
-  return { role: "toolResult", toolCallId, toolName, content: cleanParts(given, model), isError };
+  const content = cleanParts(given, model, files);
+  return { role: "toolResult", toolCallId, toolName, content, isError };
 }
 
 /**
@@ -160,13 +169,13 @@ function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolRe
   return results;
 }
 
-/** Removes empty text, which several servers refuse, and images for models that read only text. */
+/** Removes empty text, which several servers refuse, and prepares images and files. */
 // Q171
-function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] {
+function cleanParts(parts: readonly UserContent[], model: Model, files: FileRules): UserContent[] {
   return parts.flatMap((part) => {
     const fault = unsupported(part);
     if (fault !== undefined) throw new BowlineError("invalid_argument", fault);
-    if (part.type === "image") return cleanImage(part, model);
+    if (part.type === "image" || part.type === "file") return cleanFile(part, model, files);
     const { text } = part;
     return isBlank(text) ? [] : { type: "text", text };
   });
@@ -176,16 +185,4 @@ function cleanParts(parts: readonly UserContent[], model: Model): UserContent[] 
 // Q131
 export function isBlank(text: string): boolean {
   return !/[^\s\0]/.test(text);
-}
-
-function cleanImage({ data: given, mimeType }: ImageContent, model: Model): UserContent {
-  const [, prefixType, data] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(given) ?? ["", "", given];
-  const type = (prefixType || mimeType).toLowerCase().replace("image/jpg", "image/jpeg");
-  const sees = model.input.includes("image");
-  const isKnown = /^image\/(?:jpeg|png|gif|webp)$/.test(type) && data !== "";
-  if (isKnown && sees) return { type: "image", data, mimeType: type };
-  return {
-    type: "text",
-    text: `[an image was left out: ${sees ? `${mimeType} is not supported` : "the model reads text only"}]`,
-  };
 }

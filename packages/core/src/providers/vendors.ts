@@ -68,7 +68,7 @@ export function getModel(provider: string, id: string, overrides: ModelOverrides
     name: id,
     api: vendor?.api ?? "openai-chat",
     reasoning: family?.reasoning ?? vendor?.reasoning ?? true,
-    input: ["text", "image"],
+    input: ["text", "image", "pdf", "audio", "video"],
     ...(family?.maxTokens && { maxTokens: family.maxTokens }),
     ...defined(overrides),
     id,

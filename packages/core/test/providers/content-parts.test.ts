@@ -66,22 +66,12 @@ const result = (...content: unknown[]): unknown => ({
 describe("a content part", () => {
   for (const api of apis) {
     it(`of an unsupported type is refused by its name on ${api}`, async () => {
-      const file = { type: "file", data: "AAAA", mimeType: "application/pdf" };
-      for (const messages of [[user(file)], [...asked, result(file)]]) {
+      const model = { type: "hologram", data: "AAAA", mimeType: "model/gltf-binary" };
+      for (const messages of [[user(model)], [...asked, result(model)]]) {
         const { error, body } = await send(api, messages);
         assert.deepEqual([error?.code, body], ["invalid_argument", ""]);
-        assert.match(error?.message ?? "", /type "file" is not supported/);
+        assert.match(error?.message ?? "", /type "hologram" is not supported/);
       }
-    });
-
-    it(`that is an image with a url is refused with an alternative on ${api}`, async () => {
-      const image = { type: "image", url: "https://example.com/a.png" };
-      const { error } = await send(api, [user(image)]);
-      assert.equal(error?.code, "invalid_argument");
-      assert.match(
-        error?.message ?? "",
-        /must have its data in base64 and its mimeType.*not sent by its url/,
-      );
     });
 
     it(`that is an image with a data: url is sent as plain base64 on ${api}`, async () => {
@@ -108,23 +98,23 @@ describe("a content part", () => {
 
   it("of an unsupported type is refused by a wire that is called directly", async () => {
     const model = getModel("custom", "m", { baseUrl: "http://127.0.0.1:1/v1" });
-    const messages = [user({ type: "file" })] as Message[];
+    const messages = [user({ type: "hologram" })] as Message[];
     const { error } = await streamOpenaiChat(model, { messages }).result();
     assert.equal(error?.code, "invalid_argument");
   });
 
   it("of an unsupported type in a tool result is an error that names it", async () => {
-    const file = { type: "file", data: "AAAA" };
+    const part = { type: "hologram", data: "AAAA" };
     const { agent } = rig(
       [call("look"), "Done."],
-      [{ ...tool("look", () => ""), execute: () => ({ content: [file] }) as never }],
+      [{ ...tool("look", () => ""), execute: () => ({ content: [part] }) as never }],
     );
     const { messages } = await agent.prompt("Hi");
     const told = messages.find(({ role }) => role === "toolResult");
     assert.match(JSON.stringify(told), /"isError":true/);
     assert.match(
       JSON.stringify(told),
-      /type \\"file\\" is not supported|type \\\\"file\\\\" is not supported/,
+      /type \\"hologram\\" is not supported|type \\\\"hologram\\\\" is not supported/,
     );
   });
 });

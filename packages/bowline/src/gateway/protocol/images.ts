@@ -8,7 +8,9 @@ export function imagesOf(
 ): readonly ImageInfo[] | undefined {
   if (typeof content === "string") return undefined;
   const images = content.flatMap((part) =>
-    "data" in part ? [{ mimeType: part.mimeType, bytes: bytesOf(part.data) }] : [],
+    "data" in part && part.data !== undefined && part.mimeType.startsWith("image/")
+      ? [{ mimeType: part.mimeType, bytes: bytesOf(part.data) }]
+      : [],
   );
   return images.length === 0 ? undefined : images;
 }

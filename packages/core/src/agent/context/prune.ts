@@ -8,7 +8,7 @@ import { BowlineError } from "../../errors.ts";
 import type { AssistantContent, UserContent } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import { cutPoints, lastPointUpTo, lastUserIndex } from "./cut.ts";
-import { imageNote, shortenResult } from "./shorten.ts";
+import { mediaNote, shortenResult } from "./shorten.ts";
 
 export interface PruneOptions {
   /**
@@ -68,7 +68,7 @@ export function dropImages(
     if (left <= 0 || countImages(message) === 0) return message;
     const content = (message.content as UserContent[]).map((part): UserContent => {
       if (part.type !== "image" || left-- <= 0) return part;
-      return { type: "text", text: imageNote(part.mimeType) };
+      return { type: "text", text: mediaNote(part) };
     });
     return { ...message, content } as AgentMessage;
   });

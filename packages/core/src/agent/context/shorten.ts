@@ -1,6 +1,11 @@
 /** Shortens text and tool results, with a note in place of what was left out. */
-import type { ToolResultMessage, UserContent } from "../../llm/message.ts";
-import { estimateTokens, IMAGE_TOKENS } from "./tokens.ts";
+import type {
+  FileContent,
+  ImageContent,
+  ToolResultMessage,
+  UserContent,
+} from "../../llm/message.ts";
+import { estimateTokens, mediaTokens } from "./tokens.ts";
 
 /** Length of the longest note. Shorter text stays, because a note would not save anything. */
 const LONGEST_NOTE = 40;
@@ -34,11 +39,10 @@ export function shortenResult(result: ToolResultMessage, maxTokens: number): Too
   let left = maxTokens;
   let changed = false;
   const content = result.content.map((part): UserContent => {
-    const short =
-      part.type === "text"
-        ? shortenTextPart(part.text, left)
-        : left < IMAGE_TOKENS && imageNote(part.mimeType);
-    left = Math.max(0, left - (part.type === "image" ? IMAGE_TOKENS : estimateTokens(part.text)));
+    const isText = part.type === "text";
+    const tokens = isText ? estimateTokens(part.text) : mediaTokens(part);
+    const short = isText ? shortenTextPart(part.text, left) : left < tokens && mediaNote(part);
+    left = Math.max(0, left - tokens);
     if (short === false) return part;
     changed = true;
     return { type: "text", text: short };
@@ -46,8 +50,8 @@ export function shortenResult(result: ToolResultMessage, maxTokens: number): Too
   return changed ? { ...result, content } : result;
 }
 
-/** Returns the note that replaces an image. */
-export function imageNote(mimeType: string): string {
+/** Returns the note that replaces an image or a file. */
+export function mediaNote({ type, mimeType = type }: ImageContent | FileContent): string {
   return `[${mimeType} left out]`;
 }
 

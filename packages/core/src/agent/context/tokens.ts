@@ -2,7 +2,13 @@
  * The size of a conversation in tokens: the usage that the server reported, plus an estimate of
  * later messages.
  */
-import { isCut, type AssistantContent, type UserContent } from "../../llm/message.ts";
+import {
+  isCut,
+  type AssistantContent,
+  type FileContent,
+  type ImageContent,
+  type UserContent,
+} from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 
 /**
@@ -17,8 +23,8 @@ export type TokenEstimate = (value: AgentMessage | string) => number;
 
 /**
  * Estimates tokens without a tokenizer. Counts 0.25 tokens per ASCII character, 0.5 for other
- * alphabets, 1 for Chinese, Japanese, Korean and emoji, and {@link IMAGE_TOKENS} for an image. The
- * error is below 10 % for English prose and code. JSON with many hashes is underestimated by a
+ * alphabets, 1 for Chinese, Japanese, Korean and emoji, and {@link IMAGE_TOKENS} for an image. A
+ * file counts by its size. The error is below 10 % for English prose and code. JSON with many hashes is underestimated by a
  * third, base64 by more than half. Runs in linear time.
  */
 export function estimateTokens(value: AgentMessage | string): number {
@@ -96,12 +102,28 @@ function reportedTokens(message: AgentMessage, estimate: TokenEstimate): number 
 function partTokens(part: UserContent | AssistantContent): number {
   if (part.type === "text") return textTokens(part.text);
   if (part.type === "thinking") return textTokens(part.thinking || (part.thinkingSignature ?? ""));
-  if (part.type === "image") return IMAGE_TOKENS;
+  if (part.type === "image" || part.type === "file") return mediaTokens(part);
   if (part.type !== "toolCall") return jsonTokens(part); // a part of a provider or an application
   return (
     textTokens(part.name) +
     (part.argumentsText ? textTokens(part.argumentsText) : jsonTokens(part.arguments))
   );
+}
+
+/**
+ * Returns the tokens of an image or a file. Text has 4 bytes a token. Of other files only the size
+ * is known; PDFs, audio and video have some hundred bytes a token.
+ */
+export function mediaTokens({
+  type,
+  mimeType = "",
+  data = "",
+}: ImageContent | FileContent): number {
+  if (type === "image") return IMAGE_TOKENS;
+  const bytes = data.length * 0.75;
+  return /^text|json$/.test(mimeType)
+    ? Math.ceil(bytes / 4)
+    : Math.max(IMAGE_TOKENS, Math.ceil(bytes / 200));
 }
 
 function jsonTokens(value: unknown): number {

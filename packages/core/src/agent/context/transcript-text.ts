@@ -68,6 +68,10 @@ function assistantLines(
 
 function partsText(parts: readonly UserContent[]): string {
   return parts
-    .map((part) => (part.type === "text" ? part.text : `(an image: ${part.mimeType})`))
+    .map((part) => {
+      if (part.type === "text") return part.text;
+      const what = part.type === "image" ? "an image" : `a file${part.name ? ` ${part.name}` : ""}`;
+      return `(${what}: ${part.mimeType ?? part.url})`;
+    })
     .join("\n");
 }

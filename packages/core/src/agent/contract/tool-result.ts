@@ -3,7 +3,7 @@ import type { UserContent } from "../../llm/message.ts";
 
 /** The result of a tool. A call fails when the tool throws or returns `isError: true`. */
 export interface AgentToolResult<TDetails = unknown> {
-  /** Text and images for the model. Default: none. */
+  /** Text, images and files for the model. Default: none. */
   content?: UserContent[];
   /** Data for the program. Stored in the transcript, never sent to the model. */
   details?: TDetails;

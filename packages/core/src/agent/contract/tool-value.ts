@@ -90,7 +90,7 @@ function toResult(value: unknown): CheckedToolResult {
   const fault = Array.isArray(content)
     ? content.map(unsupported).find((why) => why !== undefined)
     : "It must be a list of parts.";
-  if (fault) throw invalid(`The tool returned no { content } of text or images. ${fault}`);
+  if (fault) throw invalid(`The tool returned no { content } of text, images or files. ${fault}`);
   return { ...others, ...defined({ details, isError, terminate }), content };
 }
 

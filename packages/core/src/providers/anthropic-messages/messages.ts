@@ -17,8 +17,9 @@ import {
   type ReplayAssistant,
   type ReplayMessage,
   type ReplayResult,
+  type WireLimits,
 } from "../replay.ts";
-import type { NameLimits } from "../tool-names.ts";
+import { textOf } from "../clean-file.ts";
 
 export interface WireBlock {
   readonly type: string;
@@ -37,7 +38,11 @@ interface Turn {
   readonly content: WireBlock[];
 }
 
-export const nameLimits: NameLimits = { idLength: 64, nameLength: 128 };
+export const nameLimits: WireLimits = {
+  idLength: 64,
+  nameLength: 128,
+  files: { data: /^application\/pdf$/, url: /^application\/pdf$/, text: true },
+};
 
 export function encodeMessages(
   messages: readonly Message[],
@@ -150,7 +155,20 @@ function signed(block: WireBlock, signature: string | undefined, field: string):
 
 function encodePart(part: UserContent): WireBlock {
   if (part.type === "text") return { type: "text", text: part.text };
-  return { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } };
+  const { url, data, mimeType: media_type } = part;
+  const source = url === undefined ? { type: "base64", media_type, data } : { type: "url", url };
+  if (part.type === "image") return { type: "image", source };
+  const titled = part.name === undefined || isBlank(part.name) ? {} : { title: part.name };
+  if (url !== undefined || media_type === "application/pdf")
+    return { type: "document", source, ...titled };
+  const text = textOf(part);
+  // The server refuses a document without text.
+  if (isBlank(text)) return { type: "text", text: "(an empty file)" };
+  return {
+    type: "document",
+    source: { type: "text", media_type: "text/plain", data: text },
+    ...titled,
+  };
 }
 
 /**

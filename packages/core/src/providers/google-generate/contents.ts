@@ -2,7 +2,8 @@
  * Encodes the transcript as contents: alternating roles, the results of a turn first and together,
  * opaque data in place.
  */
-import { isRecord } from "../../json-value.ts";
+import { BowlineError } from "../../errors.ts";
+import { asRecord, isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import { goOn, isBlank, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
@@ -78,29 +79,37 @@ const opening: Turn = {
 };
 
 /**
- * Adds a tool result. Strings are wrapped, since a response must be an object. Images go inside if
- * the model accepts them there, else after all results.
+ * Adds a tool result. Strings are wrapped, since a response must be an object. Images and PDFs go
+ * inside if the model accepts them there. They and other files go after all results otherwise.
  */
 // Q217
 function addResult(
   turn: Turn,
   result: ReplayResult,
   ids: ReadonlySet<string>,
-  takesImages: boolean,
+  takesMedia: boolean,
 ): void {
   const parts = result.content.map(encodePart);
   const texts = parts.flatMap(({ text }) => (typeof text === "string" ? [text] : []));
-  const images = parts.filter((part) => "inlineData" in part);
-  const output = texts.join("\n") || (images.length > 0 ? "(see the image)" : "(no output)");
+  const media = parts.filter(({ text }) => text === undefined);
+  const inside = takesMedia ? media.filter(isResultMedia) : [];
+  const [first] = result.content.filter(({ type }) => type !== "text");
+  const seen = media.length > 0 ? `(see the ${first?.type})` : "(no output)";
+  const output = texts.join("\n") || seen;
   turn.results.push({
     functionResponse: {
       ...(ids.has(result.toolCallId) && { id: result.toolCallId }),
       name: toGoogleName(result.toolName),
       response: result.isError ? { error: output } : { output },
-      ...(takesImages && images.length > 0 && { parts: images }),
+      ...(inside.length > 0 && { parts: inside }),
     },
   });
-  if (!takesImages) turn.parts.push(...images);
+  turn.parts.push(...media.filter((part) => !inside.includes(part)));
+}
+
+/** Returns whether a result may contain the part. Others are refused there. */
+function isResultMedia({ inlineData }: Json): boolean {
+  return /^(?:image|application)\//.test(String(asRecord(inlineData).mimeType));
 }
 
 function encodeAssistant(message: ReplayAssistant, ids: Set<string>): Json[] {
@@ -166,10 +175,18 @@ function signFirstCall(parts: readonly Json[]): Json[] {
 
 const imageTypes = new Set(["image/jpeg", "image/png", "image/webp"]);
 
-/** Encodes a text or an image. Gemini refuses GIF, which other servers accept. */
+/** Encodes a part. Gemini refuses GIF, which other servers accept, and a URL without a type. */
 function encodePart(part: UserContent): Json {
   if (part.type === "text") return { text: part.text };
-  const { mimeType, data } = part;
-  if (imageTypes.has(mimeType)) return { inlineData: { mimeType, data } };
-  return { text: `[an image (${mimeType}) was left out: Gemini reads JPEG, PNG and WebP]` };
+  const { mimeType, data, url } = part;
+  if (mimeType === undefined)
+    throw new BowlineError(
+      "invalid_argument",
+      "google-generate cannot send an image by its url without its mimeType. Add the mimeType.",
+    );
+  if (part.type === "image" && !imageTypes.has(mimeType))
+    return { text: `[an image (${mimeType}) was left out: Gemini reads JPEG, PNG and WebP]` };
+  return url === undefined
+    ? { inlineData: { mimeType, data } }
+    : { fileData: { mimeType, fileUri: url } };
 }

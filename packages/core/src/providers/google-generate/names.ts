@@ -1,9 +1,21 @@
 /** Tool names on this wire: up to 64 characters, starting with a letter or an underscore. */
 // Q118
 import type { Tool } from "../../llm/message.ts";
-import { toWireName, toWireNames, type NameLimits } from "../tool-names.ts";
+import type { WireLimits } from "../replay.ts";
+import { toWireName, toWireNames } from "../tool-names.ts";
 
-export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
+const media =
+  "application/pdf|audio/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|video/(?:mp4|mpeg|mov|quicktime|avi|x-flv|mpg|webm|wmv|3gpp)";
+
+export const nameLimits: WireLimits = {
+  idLength: 64,
+  nameLength: 64,
+  files: {
+    data: new RegExp(`^(?:${media})$`),
+    url: new RegExp(`^(?:${media}|text/.+|application/json)$`),
+    scheme: /^(?:https?|gs):/,
+  },
+};
 
 /** Returns a tool name that the wire accepts. A valid name is returned unchanged. */
 export function toGoogleName(name: string): string {

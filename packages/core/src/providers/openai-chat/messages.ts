@@ -2,13 +2,16 @@
 import { asText } from "../../json-value.ts";
 import { joinTexts, type Context, type ToolCall, type UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { isBlank, toReplay, type ReplayAssistant } from "../replay.ts";
-import type { NameLimits } from "../tool-names.ts";
+import { isBlank, toReplay, type ReplayAssistant, type WireLimits } from "../replay.ts";
 import { toWireJson } from "../wire-json.ts";
 
 export type WireMessage = Record<string, unknown>;
 
-export const nameLimits: NameLimits = { idLength: 40, nameLength: 64 };
+export const nameLimits: WireLimits = {
+  idLength: 40,
+  nameLength: 64,
+  files: { data: /^(?:application\/pdf|audio\/(?:wav|x-wav|wave|mpeg|mp3))$/ },
+};
 
 /**
  * The fields in which servers send reasoning. The first one with text counts, and reasoning is sent
@@ -27,34 +30,34 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
   const system = context.systemPrompt ?? "";
   if (!continued && !isBlank(system))
     wire.push({ role: model.compat?.systemRole ?? "system", content: system });
-  let images: UserContent[] = [];
+  let moved: UserContent[] = [];
   const say = (parts: readonly UserContent[]): unknown =>
     wire.push({ role: "user", content: encodeParts(parts) });
-  const flushImages = (): void => {
-    if (images.length > 0)
-      say([{ type: "text", text: "Images of the tool results above:" }, ...images]);
-    images = [];
+  const flush = (): void => {
+    const what = moved.every(({ type }) => type === "image") ? "Images" : "Files";
+    if (moved.length > 0)
+      say([{ type: "text", text: `${what} of the tool results above:` }, ...moved]);
+    moved = [];
   };
   for (const message of toReplay(context.messages, model, nameLimits)) {
     const { role, content } = message;
     if (role === "toolResult") {
       // The tool role accepts only text, and the results of one turn must be adjacent (Q123).
-      const before = images.length;
-      for (const part of content) if (part.type === "image") images.push(part);
+      const own = content.filter(({ type }) => type !== "text");
+      moved.push(...own);
       wire.push({
         role: "tool",
         tool_call_id: message.toolCallId,
         content:
-          joinTexts(content, "\n") ||
-          (images.length > before ? "(see the image below)" : "(no output)"),
+          joinTexts(content, "\n") || (own[0] ? `(see the ${own[0].type} below)` : "(no output)"),
       });
       continue;
     }
-    flushImages();
+    flush();
     if (role === "user") say(content);
     else wire.push(encodeAssistant(message, model));
   }
-  flushImages();
+  flush();
   return wire;
 }
 
@@ -92,9 +95,20 @@ function encodeCall(call: ToolCall): WireMessage {
 // Q122
 function encodeParts(parts: readonly UserContent[]): unknown {
   if (parts.every((part) => part.type === "text")) return joinTexts(parts, "\n");
-  return parts.map((part) =>
-    part.type === "text"
-      ? part
-      : { type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } },
-  );
+  return parts.map((part) => {
+    if (part.type === "text") return part;
+    const { data = "", mimeType } = part;
+    if (mimeType?.startsWith("audio"))
+      return {
+        type: "input_audio",
+        input_audio: {
+          data,
+          format: mimeType.endsWith("3") || mimeType.endsWith("g") ? "mp3" : "wav",
+        },
+      };
+    const url = part.url ?? `data:${mimeType};base64,${data}`;
+    return part.type === "image"
+      ? { type: "image_url", image_url: { url } }
+      : { type: "file", file: { filename: part.name ?? "file.pdf", file_data: url } };
+  });
 }

@@ -19,8 +19,8 @@ import {
   type ReplayAssistant,
   type ReplayMessage,
   type ReplayResult,
+  type WireLimits,
 } from "../replay.ts";
-import type { NameLimits } from "../tool-names.ts";
 import { toWireJson } from "../wire-json.ts";
 import { fromSignature } from "./signature.ts";
 
@@ -29,7 +29,14 @@ export interface WireItem {
   readonly [field: string]: unknown;
 }
 
-export const nameLimits: NameLimits = { idLength: 64, nameLength: 64 };
+export const nameLimits: WireLimits = {
+  idLength: 64,
+  nameLength: 64,
+  files: {
+    data: /^application\/pdf$/,
+    url: /^(?:application\/(?:pdf|json)|text\/.+)$/,
+  },
+};
 
 /**
  * Encodes the input. `stored` means that the server stores the items; only then are their ids sent.
@@ -168,11 +175,12 @@ function encodeResult(
 
 function encodePart(part: UserContent): WireItem {
   if (part.type === "text") return { type: "input_text", text: part.text };
-  return {
-    type: "input_image",
-    image_url: `data:${part.mimeType};base64,${part.data}`,
-    detail: "auto",
-  };
+  if (part.type === "file" && part.url !== undefined)
+    return { type: "input_file", file_url: part.url };
+  const url = part.url ?? `data:${part.mimeType};base64,${part.data}`;
+  return part.type === "image"
+    ? { type: "input_image", image_url: url, detail: "auto" }
+    : { type: "input_file", filename: part.name ?? "file.pdf", file_data: url };
 }
 
 function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefined {

@@ -86,7 +86,15 @@ const kind = (
 ): JsonSchema => object({ type: { const: type }, ...fields }, optional);
 
 const textPart = kind("text", { text: string }, { textSignature: string });
-const userParts = list({ anyOf: [textPart, kind("image", { data: string, mimeType: string })] });
+const userParts = list({
+  anyOf: [
+    textPart,
+    kind("image", { data: string, mimeType: string }),
+    kind("image", { url: string }, { mimeType: string }),
+    kind("file", { data: string, mimeType: string }, { name: string }),
+    kind("file", { url: string, mimeType: string }, { name: string }),
+  ],
+});
 const assistantParts = list({
   anyOf: [
     textPart,
@@ -131,7 +139,7 @@ const bodySchema: JsonSchema = object(
       {
         name: string,
         reasoning: boolean,
-        input: list(oneOf("text", "image")),
+        input: list(oneOf("text", "image", "pdf", "audio", "video")),
         contextWindow: positive,
         maxTokens: positive,
       },

@@ -2,6 +2,7 @@
  * Exports a session as one HTML file for people: no scripts, no external resources, all content
  * escaped.
  */
+import type { FileContent, ImageContent } from "../../llm/message.ts";
 import type { Session } from "../session.ts";
 import {
   toTranscript,
@@ -62,12 +63,30 @@ function block(part: TranscriptBlock): string {
     case "call":
       return `<details open><summary>Call of <code>${escape(part.name)}</code></summary><pre>${escape(part.args)}</pre></details>`;
     case "image":
-      return SHOWN_IMAGES.test(part.mimeType) && BASE64.test(part.data)
-        ? `<p><img alt="" src="data:${part.mimeType};base64,${part.data}"></p>`
-        : `<p>An image (${escape(part.mimeType)})</p>`;
+    case "file":
+      return `<p>${media(part.part)}</p>`;
     case "error":
       return `<p class="error">${escape(part.text)}</p>`;
   }
+}
+
+/** Shows an image. A file is a download, which a browser does not open. */
+function media(part: ImageContent | FileContent): string {
+  const { type, url, data = "", mimeType = "" } = part;
+  const name = part.type === "file" ? (part.name ?? "") : "";
+  const about = [name, mimeType].filter((text) => text !== "").join(", ");
+  const what = `${type === "image" ? "An image" : "A file"}${about && ` (${escape(about)})`}`;
+  if (url !== undefined) return `${what}: ${/^https?:/.test(url) ? link(url) : escape(url)}`;
+  if (!BASE64.test(data)) return what;
+  if (type === "image")
+    return SHOWN_IMAGES.test(mimeType)
+      ? `<img alt="" src="data:${mimeType};base64,${data}">`
+      : what;
+  return `<a download="${escape(name)}" href="data:application/octet-stream;base64,${data}">${what}</a>`;
+}
+
+function link(url: string): string {
+  return `<a rel="noreferrer" href="${escape(url)}">${escape(url)}</a>`;
 }
 
 function timeElement(time: string): string {

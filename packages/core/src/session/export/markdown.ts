@@ -1,8 +1,10 @@
 /** Exports a session as Markdown for people. */
+import type { FileContent, ImageContent } from "../../llm/message.ts";
 import type { Session } from "../session.ts";
 import { toTranscript, type TranscriptBlock, type TranscriptSection } from "./transcript.ts";
 
-/** Returns the path to `at` (default: the head) as Markdown. Images are named but not included. */
+/** Returns the path to `at` (default: the head) as Markdown. Images and files are named but not
+ * included. */
 export async function sessionToMarkdown(session: Session, at?: string): Promise<string> {
   const { title, id, createdAt, sections } = await toTranscript(session, at);
   const facts = `Session ${code(id)}, started ${createdAt}`;
@@ -25,10 +27,19 @@ function block(part: TranscriptBlock): string {
     case "call":
       return `### Call of ${code(part.name)}\n\n${fence(part.args, "json")}`;
     case "image":
-      return `*An image (${oneLine(part.mimeType)}, ${Math.ceil((part.data.length * 3) / 4)} bytes)*`;
+    case "file":
+      return `*${media(part.part)}*`;
     case "error":
       return quote(`Error: ${part.text}`);
   }
+}
+
+function media(part: ImageContent | FileContent): string {
+  const { url, data = "", mimeType } = part;
+  const size = url ?? `${Math.ceil((data.length * 3) / 4)} bytes`;
+  const about = [part.type === "file" ? part.name : undefined, mimeType, size];
+  const known = about.filter((text) => text !== undefined).map(oneLine);
+  return `${part.type === "image" ? "An image" : "A file"} (${known.join(", ")})`;
 }
 
 /**

@@ -1,5 +1,11 @@
 /** Converts a session's path to blocks for people, shared by the Markdown and HTML exports. */
-import { isLlmMessage, type AssistantContent, type UserContent } from "../../llm/message.ts";
+import {
+  isLlmMessage,
+  type AssistantContent,
+  type FileContent,
+  type ImageContent,
+  type UserContent,
+} from "../../llm/message.ts";
 import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "../entry.ts";
 import type { Session } from "../session.ts";
 import { addToSummary, summaryOf } from "../summary.ts";
@@ -25,7 +31,7 @@ export type TranscriptBlock =
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "code"; readonly text: string; readonly language: "json" | "" }
   | { readonly type: "call"; readonly name: string; readonly args: string }
-  | { readonly type: "image"; readonly mimeType: string; readonly data: string }
+  | { readonly type: "image" | "file"; readonly part: ImageContent | FileContent }
   | { readonly type: "error"; readonly text: string };
 
 /**
@@ -130,9 +136,7 @@ function sectionOf(message: SessionMessage): Omit<TranscriptSection, "time"> {
 function userBlocks(content: string | readonly UserContent[]): TranscriptBlock[] {
   if (typeof content === "string") return [{ type: "prose", text: content }];
   return content.map((part) =>
-    part.type === "text"
-      ? { type: "prose", text: part.text }
-      : { type: "image", mimeType: part.mimeType, data: part.data },
+    part.type === "text" ? { type: "prose", text: part.text } : { type: part.type, part },
   );
 }
 
