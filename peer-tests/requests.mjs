@@ -52,7 +52,11 @@ const wires = {
     types: ["T.MessageCreateParamsStreaming", "T.MessageCreateParamsNonStreaming"],
     asked: fc.oneof(
       ofModels(any.models("anthropic", "m")),
-      fc.record({ model: messages.models, context: messages.contexts, options: messages.options }),
+      fc.record({
+        model: messages.models,
+        context: filed(messages.contexts),
+        options: messages.options,
+      }),
     ),
     exempt(body) {
       // the types are of API version 2026-10-21; our requests use 2023-06-01, which has the field
@@ -65,7 +69,7 @@ const wires = {
     types: ["T.ResponseCreateParamsStreaming", "T.ResponseCreateParamsNonStreaming"],
     asked: fc.record({
       model: responses.models,
-      context: responses.contexts,
+      context: filed(responses.contexts),
       options: responses.options,
     }),
     // Items that the server does not store have no ids:
@@ -114,10 +118,30 @@ export function checkRequests({ runs, seed, protocol }) {
   return isGood;
 }
 
+/** A transcript with a file in its last message, which the wire may refuse, and a tool result. */
+function withFile(context, part) {
+  const messages = context.messages.map((message) =>
+    message.role === "toolResult" ? { ...message, content: [...message.content, part] } : message,
+  );
+  const asked = { role: "user", content: [part, { type: "text", text: "Read it." }], timestamp: 0 };
+  return { ...context, messages: [...messages, asked] };
+}
+
+function filed(contexts) {
+  return fc.oneof(
+    contexts,
+    fc.tuple(contexts, any.wireFiles).map((drawn) => withFile(...drawn)),
+  );
+}
+
 function ofModels(models) {
   return models
     .chain((model) =>
-      fc.record({ model: fc.constant(model), context: any.contexts(model), options: any.options }),
+      fc.record({
+        model: fc.constant(model),
+        context: filed(any.contexts(model)),
+        options: any.options,
+      }),
     )
     .filter(({ context: { tools }, options: { toolChoice: choice } }) => {
       return typeof choice !== "object" || tools.some(({ name }) => name === choice.name);

@@ -171,12 +171,12 @@ export function unsupported(part: unknown): string | undefined {
   const isSound =
     url === undefined
       ? typeof data === "string" && (isTyped || data.startsWith("data:"))
-      : data === undefined &&
-        (isTyped || (type === "image" && mimeType === undefined)) &&
-        typeof url === "string" &&
-        /^(?:https?|gs):\/\/\S+$/.test(url);
+      : typeof url === "string" &&
+        /^(?:https?|gs):\/\/\S+$/.test(url) &&
+        data === undefined &&
+        (isTyped || (type === "image" && mimeType === undefined));
   if (isSound && typeof name === "string") return undefined;
-  return `The ${type} part must have its data in base64 and its mimeType, or an http(s) url instead of data.`;
+  return `The ${type} part must have its data in base64 and its mimeType, or an http(s) url.`;
 }
 
 /** Returns whether an answer is incomplete. */

@@ -17,12 +17,13 @@ import {
 } from "../llm/message.ts";
 import { BowlineError } from "../errors.ts";
 import type { Model } from "../llm/model.ts";
-import { cleanFile, type FileRules } from "./clean-file.ts";
+import { cleanFile } from "./clean-file.ts";
 import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
 
 /** What differs between wires when a transcript is prepared. */
 export interface WireLimits extends NameLimits {
-  readonly files: FileRules;
+  /** The images and files that the wire takes: see {@link cleanFile}. */
+  readonly files: RegExp;
 }
 
 /** A user message whose content is always a list of parts. */
@@ -115,7 +116,7 @@ function replayCall(call: ToolCall, id: string, own: boolean, limits: NameLimits
 function replayResult(
   { id: toolCallId, name: toolName }: ToolCall,
   model: Model,
-  files: FileRules,
+  files: RegExp,
   result: ToolResultMessage | undefined,
 ): ReplayResult {
   const given = result?.content ?? [
@@ -171,7 +172,7 @@ function pairResults(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolRe
 
 /** Removes empty text, which several servers refuse, and prepares images and files. */
 // Q171
-function cleanParts(parts: readonly UserContent[], model: Model, files: FileRules): UserContent[] {
+function cleanParts(parts: readonly UserContent[], model: Model, files: RegExp): UserContent[] {
   return parts.flatMap((part) => {
     const fault = unsupported(part);
     if (fault !== undefined) throw new BowlineError("invalid_argument", fault);

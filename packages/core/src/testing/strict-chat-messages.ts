@@ -63,20 +63,23 @@ function checkUser(problems: Problems, path: string, message: Json): void {
   problems.object(path, message, ["role", "content"]);
   const { content } = message;
   if (!Array.isArray(content)) return problems.text(`${path}.content`, content);
-  let images = 0;
+  let media = 0;
   for (const [index, part] of problems.list1(`${path}.content`, content).entries()) {
     const place = `${path}.content[${index}]`;
     if (isObject(part) && part.type === "image_url") {
-      images++;
+      media++;
       checkImage(problems, place, part);
+    } else if (isObject(part) && (part.type === "file" || part.type === "input_audio")) {
+      media++;
+      checkFile(problems, place, part);
     } else {
       const text = problems.object(place, part, ["type", "text"]);
       if (text === undefined) continue;
-      problems.oneOf(`${place}.type`, text.type, ["text", "image_url"]);
+      problems.oneOf(`${place}.type`, text.type, ["text", "image_url", "file", "input_audio"]);
       problems.text(`${place}.text`, text.text);
     }
   }
-  if (images === 0)
+  if (media === 0)
     problems.add(`${path}.content`, "must be a plain string when it is text only (Q122)");
 }
 
@@ -87,6 +90,23 @@ function checkImage(problems: Problems, path: string, part: Json): void {
     return;
   const [, mimeType, data] = /^data:([^;,]*);base64,(.*)$/s.exec(String(image.url)) ?? [];
   problems.image(`${path}.image_url.url`, mimeType, data);
+}
+
+/** Checks a PDF or an audio. OpenAI takes other files only on the Responses API. */
+function checkFile(problems: Problems, path: string, part: Json): void {
+  if (part.type === "input_audio") {
+    problems.object(path, part, ["type", "input_audio"]);
+    const audio = problems.object(`${path}.input_audio`, part.input_audio, ["data", "format"]);
+    problems.oneOf(`${path}.input_audio.format`, audio?.format, ["wav", "mp3"]);
+    return problems.base64(`${path}.input_audio.data`, audio?.data);
+  }
+  problems.object(path, part, ["type", "file"]);
+  const file = problems.object(`${path}.file`, part.file, ["filename", "file_data"]);
+  problems.text(`${path}.file.filename`, file?.filename);
+  const url = typeof file?.file_data === "string" ? file.file_data : "";
+  const [, mimeType, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
+  problems.oneOf(`${path}.file.file_data`, mimeType, ["application/pdf"]);
+  problems.base64(`${path}.file.file_data`, data);
 }
 
 /** Checks an assistant message. Returns the ids of its calls, in order. */

@@ -113,6 +113,10 @@ export class Problems {
   /** Checks a base64 image of a type that servers accept. */
   image(path: string, mimeType: unknown, data: unknown): void {
     this.oneOf(path, mimeType, ["image/png", "image/jpeg", "image/gif", "image/webp"]);
+    this.base64(path, data);
+  }
+
+  base64(path: string, data: unknown): void {
     if (typeof data !== "string" || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
       this.add(path, `must hold base64, not ${describe(data)}`);
     }

@@ -135,8 +135,9 @@ function checkResult(
   }
 }
 
-/** Checks a text or image part of a user message or a result. */
+/** Checks a text, an image or a document of a user message or a result. */
 function checkPart(problems: Problems, path: string, part: unknown): void {
+  if (isObject(part) && part.type === "document") return checkDocument(problems, path, part);
   if (!isObject(part) || part.type !== "image") return checkText(problems, path, part);
   problems.object(path, part, ["type", "source"], ["cache_control"]);
   if (isObject(part.source) && part.source.type === "url")
@@ -145,6 +146,30 @@ function checkPart(problems: Problems, path: string, part: unknown): void {
   if (source === undefined) return;
   problems.oneOf(`${path}.source.type`, source.type, ["base64", "url"]);
   problems.image(`${path}.source`, source.media_type, source.data);
+}
+
+function checkDocument(problems: Problems, path: string, part: Json): void {
+  problems.object(
+    path,
+    part,
+    ["type", "source"],
+    ["title", "context", "citations", "cache_control"],
+  );
+  if ("title" in part) problems.text(`${path}.title`, part.title);
+  const place = `${path}.source`;
+  const type = isObject(part.source) ? part.source.type : undefined;
+  problems.oneOf(`${place}.type`, type, ["base64", "text", "url"]);
+  if (type === "url") {
+    const source = problems.object(place, part.source, ["type", "url"]);
+    return problems.matches(`${place}.url`, source?.url, /^https?:/);
+  }
+  const source = problems.object(place, part.source, ["type", "media_type", "data"]);
+  const isText = type === "text";
+  problems.oneOf(`${place}.media_type`, source?.media_type, [
+    isText ? "text/plain" : "application/pdf",
+  ]);
+  if (isText) problems.text(`${place}.data`, source?.data);
+  else problems.base64(`${place}.data`, source?.data);
 }
 
 export function checkText(problems: Problems, path: string, value: unknown): void {

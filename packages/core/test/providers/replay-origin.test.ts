@@ -35,7 +35,7 @@ function replayed(origin: Partial<AssistantMessage>): string {
     content,
     ...origin,
   };
-  const limits = { nameLength: 64, idLength: 40, files: { data: /^$/ } };
+  const limits = { nameLength: 64, idLength: 40, files: /^$/ };
   return JSON.stringify(toReplay([hello, answer, result], model, limits));
 }
 

@@ -84,12 +84,39 @@ const images: fc.Arbitrary<ImageContent> = fc.oneof(
   },
 );
 
+/** Files and images by URL that every wire takes, and some that are replaced by a note. */
+const files: fc.Arbitrary<UserContent> = fc.constantFrom<UserContent[]>(
+  { type: "file", data: "JVBERi0=", mimeType: "application/pdf", name: "a b.pdf" },
+  { type: "file", data: "JVBERi0=", mimeType: "application/pdf" },
+  { type: "file", data: "aGVsbG8=", mimeType: "text/plain; charset=utf-8", name: "\ud83d\u0000" },
+  { type: "file", data: "e30=", mimeType: "application/json", name: "" },
+  { type: "file", data: "IA==", mimeType: "text/csv", name: " " },
+  { type: "file", data: "", mimeType: "application/pdf" },
+  { type: "image", url: "https://example.com/a.png?b=1", mimeType: "image/png" },
+);
+
+/** Files that only some wires take. Others refuse the request. */
+export const wireFiles: fc.Arbitrary<UserContent> = fc.oneof(
+  fc.constantFrom<UserContent[]>(
+    { type: "file", data: "AAAA", mimeType: "audio/wav", name: "a.wav" },
+    { type: "file", data: "AAAA", mimeType: "audio/mpeg" },
+    { type: "file", data: "AAAA", mimeType: "video/mp4" },
+    { type: "file", url: "https://example.com/a.pdf", mimeType: "application/pdf", name: "a.pdf" },
+    { type: "file", url: "https://example.com/a.csv", mimeType: "text/csv" },
+    { type: "file", url: "gs://bucket/a.mp4", mimeType: "video/mp4" },
+    { type: "image", url: "http://example.com/a" },
+  ),
+  files,
+);
+
 const texted: fc.Arbitrary<UserContent> = texts.map((text) => ({ type: "text", text }));
 const userParts: fc.Arbitrary<UserContent[]> = fc.array(
-  fc.oneof({ weight: 3, arbitrary: texted }, images),
-  {
-    maxLength: 3,
-  },
+  fc.oneof(
+    { weight: 4, arbitrary: texted },
+    { weight: 2, arbitrary: images },
+    { weight: 1, arbitrary: files },
+  ),
+  { maxLength: 3 },
 );
 
 const values: fc.Arbitrary<unknown> = fc.oneof(
@@ -293,7 +320,11 @@ export const contexts = (model: Model): fc.Arbitrary<Context> =>
 export const models = (provider: string, id: string): fc.Arbitrary<Model> =>
   fc
     .record({
-      input: fc.constantFrom<Model["input"][]>(["text"], ["text", "image"]),
+      input: fc.constantFrom<Model["input"][]>(
+        ["text"],
+        ["text", "image"],
+        ["text", "image", "pdf", "audio", "video"],
+      ),
       reasoning: fc.boolean(),
       maxTokens: fc.constantFrom(undefined, 1000, 4096, 64_000),
       compat: fc.record(

@@ -111,19 +111,12 @@ function partTokens(part: UserContent | AssistantContent): number {
 }
 
 /**
- * Returns the tokens of an image or a file. Text has 4 bytes a token. Of other files only the size
- * is known; PDFs, audio and video have some hundred bytes a token.
+ * Returns the tokens of an image or a file. Of a file only the size is known: text has 4 bytes a
+ * token, PDFs, audio and video some hundred.
  */
-export function mediaTokens({
-  type,
-  mimeType = "",
-  data = "",
-}: ImageContent | FileContent): number {
+export function mediaTokens({ type, mimeType, data = "" }: ImageContent | FileContent): number {
   if (type === "image") return IMAGE_TOKENS;
-  const bytes = data.length * 0.75;
-  return /^text|json$/.test(mimeType)
-    ? Math.ceil(bytes / 4)
-    : Math.max(IMAGE_TOKENS, Math.ceil(bytes / 200));
+  return IMAGE_TOKENS + Math.ceil(data.length / (/^text|json$/.test(mimeType) ? 5 : 250));
 }
 
 function jsonTokens(value: unknown): number {

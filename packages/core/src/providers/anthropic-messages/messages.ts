@@ -41,7 +41,8 @@ interface Turn {
 export const nameLimits: WireLimits = {
   idLength: 64,
   nameLength: 128,
-  files: { data: /^application\/pdf$/, url: /^application\/pdf$/, text: true },
+  files:
+    /^(?:https?:image\/|data:(?:image\/(?:jpeg|png|gif|webp)|application\/json)$|data:text\/|(?:https?|data):application\/pdf$)/,
 };
 
 export function encodeMessages(

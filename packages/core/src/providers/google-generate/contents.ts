@@ -2,7 +2,6 @@
  * Encodes the transcript as contents: alternating roles, the results of a turn first and together,
  * opaque data in place.
  */
-import { BowlineError } from "../../errors.ts";
 import { asRecord, isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
@@ -173,19 +172,9 @@ function signFirstCall(parts: readonly Json[]): Json[] {
   );
 }
 
-const imageTypes = new Set(["image/jpeg", "image/png", "image/webp"]);
-
-/** Encodes a part. Gemini refuses GIF, which other servers accept, and a URL without a type. */
 function encodePart(part: UserContent): Json {
   if (part.type === "text") return { text: part.text };
   const { mimeType, data, url } = part;
-  if (mimeType === undefined)
-    throw new BowlineError(
-      "invalid_argument",
-      "google-generate cannot send an image by its url without its mimeType. Add the mimeType.",
-    );
-  if (part.type === "image" && !imageTypes.has(mimeType))
-    return { text: `[an image (${mimeType}) was left out: Gemini reads JPEG, PNG and WebP]` };
   return url === undefined
     ? { inlineData: { mimeType, data } }
     : { fileData: { mimeType, fileUri: url } };

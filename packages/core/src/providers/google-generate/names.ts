@@ -4,17 +4,12 @@ import type { Tool } from "../../llm/message.ts";
 import type { WireLimits } from "../replay.ts";
 import { toWireName, toWireNames } from "../tool-names.ts";
 
-const media =
-  "application/pdf|audio/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|video/(?:mp4|mpeg|mov|quicktime|avi|x-flv|mpg|webm|wmv|3gpp)";
-
+// Gemini refuses GIF, which other servers accept.
 export const nameLimits: WireLimits = {
   idLength: 64,
   nameLength: 64,
-  files: {
-    data: new RegExp(`^(?:${media})$`),
-    url: new RegExp(`^(?:${media}|text/.+|application/json)$`),
-    scheme: /^(?:https?|gs):/,
-  },
+  files:
+    /^(?:(?:https?|gs|data):(?:image\/(?:jpeg|png|webp)|application\/pdf|audio\/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|video\/(?:mp4|mpeg|mov|quicktime|avi|x-flv|mpg|webm|wmv|3gpp))|(?:https?|gs):(?:text\/.+|application\/json))$/,
 };
 
 /** Returns a tool name that the wire accepts. A valid name is returned unchanged. */

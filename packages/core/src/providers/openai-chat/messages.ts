@@ -10,7 +10,8 @@ export type WireMessage = Record<string, unknown>;
 export const nameLimits: WireLimits = {
   idLength: 40,
   nameLength: 64,
-  files: { data: /^(?:application\/pdf|audio\/(?:wav|x-wav|wave|mpeg|mp3))$/ },
+  files:
+    /^(?:https?:image\/|data:(?:image\/(?:jpeg|png|gif|webp)|application\/pdf|audio\/(?:x-)?(?:wav|mpeg|mp3))$)/,
 };
 
 /**
@@ -34,9 +35,8 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
   const say = (parts: readonly UserContent[]): unknown =>
     wire.push({ role: "user", content: encodeParts(parts) });
   const flush = (): void => {
-    const what = moved.every(({ type }) => type === "image") ? "Images" : "Files";
     if (moved.length > 0)
-      say([{ type: "text", text: `${what} of the tool results above:` }, ...moved]);
+      say([{ type: "text", text: "Files of the tool results above:" }, ...moved]);
     moved = [];
   };
   for (const message of toReplay(context.messages, model, nameLimits)) {
@@ -49,7 +49,7 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
         role: "tool",
         tool_call_id: message.toolCallId,
         content:
-          joinTexts(content, "\n") || (own[0] ? `(see the ${own[0].type} below)` : "(no output)"),
+          joinTexts(content, "\n") || (own.length > 0 ? "(see the file below)" : "(no output)"),
       });
       continue;
     }
@@ -97,18 +97,13 @@ function encodeParts(parts: readonly UserContent[]): unknown {
   if (parts.every((part) => part.type === "text")) return joinTexts(parts, "\n");
   return parts.map((part) => {
     if (part.type === "text") return part;
-    const { data = "", mimeType } = part;
-    if (mimeType?.startsWith("audio"))
-      return {
-        type: "input_audio",
-        input_audio: {
-          data,
-          format: mimeType.endsWith("3") || mimeType.endsWith("g") ? "mp3" : "wav",
-        },
-      };
-    const url = part.url ?? `data:${mimeType};base64,${data}`;
-    return part.type === "image"
-      ? { type: "image_url", image_url: { url } }
-      : { type: "file", file: { filename: part.name ?? "file.pdf", file_data: url } };
+    const { mimeType, data, url = `data:${mimeType};base64,${data}` } = part;
+    if (part.type === "image") return { type: "image_url", image_url: { url } };
+    return mimeType === "application/pdf"
+      ? { type: "file", file: { filename: part.name?.trim() || "file.pdf", file_data: url } }
+      : {
+          type: "input_audio",
+          input_audio: { data, format: /wav/.test(part.mimeType) ? "wav" : "mp3" },
+        };
   });
 }

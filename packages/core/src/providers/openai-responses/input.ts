@@ -32,10 +32,8 @@ export interface WireItem {
 export const nameLimits: WireLimits = {
   idLength: 64,
   nameLength: 64,
-  files: {
-    data: /^application\/pdf$/,
-    url: /^(?:application\/(?:pdf|json)|text\/.+)$/,
-  },
+  files:
+    /^(?:https?:(?:image\/|text\/|application\/(?:pdf|json)$)|data:(?:image\/(?:jpeg|png|gif|webp)|application\/pdf)$)/,
 };
 
 /**
@@ -180,7 +178,7 @@ function encodePart(part: UserContent): WireItem {
   const url = part.url ?? `data:${part.mimeType};base64,${part.data}`;
   return part.type === "image"
     ? { type: "input_image", image_url: url, detail: "auto" }
-    : { type: "input_file", filename: part.name ?? "file.pdf", file_data: url };
+    : { type: "input_file", filename: part.name?.trim() || "file.pdf", file_data: url };
 }
 
 function idOf(id: unknown, { stored }: Rules): { readonly id: string } | undefined {

@@ -135,10 +135,21 @@ function checkUser(content: readonly Json[], open: readonly unknown[], problem: 
 
 function checkPart(block: Json, problem: Problem): void {
   if (block.type === "text") return checkText(block, problem);
+  if (block.type === "document") return checkDocument(block, problem);
   if (block.type !== "image") return problem(`a user's ${String(block.type)}`);
-  const { type, media_type, data } = block.source as Json;
+  const { type, media_type, data, url } = block.source as Json;
+  if (type === "url" && String(url).startsWith("https:")) return;
   if (type !== "base64" || !imageTypes.includes(media_type as string) || data === "")
     problem("image");
+}
+
+function checkDocument({ source, title }: Json, problem: Problem): void {
+  const { type, media_type, data, url } = source as Json;
+  if (title !== undefined && String(title).trim() === "") problem("an empty title");
+  if (type === "url" ? !String(url).startsWith("https:") : String(data).trim() === "")
+    problem("a document without content");
+  const mime = { base64: "application/pdf", text: "text/plain", url: undefined }[String(type)];
+  if (media_type !== mime) problem("the type of a document");
 }
 
 function checkText({ text }: Json, problem: Problem): void {

@@ -47,7 +47,17 @@ const image = fc.record({
   mimeType: fc.constantFrom("image/png", "image/JPG", "image/svg+xml"),
 });
 const userParts: fc.Arbitrary<UserContent[]> = fc.array(
-  fc.oneof(fc.record({ type: fc.constant("text" as const), text: texts }), image),
+  fc.oneof(
+    fc.record({ type: fc.constant("text" as const), text: texts }),
+    image,
+    fc.constantFrom<UserContent[]>(
+      { type: "file", data: "JVBERi0=", mimeType: "application/pdf", name: "a.pdf" },
+      { type: "file", data: "aGVsbG8=", mimeType: "text/plain", name: " " },
+      { type: "file", data: "IA==", mimeType: "text/plain" },
+      { type: "file", url: "https://example.com/a.pdf", mimeType: "application/pdf" },
+      { type: "image", url: "https://example.com/a.png" },
+    ),
+  ),
   { maxLength: 3 },
 );
 
@@ -162,7 +172,7 @@ export const models: fc.Arbitrary<Model> = fc
   .map(({ maxTokens, reasoning, images, adaptive }) =>
     getModel("anthropic", "m", {
       reasoning,
-      input: images ? ["text", "image"] : ["text"],
+      input: images ? ["text", "image", "pdf"] : ["text"],
       compat: { adaptiveThinking: adaptive },
       ...(maxTokens !== undefined && { maxTokens }),
     }),

@@ -330,7 +330,7 @@ describe("the generateContent wire writes", () => {
   it("images in results if the model supports them, and unsupported ones as text", () => {
     const gif = { ...png, mimeType: "image/gif" };
     const messages = [user("Hi"), assistant([toolCall("a")]), result("a", { content: [png, gif] })];
-    const note = "[an image (image/gif) was left out: Gemini reads JPEG, PNG and WebP]";
+    const note = "[an image was left out: image/gif is not supported]";
     const { functionResponse } = (contents(recent, ...messages) as { parts: Json[] }[])[2]!
       .parts[0] as Json;
     assert.deepEqual(functionResponse, {

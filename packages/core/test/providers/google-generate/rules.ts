@@ -7,7 +7,7 @@ import type { Json } from "./events.ts";
 type Problem = (what: string) => void;
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-const imageTypes = ["image/jpeg", "image/png", "image/webp"];
+const mediaTypes = ["image/jpeg", "image/png", "image/webp", "application/pdf"];
 const skip = "skip_thought_signature_validator";
 
 /**
@@ -117,6 +117,7 @@ function checkContents(contents: readonly Json[], isNew: boolean, problem: Probl
 const dataFields = [
   "text",
   "inlineData",
+  "fileData",
   "functionCall",
   "functionResponse",
   "executableCode",
@@ -131,10 +132,10 @@ function checkPart(part: Json, isUser: boolean, problem: Problem): void {
   if (part.thoughtSignature === "") problem("empty signature");
   if ("text" in part && (part.text as string).trim() === "" && part.thoughtSignature === undefined)
     problem("empty text");
-  if (isUser && !["text", "inlineData", "functionResponse"].includes(data[0] as string))
+  if (isUser && !["text", "inlineData", "fileData", "functionResponse"].includes(data[0] as string))
     problem(`a user's ${data[0]}`);
   if (!isUser && data[0] === "functionResponse") problem("a model's result");
-  if ("inlineData" in part) checkImage(part.inlineData as Json, problem);
+  if ("inlineData" in part) checkMedia(part.inlineData as Json, problem);
   if ("functionCall" in part) {
     const { name, args } = part.functionCall as Json;
     only(part.functionCall as Json, ["id", "name", "args"], problem);
@@ -144,9 +145,9 @@ function checkPart(part: Json, isUser: boolean, problem: Problem): void {
   }
 }
 
-function checkImage(image: Json, problem: Problem): void {
-  only(image, ["mimeType", "data"], problem);
-  if (!imageTypes.includes(image.mimeType as string) || image.data === "") problem("image");
+function checkMedia(media: Json, problem: Problem): void {
+  only(media, ["mimeType", "data"], problem);
+  if (!mediaTypes.includes(media.mimeType as string) || media.data === "") problem("image or file");
 }
 
 /** Checks for as many results as calls, in their order, before anything else in the turn. */
@@ -174,7 +175,7 @@ function checkResults(
     if (inner.length === 0) problem("empty parts of a response");
     for (const part of inner) {
       only(part, ["inlineData"], problem);
-      checkImage(part.inlineData as Json, problem);
+      checkMedia(part.inlineData as Json, problem);
     }
   }
 }

@@ -9,7 +9,9 @@ type Json = Record<string, unknown>;
 type Problem = (what: string) => void;
 
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
-const imagePattern = /^data:image\/(?:jpeg|png|gif|webp);base64,[A-Za-z0-9+/]+=*$/;
+const imagePattern =
+  /^data:image\/(?:jpeg|png|gif|webp);base64,[A-Za-z0-9+/]+=*$|^https:\/\/example\.com\//;
+const pdfPattern = /^data:application\/pdf;base64,[A-Za-z0-9+/]+=*$/;
 const efforts = ["minimal", "low", "medium", "high", "xhigh"];
 
 /**
@@ -181,6 +183,8 @@ function checkPart(part: Json, problem: Problem): void {
     if (!isText(part.text)) problem("empty text");
   } else if (part.type === "input_image") {
     if (!imagePattern.test(part.image_url as string) || part.detail !== "auto") problem("image");
+  } else if (part.type === "input_file") {
+    if (!pdfPattern.test(part.file_data as string) || !isText(part.filename)) problem("file");
   } else problem(`a user's ${String(part.type)}`);
 }
 
@@ -212,7 +216,7 @@ function checkCall({ call_id: callId, name, arguments: args, id }: Json, problem
 
 function checkOutput(output: unknown, problem: Problem): void {
   if (!Array.isArray(output)) return isText(output) ? undefined : problem("output");
-  if (!output.some((part: Json) => part.type === "input_image"))
+  if (output.every((part: Json) => part.type === "input_text"))
     problem("output of text only as parts");
   for (const part of output) checkPart(part as Json, problem);
 }
