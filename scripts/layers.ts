@@ -15,6 +15,7 @@ export interface PackageRules {
 
 const bottom = [
   "errors",
+  "check-names",
   "infer-schema",
   "json-value",
   "pattern",

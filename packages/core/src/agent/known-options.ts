@@ -2,7 +2,7 @@
  * The list of known options. Unknown options, which plain JavaScript can pass, are refused instead
  * of ignored.
  */
-import { BowlineError } from "../errors.ts";
+import { checkNames } from "../check-names.ts";
 import type { AgentOptions, AgentSettings } from "./agent-options.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
 
@@ -84,31 +84,4 @@ export function checkAgentOptions(options: object): void {
 /** Throws `invalid_argument` for an option that the loop does not know. */
 export function checkLoopConfig(config: object): void {
   checkNames(config, Object.keys({ ...settings, ...ofLoop }));
-}
-
-/**
- * Throws `invalid_argument` for a name in `given` that is not in `known`. The message suggests the
- * most similar known name. Names with an undefined value are ignored. `kind` is the noun for a name
- * in the message. Default "option".
- */
-export function checkNames(given: object, known: readonly string[], kind = "option"): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || known.includes(name)) continue;
-    const [nearest] = known.toSorted((a, b) => likeness(name, b) - likeness(name, a));
-    throw new BowlineError(
-      "invalid_argument",
-      `Unknown ${kind} "${name}". Did you mean "${nearest}"?`,
-    );
-  }
-}
-
-/**
- * Returns the similarity of two names, from 0 to 1, by the adjacent pairs of letters that they
- * share.
- */
-function likeness(name: string, known: string): number {
-  const [one = [], other = []] = [name, known].map((text) =>
-    Array.from(text.toLowerCase(), (letter, at) => letter + text.charAt(at + 1).toLowerCase()),
-  );
-  return (2 * one.filter((pair) => other.includes(pair)).length) / (one.length + other.length);
 }

@@ -5,7 +5,13 @@
 import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
 import type { GrowingText } from "./growing-text.ts";
-import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  OpaqueContent,
+  ToolCall,
+  WholeContent,
+} from "./message.ts";
 
 /**
  * `attempt` counts the tries of the request from 1. `partial` is the live message so far: one
@@ -80,6 +86,23 @@ interface OpaqueEndEvent extends PartEvent {
   readonly type: "opaque_end";
   readonly part: OpaqueContent;
 }
+/** A source, image or file, complete. */
+interface PartEndEvent extends PartEvent {
+  readonly type: "part_end";
+  readonly part: WholeContent;
+}
+/**
+ * A tool that the vendor runs is at work. Not part of the message. Each tool ends as `completed` or
+ * `failed`, unless the answer is cut. `running` is absent if the server does not report it.
+ */
+export interface ProviderToolEvent extends EventBase {
+  readonly type: "provider_tool";
+  /** Identifies the use of the tool within the answer. */
+  readonly id: string;
+  /** The name as the server reports it, such as `web_search`. */
+  readonly toolName: string;
+  readonly status: "started" | "running" | "completed" | "failed";
+}
 /**
  * The request failed before any output and is retried after `delayMs` milliseconds. `attempt` is
  * the try that failed.
@@ -130,6 +153,8 @@ export type AssistantMessageEvent =
   | ToolCallDeltaEvent
   | ToolCallEndEvent
   | OpaqueEndEvent
+  | PartEndEvent
+  | ProviderToolEvent
   | RequestRetryEvent
   | MessageRetractEvent
   | ModelFailoverEvent
@@ -221,7 +246,10 @@ export function applyEvent(
       if (part?.type === "toolCall") Object.assign(part, event.toolCall);
       break;
     case "opaque_end":
+    case "part_end":
       content[event.contentIndex] = event.part;
+      break;
+    case "provider_tool":
       break;
     case "text_delta":
     case "thinking_delta":

@@ -80,9 +80,38 @@ export interface OpaqueContent {
   raw: unknown;
 }
 
+/**
+ * A source that the answer cites. Derived from what the server sent, so it is never sent back as it
+ * is: a model of another kind gets the sources as text.
+ */
+export interface SourceContent {
+  type: "source";
+  /** Absent for a document, which has a `name` or a `title`. */
+  url?: string;
+  title?: string;
+  /** The type of a document, if the server reports it. */
+  mimeType?: string;
+  /** The file or the id of a document. */
+  name?: string;
+  /** The words of the source, if the server quotes them. */
+  citedText?: string;
+  /** The words of the answer that the source supports, if the server marks them. */
+  supportedText?: string;
+  /** The index in the message's content of the text part that the source supports. */
+  textIndex?: number;
+}
+
+/** A part of an answer that arrives whole. */
+export type WholeContent = SourceContent | ImageContent | FileContent;
+
 /** Content of user messages and tool results. */
 export type UserContent = TextContent | ImageContent | FileContent;
-export type AssistantContent = TextContent | ThinkingContent | ToolCall | OpaqueContent;
+export type AssistantContent =
+  | TextContent
+  | ThinkingContent
+  | ToolCall
+  | OpaqueContent
+  | WholeContent;
 
 export interface UserMessage {
   role: "user";
@@ -205,6 +234,18 @@ export interface Tool {
   description: string;
   /** A JSON Schema, or a schema that can give one (see `schema.ts`). */
   parameters: unknown;
+  /** Set for a tool that the model's vendor defines. Sent instead of the fields above. */
+  providerTool?: ProviderToolEntry | undefined;
+}
+
+/** How a vendor's own tool is declared in a request. */
+export interface ProviderToolEntry {
+  /** The wire protocol that knows the tool. Other wires refuse it. */
+  readonly api: string;
+  /** The entry in the request's list of tools. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** The beta feature that the request must name in a header. Only on `anthropic-messages`. */
+  readonly beta?: string;
 }
 
 /** The input of one model call. */

@@ -172,7 +172,10 @@ export interface StreamOptions {
    * none.
    */
   headers?: Record<string, string> | undefined;
-  /** Merged into the request body last. Its `tools` are appended to those of the agent. */
+  /**
+   * Merged into the request body last. Its `tools` and `include` are appended to those of the
+   * request; an object without a `type` is merged with the request's. Other fields are replaced.
+   */
   extraBody?: Record<string, unknown> | undefined;
   /** Time limits. Default: those of {@link StreamTimeouts}. */
   timeouts?: StreamTimeouts | undefined;

@@ -11,6 +11,11 @@ export interface Usage {
   reasoning?: number;
   /** input + output + cacheRead + cacheWrite, or the total that the server reported. */
   totalTokens?: number;
+  /**
+   * How often the vendor's own tools were used, by tool, such as `{ web_search: 2 }`. Vendors bill
+   * it besides tokens. A tool that was not used is absent.
+   */
+  providerTools?: Record<string, number>;
   /** In US dollars. Absent when the model's prices are unknown. */
   cost?: Cost;
 }
@@ -40,7 +45,7 @@ export function addUsage(sum: Usage, next: Usage): Usage {
   for (const [key, value] of Object.entries(next as Record<string, unknown>)) {
     const before = result[key];
     if (typeof value === "number") result[key] = ((before as number | undefined) ?? 0) + value;
-    else if (value) result[key] = addUsage(before ?? {}, value); // cost is an object of counts
+    else if (value) result[key] = addUsage(before ?? {}, value); // objects of counts
   }
   return result;
 }

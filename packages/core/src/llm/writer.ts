@@ -15,10 +15,17 @@ import {
   type EventBody,
   type MessageOrigin,
   type PartStart,
+  type ProviderToolEvent,
 } from "./event.ts";
 import { GrowingText } from "./growing-text.ts";
 import { LiveDelta, withPartial } from "./live.ts";
-import type { AssistantContent, AssistantMessage, OpaqueContent, ToolCall } from "./message.ts";
+import type {
+  AssistantContent,
+  AssistantMessage,
+  OpaqueContent,
+  ToolCall,
+  WholeContent,
+} from "./message.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 import { withTotal, type Usage } from "./usage.ts";
 
@@ -126,7 +133,7 @@ export class MessageWriter {
   append(index: number, text: string): void {
     const part = this.#open[index];
     if (part === undefined || text === "") return;
-    if ((this.#length += text.length) > this.#maxLength) throw this.#tooLong();
+    this.#count(text.length);
     let delta = text;
     if (part.held !== "") {
       delta = part.held + text;
@@ -167,6 +174,18 @@ export class MessageWriter {
     this.#write({ type: "opaque_end", contentIndex: this.message.content.length, part });
   }
 
+  /** Writes a source, image or file. */
+  whole(part: WholeContent): void {
+    for (const value of Object.values(part) as unknown[])
+      if (typeof value === "string") this.#count(value.length);
+    this.#write({ type: "part_end", contentIndex: this.message.content.length, part });
+  }
+
+  /** Reports the progress of a tool that the vendor runs. */
+  progress(id: string, toolName: string, status: ProviderToolEvent["status"]): void {
+    this.#write({ type: "provider_tool", id, toolName, status });
+  }
+
   /** Sets fields of the message as a whole. */
   describe(facts: {
     responseModel?: string;
@@ -192,8 +211,9 @@ export class MessageWriter {
     this.#end(failure, { type: "error", reason: failure.stopReason, error: this.message });
   }
 
-  #tooLong(): BowlineError {
-    return new BowlineError(
+  #count(length: number): void {
+    if ((this.#length += length) <= this.#maxLength) return;
+    throw new BowlineError(
       "stream_corrupt",
       `The answer is longer than ${this.#maxLength} characters.`,
     );

@@ -39,19 +39,19 @@ export const streamByProtocol: StreamFn = async (model, context, given) => {
         options,
       );
     case "anthropic-messages":
-      return (await import("./anthropic-messages/index.ts")).streamAnthropicMessages(
+      return (await import("./anthropic-messages/wire.ts")).streamAnthropicMessages(
         model,
         context,
         options,
       );
     case "openai-responses":
-      return (await import("./openai-responses/index.ts")).streamOpenaiResponses(
+      return (await import("./openai-responses/wire.ts")).streamOpenaiResponses(
         model,
         context,
         options,
       );
     case "google-generate":
-      return (await import("./google-generate/index.ts")).streamGoogleGenerate(
+      return (await import("./google-generate/wire.ts")).streamGoogleGenerate(
         model,
         context,
         options,

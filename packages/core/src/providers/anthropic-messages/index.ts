@@ -1,30 +1,15 @@
-/** The Anthropic Messages wire. */
-import type { Context } from "../../llm/message.ts";
-import type {
-  AssistantMessageEventStream,
-  Model,
-  StreamFn,
-  StreamOptions,
-} from "../../llm/model.ts";
-import type { Protocol } from "../protocol.ts";
-import { createStreamFn } from "../stream.ts";
-import { encode } from "./request.ts";
-import { MessagesReader } from "./response.ts";
-
-/** The wire without I/O: requests from a context, events from bytes. */
-export const anthropicMessages: Protocol = {
-  api: "anthropic-messages",
-  transcript: "messages",
-  encode,
-  createReader: (writer, facts) => new MessagesReader(writer, facts),
-};
-
+/** The Anthropic Messages wire, and the vendor's own tools. */
+export { anthropicMessages, streamAnthropicMessages } from "./wire.ts";
 /**
- * Makes one model call on this wire. Never throws or rejects: every failure is the stream's last
- * event.
+ * The vendor's own tools, for the agent's `tools`. Each function throws `invalid_argument` for an
+ * option that it does not know.
  */
-export const streamAnthropicMessages: (
-  model: Model,
-  context: Context,
-  options?: StreamOptions,
-) => AssistantMessageEventStream = createStreamFn(anthropicMessages) satisfies StreamFn;
+export * as anthropic from "./tools.ts";
+export type {
+  AnthropicComputerAction,
+  AnthropicComputerOptions,
+  AnthropicWebFetchOptions,
+  AnthropicWebSearchOptions,
+} from "./tools.ts";
+export type { ProviderTool, ProviderToolResult } from "../provider-tool.ts";
+export type { UserLocation } from "../user-location.ts";

@@ -9,6 +9,7 @@ import { supportsOutput } from "../../protocols.ts";
 import type { WireRequest } from "../protocol.ts";
 import { toolSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { ownEntry } from "../own-entry.ts";
 import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import {
@@ -85,9 +86,26 @@ export function encode(
   markForCache(body, options.cacheRetention ?? "short");
   return {
     url: joinUrl(model.baseUrl, "messages"),
-    headers: { "anthropic-version": "2023-06-01", ...wireHeaders(model, options, "x-api-key") },
+    headers: withBetas(
+      { "anthropic-version": "2023-06-01", ...wireHeaders(model, options, "x-api-key") },
+      context.tools ?? [],
+    ),
     body,
   };
+}
+
+/** Names the beta features of the tools in their header, after those that are already there. */
+function withBetas(
+  headers: Record<string, string>,
+  tools: readonly Tool[],
+): Record<string, string> {
+  const betas = new Set(tools.flatMap(({ providerTool }) => providerTool?.beta ?? []));
+  if (betas.size === 0) return headers;
+  const name =
+    Object.keys(headers).find((key) => key.toLowerCase() === "anthropic-beta") ?? "anthropic-beta";
+  const given = (headers[name] ?? "").split(",").map((beta) => beta.trim());
+  const all = new Set([...given.filter((beta) => beta !== ""), ...betas]);
+  return { ...headers, [name]: [...all].join(",") };
 }
 
 interface Limits {
@@ -144,11 +162,14 @@ function encodeTools(
     const choice = allowedChoice(options, model, thinks ? "auto" : undefined);
     const names = toWireNames(tools, nameLimits.nameLength);
     return {
-      tools: tools.map((tool, index) => ({
-        name: names[index],
-        ...(tool.description !== "" && { description: tool.description }),
-        input_schema: toolSchema(tool, model),
-      })),
+      tools: tools.map(
+        (tool, index) =>
+          ownEntry(tool, "anthropic-messages") ?? {
+            name: names[index],
+            ...(tool.description !== "" && { description: tool.description }),
+            input_schema: toolSchema(tool, model),
+          },
+      ),
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
     };
   }

@@ -1,30 +1,9 @@
-/** The Gemini generateContent wire. */
-import type { Context } from "../../llm/message.ts";
-import type {
-  AssistantMessageEventStream,
-  Model,
-  StreamFn,
-  StreamOptions,
-} from "../../llm/model.ts";
-import type { Protocol } from "../protocol.ts";
-import { createStreamFn } from "../stream.ts";
-import { encode } from "./request.ts";
-import { GenerateReader } from "./response.ts";
-
-/** The wire without I/O: requests from a context, events from bytes. */
-export const googleGenerate: Protocol = {
-  api: "google-generate",
-  transcript: "contents",
-  encode,
-  createReader: (writer, facts) => new GenerateReader(writer, facts),
-};
-
+/** The Gemini generateContent wire, and the vendor's own tools. */
+export { googleGenerate, streamGoogleGenerate } from "./wire.ts";
 /**
- * Makes one model call on this wire. Never throws or rejects: every failure is the stream's last
- * event.
+ * The vendor's own tools, for the agent's `tools`. Each function throws `invalid_argument` for an
+ * option that it does not know.
  */
-export const streamGoogleGenerate: (
-  model: Model,
-  context: Context,
-  options?: StreamOptions,
-) => AssistantMessageEventStream = createStreamFn(googleGenerate) satisfies StreamFn;
+export * as google from "./tools.ts";
+export type { GoogleFileSearchOptions, GoogleSearchOptions } from "./tools.ts";
+export type { ProviderTool, ProviderToolResult } from "../provider-tool.ts";

@@ -2,6 +2,7 @@
  * Encodes (model, context, options) as a generateContent request. Safety settings and caches are
  * left to the server, or to the caller's `extraBody`.
  */
+import { BowlineError } from "../../errors.ts";
 import type { Context, Tool } from "../../llm/message.ts";
 import type { Model, StreamOptions, ThinkingLevel, ToolChoice } from "../../llm/model.ts";
 import { supportsOutput } from "../../protocols.ts";
@@ -9,6 +10,7 @@ import { toJsonSchema, type JsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { adaptSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { ownEntry } from "../own-entry.ts";
 import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice } from "../tool-names.ts";
 import { encodeContents, isGemini3 } from "./contents.ts";
@@ -101,27 +103,44 @@ function encodeThinking(model: Model, { reasoning: level, thinkingBudgets }: Str
   return { thinkingConfig: { includeThoughts: true, thinkingLevel } };
 }
 
-/** Encodes the declared tools. Unlike other wires, calls in the history need no declaration. */
+/**
+ * Encodes the declared tools: functions in one entry, Google's own tools in one each. Unlike other
+ * wires, calls in the history need no declaration.
+ */
 // Q111
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
   if (tools.length === 0) return {};
-  const choice = allowedChoice(options, model);
   const names = toGoogleNames(tools);
-  const functionDeclarations = tools.map(({ name, description, parameters }, index) => {
-    const schema = toJsonSchema(parameters, `tool "${name}"`);
-    return {
-      name: names[index],
-      ...(description !== "" && { description }),
-      // `parameters` accepts only a part of JSON Schema (Q115).
-      ...(!isEmpty(schema) && {
-        parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords),
-      }),
-    };
-  });
+  const own: Json[] = [];
+  const functionDeclarations: Json[] = [];
+  for (const [index, tool] of tools.entries()) {
+    const entry = ownEntry(tool, "google-generate");
+    if (entry !== undefined) own.push(entry);
+    else functionDeclarations.push(encodeFunction(tool, names[index], model));
+  }
+  const hasFunctions = functionDeclarations.length > 0;
+  // The server refuses a choice of functions if there are none.
+  const choice = hasFunctions ? allowedChoice(options, model) : undefined;
   return {
-    tools: [{ functionDeclarations }],
+    tools: [...(hasFunctions ? [{ functionDeclarations }] : []), ...own],
     ...(choice !== undefined && {
-      toolConfig: { functionCallingConfig: encodeToolChoice(choice) },
+      toolConfig: { functionCallingConfig: encodeToolChoice(choice, tools) },
+    }),
+  };
+}
+
+function encodeFunction(
+  { name, description, parameters }: Tool,
+  wireName: string | undefined,
+  model: Model,
+): Json {
+  const schema = toJsonSchema(parameters, `tool "${name}"`);
+  return {
+    name: wireName,
+    ...(description !== "" && { description }),
+    // `parameters` accepts only a part of JSON Schema (Q115).
+    ...(!isEmpty(schema) && {
+      parametersJsonSchema: adaptSchema(schema, model.compat?.schemaKeywords),
     }),
   };
 }
@@ -137,7 +156,7 @@ function isEmpty({ properties, additionalProperties, patternProperties }: JsonSc
   );
 }
 
-function encodeToolChoice(choice: ToolChoice): Json {
+function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[]): Json {
   switch (choice) {
     case "auto":
       return { mode: "AUTO" };
@@ -146,6 +165,11 @@ function encodeToolChoice(choice: ToolChoice): Json {
     case "required":
       return { mode: "ANY" };
     default:
+      if (tools.some(({ name, providerTool }) => name === choice.name && providerTool))
+        throw new BowlineError(
+          "invalid_argument",
+          `Gemini chooses itself when to use "${choice.name}". Leave out the toolChoice or name a function.`,
+        );
       return { mode: "ANY", allowedFunctionNames: [toGoogleName(choice.name)] };
   }
 }

@@ -90,9 +90,9 @@ const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = {
 
 function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
   if (context.tools === undefined || schemaKeywords === undefined) return context;
-  const tools = context.tools.map(({ name, description, parameters }) => {
-    const schema = toJsonSchema(parameters, `tool "${name}"`);
-    return { name, description, parameters: adaptSchema(schema, schemaKeywords) };
+  const tools = context.tools.map((tool) => {
+    const schema = toJsonSchema(tool.parameters, `tool "${tool.name}"`);
+    return { ...tool, parameters: adaptSchema(schema, schemaKeywords) };
   });
   return { ...context, tools };
 }

@@ -9,6 +9,7 @@ import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import { toJsonSchema } from "../../schema.ts";
 import type { WireRequest } from "../protocol.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { ownEntry } from "../own-entry.ts";
 import { toWireName, toWireNames } from "../tool-names.ts";
 import { encodeMessages, nameLimits, type WireMessage } from "./messages.ts";
 
@@ -45,14 +46,16 @@ export function encode(
 
 function encodeTools(tools: readonly Tool[]): WireMessage[] {
   const names = toWireNames(tools, nameLimits.nameLength);
-  return tools.map(({ name, description, parameters }, index) => ({
-    type: "function",
-    function: {
-      name: names[index],
-      description,
-      parameters: toJsonSchema(parameters, `tool "${name}"`),
-    },
-  }));
+  return tools.map((tool, index) => {
+    const { name, description, parameters } = tool;
+    const schema = toJsonSchema(parameters, `tool "${name}"`);
+    return (
+      ownEntry(tool, "openai-chat") ?? {
+        type: "function",
+        function: { name: names[index], description, parameters: schema },
+      }
+    );
+  });
 }
 
 function encodeToolChoice(choice: ToolChoice | undefined): unknown {

@@ -1,30 +1,16 @@
-/** The OpenAI Responses wire. */
-import type { Context } from "../../llm/message.ts";
-import type {
-  AssistantMessageEventStream,
-  Model,
-  StreamFn,
-  StreamOptions,
-} from "../../llm/model.ts";
-import type { Protocol } from "../protocol.ts";
-import { createStreamFn } from "../stream.ts";
-import { encode } from "./request.ts";
-import { ResponsesReader } from "./response.ts";
-
-/** The wire without I/O: requests from a context, events from bytes. */
-export const openaiResponses: Protocol = {
-  api: "openai-responses",
-  transcript: "input",
-  encode,
-  createReader: (writer, facts) => new ResponsesReader(writer, facts),
-};
-
+/** The OpenAI Responses wire, and the vendor's own tools. */
+export { openaiResponses, streamOpenaiResponses } from "./wire.ts";
 /**
- * Makes one model call on this wire. Never throws or rejects: every failure is the stream's last
- * event.
+ * The vendor's own tools, for the agent's `tools`. Each function throws `invalid_argument` for an
+ * option that it does not know.
  */
-export const streamOpenaiResponses: (
-  model: Model,
-  context: Context,
-  options?: StreamOptions,
-) => AssistantMessageEventStream = createStreamFn(openaiResponses) satisfies StreamFn;
+export * as openai from "./tools.ts";
+export type {
+  OpenaiCodeInterpreterOptions,
+  OpenaiFileFilter,
+  OpenaiFileSearchOptions,
+  OpenaiImageGenerationOptions,
+  OpenaiWebSearchOptions,
+} from "./tools.ts";
+export type { ProviderTool, ProviderToolResult } from "../provider-tool.ts";
+export type { UserLocation } from "../user-location.ts";

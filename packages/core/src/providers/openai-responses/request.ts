@@ -8,6 +8,7 @@ import type { Model, StreamOptions, ToolChoice } from "../../llm/model.ts";
 import type { WireRequest } from "../protocol.ts";
 import { encodeOutput, toolSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
+import { ownEntry } from "../own-entry.ts";
 import { assertSendable, isBlank } from "../replay.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import { encodeInput, nameLimits } from "./input.ts";
@@ -73,18 +74,23 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
   const choice = allowedChoice(options, model);
   const names = toWireNames(tools, nameLimits.nameLength);
   return {
-    tools: tools.map((tool, index) => ({
-      type: "function",
-      name: names[index],
-      description: tool.description,
-      parameters: toolSchema(tool, model),
-      strict: false,
-    })),
-    ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
+    tools: tools.map(
+      (tool, index) =>
+        ownEntry(tool, "openai-responses") ?? {
+          type: "function",
+          name: names[index],
+          description: tool.description,
+          parameters: toolSchema(tool, model),
+          strict: false,
+        },
+    ),
+    ...(choice !== undefined && { tool_choice: encodeToolChoice(choice, tools) }),
   };
 }
 
-function encodeToolChoice(choice: ToolChoice): unknown {
+function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
   if (typeof choice === "string") return choice;
+  const { providerTool } = tools.find(({ name }) => name === choice.name) ?? {};
+  if (providerTool !== undefined) return { type: providerTool.entry.type };
   return { type: "function", name: toWireName(choice.name, nameLimits.nameLength) };
 }

@@ -1,0 +1,30 @@
+/** The OpenAI Responses wire. */
+import type { Context } from "../../llm/message.ts";
+import type {
+  AssistantMessageEventStream,
+  Model,
+  StreamFn,
+  StreamOptions,
+} from "../../llm/model.ts";
+import type { Protocol } from "../protocol.ts";
+import { createStreamFn } from "../stream.ts";
+import { encode } from "./request.ts";
+import { ResponsesReader } from "./response.ts";
+
+/** The wire without I/O: requests from a context, events from bytes. */
+export const openaiResponses: Protocol = {
+  api: "openai-responses",
+  transcript: "input",
+  encode,
+  createReader: (writer, facts) => new ResponsesReader(writer, facts),
+};
+
+/**
+ * Makes one model call on this wire. Never throws or rejects: every failure is the stream's last
+ * event.
+ */
+export const streamOpenaiResponses: (
+  model: Model,
+  context: Context,
+  options?: StreamOptions,
+) => AssistantMessageEventStream = createStreamFn(openaiResponses) satisfies StreamFn;
