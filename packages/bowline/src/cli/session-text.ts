@@ -136,5 +136,14 @@ function partText(part: AssistantContent, { dim }: Style): string[] {
     }
     case "opaque":
       return [];
+    case "source": {
+      const { title, url, name } = part;
+      const words = [title ?? name, url].filter((text) => text !== undefined);
+      return [dim(`  source: ${oneLine(words.join(" "), 1000)}`)];
+    }
+    case "image":
+      return ["(an image)"];
+    case "file":
+      return ["(a file)"];
   }
 }

@@ -203,8 +203,10 @@ export function applyEvent(
     const { content } = message ?? final;
     return Object.assign(message ?? final, final, { content });
   }
-  if (message === undefined || event.type === "request_retry" || event.type === "model_failover")
+  const { type } = event;
+  if (message === undefined || type === "request_retry" || type === "model_failover")
     return message;
+  if (type === "provider_tool") return message;
   const { content } = message;
   if (event.type === "message_retract") {
     content.length = Math.min(content.length, event.contentIndex);
@@ -248,8 +250,6 @@ export function applyEvent(
     case "opaque_end":
     case "part_end":
       content[event.contentIndex] = event.part;
-      break;
-    case "provider_tool":
       break;
     case "text_delta":
     case "thinking_delta":

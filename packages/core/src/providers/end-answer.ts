@@ -165,7 +165,7 @@ function assertFits(
 
 /** Returns whether a part is an answer, not thinking or data that belongs to it. */
 function isAnswer(part: AssistantContent): boolean {
-  if (part.type !== "opaque") return part.type !== "thinking";
+  if (part.type !== "opaque") return part.type !== "thinking" && part.type !== "source";
   const { text, reasoning_details } = asRecord(part.raw);
   return text !== "" && reasoning_details === undefined;
 }

@@ -9,7 +9,10 @@ import {
   unsupported,
   type AssistantContent,
   type AssistantMessage,
+  type FileContent,
+  type ImageContent,
   type Message,
+  type SourceContent,
   type ToolCall,
   type ToolResultMessage,
   type UserContent,
@@ -31,9 +34,11 @@ interface ReplayUser {
   readonly role: "user";
   readonly content: readonly UserContent[];
 }
+/** A part that may be sent back. Images and files follow the opaque part that they came with. */
+type ReplayPart = Exclude<AssistantContent, SourceContent>;
 export interface ReplayAssistant {
   readonly role: "assistant";
-  readonly content: readonly AssistantContent[];
+  readonly content: readonly ReplayPart[];
 }
 export interface ReplayResult {
   readonly role: "toolResult";
@@ -65,12 +70,12 @@ export function toReplay(
   const replay: ReplayMessage[] = [];
   for (const message of messages.slice(0, end + 1)) {
     if (message.role === "assistant") addAssistant(message);
-    else if (message.role === "user") addUser(message);
+    else if (message.role === "user") addUser(message.content);
   }
   assertSendable(replay);
   return replay;
 
-  function addUser({ content }: UserMessage): void {
+  function addUser(content: UserMessage["content"]): void {
     const parts = cleanParts(
       typeof content === "string" ? [{ type: "text", text: content }] : content,
       model,
@@ -87,24 +92,72 @@ export function toReplay(
     const isWhole = !isCut(message);
     const own =
       isWhole && message.api === api && message.provider === provider && message.model === id;
-    const content: AssistantContent[] = [];
+    const content: ReplayPart[] = [];
     const answers: ReplayResult[] = [];
+    const media: (ImageContent | FileContent)[] = [];
+    const sources = new Set<string>();
     for (const part of message.content) {
-      if (part.type === "text") {
-        const { text } = part;
-        if (!isBlank(text)) content.push(own ? part : { type: "text", text });
-      } else if (part.type !== "toolCall") {
-        if (own && (part.type === "thinking" || part.protocol === api)) content.push(part);
-      } else if (isWhole) {
-        // Of an aborted answer only its text is sent, since the user saw it.
-        const call = replayCall(part, nextId(part.id), own, limits);
-        content.push(call);
-        answers.push(replayResult(call, model, limits.files, results.get(part)));
+      switch (part.type) {
+        case "text":
+          if (!isBlank(part.text)) content.push(own ? part : { type: "text", text: part.text });
+          break;
+        case "thinking":
+          if (own) content.push(part);
+          break;
+        case "opaque":
+          if (own && part.protocol === api) content.push(part);
+          break;
+        case "source":
+          if (!own) sources.add(sourceLine(part));
+          break;
+        case "image":
+        case "file":
+          if (own && content.at(-1)?.type === "opaque") content.push(part);
+          else media.push(part);
+          break;
+        case "toolCall":
+          // Of an aborted answer only what the user saw is sent.
+          if (!isWhole) break;
+          content.push(replayCall(part, nextId(part.id), own, limits));
+          answers.push(
+            replayResult(content.at(-1) as ToolCall, model, limits.files, results.get(part)),
+          );
       }
     }
+    addSources(content, sources);
     if (!content.every(({ type }) => type === "thinking"))
       replay.push({ role: "assistant", content }, ...answers);
+    // Elsewhere an answer has no images, so the user shows them.
+    const shown = media.flatMap((part) => shownMedia(part, model, limits.files));
+    const heading = { type: "text", text: "Images and files of the answer above:" } as const;
+    if (shown.length > 0) replay.push({ role: "user", content: [heading, ...shown] });
   }
+}
+
+/**
+ * Returns an image or file of an answer as the user's. What the wire cannot send becomes a note:
+ * the user did not choose it, and an error would end the conversation.
+ */
+function shownMedia(
+  part: ImageContent | FileContent,
+  model: Model,
+  files: FileRules,
+): UserContent[] {
+  try {
+    return cleanParts([part], model, files);
+  } catch {
+    return [{ type: "text", text: `[the ${part.type} (${part.mimeType}) was left out]` }];
+  }
+}
+
+function sourceLine({ title, name = title, url = name }: SourceContent): string {
+  return `- ${title === undefined || title === url ? url : `${title}: ${url}`}`;
+}
+
+/** Adds the sources of an answer to its last text, for a model that does not get its citations. */
+function addSources(content: ReplayPart[], sources: ReadonlySet<string>): void {
+  const last = content.findLast((part) => part.type === "text");
+  if (last && sources.size > 0) last.text += `\n\nSources:\n${[...sources].join("\n")}`;
 }
 
 function replayCall(call: ToolCall, id: string, own: boolean, limits: NameLimits): ToolCall {

@@ -148,9 +148,10 @@ export class WireCall {
     const { maxRetryDelayMs = 60_000, retryAfterOutput = false } = this.#options;
     const { signal } = this.#posting;
     const { retryable, retryAfterMs = 0 } = error;
-    const { delayMs, isSpent } = this.#budget.count(error, attempt, decoder.started);
+    const isStarted = decoder.message.content.length > 0; // and not only a tool of the vendor's
+    const { delayMs, isSpent } = this.#budget.count(error, attempt, isStarted);
     const isTooLong = maxRetryDelayMs > 0 && retryAfterMs > maxRetryDelayMs && retryable;
-    const isShown = decoder.started && !retryAfterOutput;
+    const isShown = isStarted && !retryAfterOutput;
     const mayRetry = retryable && !isSpent && !isShown && !isTooLong && !this.#isLate(delayMs);
     if (mayRetry && !signal.aborted) return delayMs;
     const message = `${error.message} (the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s)`;

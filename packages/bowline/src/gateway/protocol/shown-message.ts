@@ -23,6 +23,9 @@ export function partsOf(
         ];
       }
       case "opaque":
+      case "source":
+      case "image":
+      case "file":
         return [];
     }
   });

@@ -103,6 +103,7 @@ function partTokens(part: UserContent | AssistantContent): number {
   if (part.type === "text") return textTokens(part.text);
   if (part.type === "thinking") return textTokens(part.thinking || (part.thinkingSignature ?? ""));
   if (part.type === "image" || part.type === "file") return mediaTokens(part);
+  if (part.type === "source") return 0; // never sent
   if (part.type !== "toolCall") return jsonTokens(part); // a part of a provider or an application
   return (
     textTokens(part.name) +

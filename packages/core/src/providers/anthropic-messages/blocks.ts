@@ -10,12 +10,14 @@ import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName } from "../tool-names.ts";
 import { complete, createBlock, extend, isEmpty, joinSignature, type Block } from "./block.ts";
 import { nameLimits } from "./messages.ts";
+import { ServerTools, toSource } from "./server-tools.ts";
 
 type Json = Record<string, unknown>;
 
 export class BlockAssembler {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
+  readonly #tools: ServerTools;
   /** By index on the wire. The key is undefined for servers that send no index. */
   readonly #open = new Map<unknown, Block>();
   /** The indices of all blocks so far. */
@@ -34,6 +36,7 @@ export class BlockAssembler {
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#writer = writer;
     this.#facts = facts;
+    this.#tools = new ServerTools(writer);
   }
 
   start(index: unknown, raw: Json): Block {
@@ -42,6 +45,7 @@ export class BlockAssembler {
     this.#end(index, false); // its stop event is missing (Q153)
     const block = createBlock(index, raw, this.#facts);
     if (block.kind === "toolCall") this.#facts.proof.add(block);
+    else if (block.kind === "opaque") this.#tools.start(raw);
     this.#open.set(index, block);
     this.#index = index;
     this.#current = block;
@@ -106,6 +110,7 @@ export class BlockAssembler {
     if (index === this.#index) this.#current = undefined;
     block.stopped = true;
     block.isClosed ||= isStop;
+    if (block.kind === "opaque") this.#tools.stop(block.raw);
     // A stop confirms that there is nothing beyond the start or an empty piece (Q148).
     block.hasArguments = block.hasInput || block.input !== "" || (isStop && block.saysInput);
     if (block.contentIndex === undefined) this.#settle();
@@ -196,13 +201,19 @@ export class BlockAssembler {
   #close(block: Block): void {
     const index = block.contentIndex as number;
     switch (block.kind) {
-      case "text":
+      case "text": {
         // Citations are sent back with their text; otherwise the server does not know what it cited
         // (Q161).
-        return this.#writer.close(index, {
-          textSignature:
-            block.citations.length > 0 ? JSON.stringify({ citations: block.citations }) : undefined,
+        const { citations } = block;
+        this.#writer.close(index, {
+          textSignature: citations.length > 0 ? JSON.stringify({ citations }) : undefined,
         });
+        for (const citation of citations) {
+          const source = toSource(citation, index);
+          if (source) this.#writer.whole(source);
+        }
+        return;
+      }
       case "thinking":
       case "redacted":
         return this.#writer.close(index, {

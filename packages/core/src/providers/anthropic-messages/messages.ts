@@ -115,6 +115,9 @@ function encodeAssistant(
         return encodeCall(part);
       case "opaque":
         return whole.has(part.raw) ? (part.raw as WireBlock) : undefined;
+      case "image":
+      case "file":
+        return undefined; // the server sends none
     }
   });
   const blocks = encoded.filter((block) => block !== undefined);

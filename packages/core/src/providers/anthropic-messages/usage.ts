@@ -4,6 +4,7 @@
 // Q145, Q146
 import { asCount, asRecord, defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
+import { toolUses } from "../tool-uses.ts";
 
 /**
  * Maps one usage object. A field that is missing or not a number stays absent. `input` excludes the
@@ -16,5 +17,6 @@ export function toUsage(wire: Record<string, unknown>): Usage {
     cacheRead: asCount(wire.cache_read_input_tokens),
     cacheWrite: asCount(wire.cache_creation_input_tokens),
     reasoning: asCount(asRecord(wire.output_tokens_details).thinking_tokens),
+    providerTools: toolUses(wire.server_tool_use),
   });
 }

@@ -7,6 +7,7 @@ import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/
 import type { Model } from "../../llm/model.ts";
 import { goOn, isBlank, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
 import type { Json } from "./fields.ts";
+import { isEmptied, withData } from "./media.ts";
 import { nameLimits, toGoogleName } from "./names.ts";
 import { unpackOrigin } from "./signature.ts";
 
@@ -112,7 +113,7 @@ function isResultMedia({ inlineData }: Json): boolean {
 }
 
 function encodeAssistant(message: ReplayAssistant, ids: Set<string>): Json[] {
-  return message.content.flatMap((part): Json[] => {
+  return message.content.flatMap((part, index): Json[] => {
     switch (part.type) {
       case "text":
         return [{ text: part.text, ...signed(part.textSignature) }];
@@ -121,7 +122,10 @@ function encodeAssistant(message: ReplayAssistant, ids: Set<string>): Json[] {
       case "toolCall":
         return [encodeCall(part, ids)];
       case "opaque":
-        return encodeRaw(part.raw);
+        return encodeRaw(part.raw, message.content[index + 1]);
+      case "image":
+      case "file":
+        return []; // sent with the opaque part before it
     }
   });
 }
@@ -153,10 +157,13 @@ function encodeCall(call: ToolCall, ids: Set<string>): Json {
  * Encodes an opaque part. Parts that look like calls or results are dropped, since they would break
  * the pairing.
  */
-function encodeRaw(raw: unknown): Json[] {
+function encodeRaw(raw: unknown, next: ReplayAssistant["content"][number] | undefined): Json[] {
   if (!isRecord(raw) || Object.keys(raw).length === 0) return [];
   if (Object.keys(raw).some((name) => /^function_?(?:call|response)$/i.test(name))) return [];
-  return [raw];
+  if (!isEmptied(raw)) return [raw];
+  // Its image may have been removed from the transcript.
+  const data = next?.type === "image" || next?.type === "file" ? next.data : undefined;
+  return data === undefined ? [] : [withData(raw, data)];
 }
 
 function signed(thoughtSignature: string | undefined): Json {

@@ -12,6 +12,8 @@ import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-er
 import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { field, type Json } from "./fields.ts";
+import { mediaOf, withData } from "./media.ts";
+import { ServerTools } from "./server-tools.ts";
 import { ToolCallAssembler } from "./tool-calls.ts";
 import { TokenCounts } from "./usage.ts";
 
@@ -22,6 +24,7 @@ export class GenerateReader implements ProtocolReader {
   readonly #writer: MessageWriter;
   readonly #facts: ReaderFacts;
   readonly #calls: ToolCallAssembler;
+  readonly #tools: ServerTools;
   readonly #counts = new TokenCounts();
   readonly #end = new AnswerEnd(/^(?:stop|function_call)$/i);
   #candidateIndex: unknown;
@@ -32,6 +35,7 @@ export class GenerateReader implements ProtocolReader {
     this.#writer = writer;
     this.#facts = facts;
     this.#calls = new ToolCallAssembler(writer, facts);
+    this.#tools = new ServerTools(writer);
   }
 
   event(data: Json, name: string): void {
@@ -48,6 +52,7 @@ export class GenerateReader implements ProtocolReader {
     }
     for (const part of list(asRecord(candidate.content).parts))
       if (isRecord(part)) this.#part(part);
+    this.#tools.note(candidate);
     this.#noteFinish(candidate);
   }
 
@@ -137,9 +142,14 @@ export class GenerateReader implements ProtocolReader {
     this.#writer.say(kind, text);
   }
 
-  #opaque(raw: Json): void {
+  #opaque(part: Json): void {
     this.#writer.endSaying();
+    this.#tools.part(part);
+    // Images among thoughts are drafts.
+    const media = part.thought === true ? undefined : mediaOf(part);
+    const raw = media === undefined ? part : withData(part, "");
     this.#writer.opaque({ type: "opaque", protocol: "google-generate", raw });
+    if (media !== undefined) this.#writer.whole(media);
   }
 
   /**
@@ -153,11 +163,19 @@ export class GenerateReader implements ProtocolReader {
     this.#writer.describe({ rawStopReason: reason });
   }
 
+  #noteUses(): void {
+    const { uses: providerTools } = this.#tools;
+    const { usage } = this.#writer.message;
+    if (providerTools) this.#writer.describe({ usage: { ...usage, providerTools } });
+  }
+
   #finish(): void {
     this.#end.check();
     if ([...this.#others.values()].includes(true))
       this.#facts.proof.contradict("another candidate has no finish reason");
     this.#writer.endSaying();
+    this.#tools.finish();
+    this.#noteUses();
     this.#calls.close();
     endAnswer(this.#writer, this.#facts, this.#end);
   }

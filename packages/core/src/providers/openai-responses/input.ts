@@ -103,11 +103,25 @@ function encodeAssistant(message: ReplayAssistant, rules: Rules): WireItem[] {
     open = undefined;
     if (part.type === "thinking") items.push(...encodeThinking(part, rules));
     else if (part.type === "toolCall") items.push(encodeCall(part, rules));
+    else if (part.type !== "opaque") attachImage(items, part);
     else if (rules.whole.has(part.raw)) items.push(part.raw as WireItem);
   }
+  // An item whose image was removed from the transcript.
+  const sent = items.filter(({ type, result }) => type !== IMAGE_CALL || result !== "");
+  items.splice(0, items.length, ...sent);
   // The server refuses reasoning without what it led to (Q195).
   while (items.at(-1)?.type === "reasoning") items.pop();
   return items;
+}
+
+/** The item of a generated image. Its image is the next part. */
+const IMAGE_CALL = "image_generation_call";
+
+/** Puts an image back into the item that it was taken from. */
+function attachImage(items: WireItem[], { data }: { readonly data?: string | undefined }): void {
+  const item = items.at(-1);
+  if (item?.type === IMAGE_CALL && data !== undefined)
+    items[items.length - 1] = { ...item, result: data };
 }
 
 /**

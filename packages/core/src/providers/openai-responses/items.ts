@@ -11,6 +11,7 @@ import { CallReader } from "./calls.ts";
 import { kindOf, type Item, type Kind } from "./item.ts";
 import { OutputList } from "./output-list.ts";
 import { PartWriter, type Part } from "./parts.ts";
+import { ServerTools } from "./server-tools.ts";
 import { hasText, TextReader } from "./texts.ts";
 
 type Json = Record<string, unknown>;
@@ -20,6 +21,7 @@ export class ItemAssembler {
   readonly #parts: PartWriter;
   readonly #calls: CallReader;
   readonly #texts: TextReader;
+  readonly #tools: ServerTools;
   readonly #items: Item[] = [];
   readonly #known = new Map<unknown, Item>();
   /** By id on the wire. Undefined if several items have the same id. */
@@ -30,6 +32,7 @@ export class ItemAssembler {
     this.#parts = new PartWriter(writer);
     this.#calls = new CallReader(this.#parts, facts);
     this.#texts = new TextReader(this.#parts, facts.proof);
+    this.#tools = new ServerTools(writer);
   }
 
   /** Whether the server marked a call as incomplete, even if its arguments look complete. */
@@ -134,12 +137,14 @@ export class ItemAssembler {
   }
 
   /**
-   * The server has finished one of its own items, and its end event follows. Items after it need
-   * not wait for that event.
+   * The server reports the progress of one of its own items. Once it has finished the item, whose
+   * end event follows, items after it need not wait for that event.
    */
-  settled(event: Json): void {
-    const part = this.#find(event, event.item_id)?.part;
-    if (part?.kind === "opaque") part.isSettled = true;
+  progress(event: Json, word: string): void {
+    const item = this.#find(event, event.item_id);
+    if (item?.part?.kind !== "opaque") return;
+    this.#tools.event(item.raw, word);
+    if (word === "completed" || word === "failed") item.part.isSettled = true;
   }
 
   /**
@@ -253,6 +258,7 @@ export class ItemAssembler {
       case "function_call":
         return this.#calls.begin(raw, typeof position === "number" ? position : undefined);
       case "opaque":
+        this.#tools.start(raw);
         return this.#parts.begin("opaque", "", raw);
     }
   }
@@ -274,6 +280,7 @@ export class ItemAssembler {
         this.#calls.finish(part as Part, raw, item.raw, isEnd);
         break;
       case "opaque":
+        this.#tools.stop(raw);
         (part as Part).raw = raw;
         this.#parts.end(part as Part);
         break;

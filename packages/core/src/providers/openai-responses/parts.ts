@@ -3,8 +3,10 @@
  * be written whole, so later parts wait for its end. They do not wait if the server has finished it
  * and only the end event is missing. Each delta has the same cost, written or waiting.
  */
+import { asRecord } from "../../json-value.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { SeenCall } from "../call-proof.ts";
+import { splitImage, toSource } from "./server-tools.ts";
 
 type Json = Record<string, unknown>;
 
@@ -29,6 +31,8 @@ export interface Part extends SeenCall {
   /** Opaque data of the part. */
   signature: string | undefined;
   isEncrypted: boolean;
+  /** For text: what it cites. */
+  annotations: readonly unknown[];
   /** For an opaque part: the raw item. */
   raw: Json;
   /** For an opaque part: whether the server has finished it, though its end event is missing. */
@@ -63,6 +67,7 @@ export class PartWriter {
       field: undefined,
       signature: undefined,
       isEncrypted: false,
+      annotations: [],
       raw,
       isSettled: false,
       contentIndex: undefined,
@@ -157,8 +162,12 @@ export class PartWriter {
       case "toolCall":
         part.contentIndex = this.#writer.openToolCall(part.id, part.name);
         break;
-      case "opaque":
-        return this.#writer.opaque({ type: "opaque", protocol: "openai-responses", raw: part.raw });
+      case "opaque": {
+        const { raw, image } = splitImage(part.raw);
+        this.#writer.opaque({ type: "opaque", protocol: "openai-responses", raw });
+        if (image) this.#writer.whole(image);
+        return;
+      }
     }
     this.#writer.append(part.contentIndex, part.held);
     if (part.ended) this.#close(part, part.contentIndex);
@@ -168,7 +177,12 @@ export class PartWriter {
     const { whole, signature } = part;
     switch (part.kind) {
       case "text":
-        return this.#writer.close(index, { textSignature: signature });
+        this.#writer.close(index, { textSignature: signature });
+        for (const annotation of part.annotations) {
+          const source = toSource(asRecord(annotation), index);
+          if (source) this.#writer.whole(source);
+        }
+        return;
       case "thinking":
         return this.#writer.close(index, {
           thinkingSignature: signature,

@@ -11,6 +11,7 @@ import type { MessageWriter } from "../../llm/writer.ts";
 import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-error.ts";
 import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { toolUses } from "../tool-uses.ts";
 import { ItemAssembler } from "./items.ts";
 import { toUsage } from "./usage.ts";
 
@@ -26,6 +27,9 @@ const statusOfCode: Record<string, number> = {
   invalid_api_key: 401,
   model_not_found: 404,
 };
+
+/** Events of the server's tools, with the word for what happened. */
+const toolEvent = /^response\.(?:\w+\.(completed|failed)|(?:\w+_call|mcp_list_tools)\.(\w+))$/;
 
 export class ResponsesReader implements ProtocolReader {
   readonly #writer: MessageWriter;
@@ -125,7 +129,8 @@ export class ResponsesReader implements ProtocolReader {
         return this.#items.args(data, undefined, data.arguments);
     }
     // Other events report the progress of the server's tools, or belong to later versions (Q190).
-    if (/^response\.\w+\.(?:completed|failed)$/.test(type)) this.#items.settled(data);
+    const [, end, word = end] = toolEvent.exec(type) ?? [];
+    if (word !== undefined) this.#items.progress(data, word);
     else if (isErrorObject(data)) throw errorOf(data);
   }
 
@@ -138,10 +143,12 @@ export class ResponsesReader implements ProtocolReader {
 
   /** Records id, model and usage. Some servers change the id with each event. */
   // Q187
-  #describe({ id, model, usage }: Json): void {
+  #describe({ id, model, usage, tool_usage: uses }: Json): void {
     noteSource(this.#writer.message, id, model);
-    if (typeof usage === "object" && usage !== null)
-      this.#writer.describe({ usage: toUsage(usage as Json) });
+    if (typeof usage !== "object" || usage === null) return;
+    const providerTools = toolUses(uses);
+    const counts = toUsage(usage as Json);
+    this.#writer.describe({ usage: { ...counts, ...(providerTools && { providerTools }) } });
   }
 
   /** Handles the final event: the whole response and its status. */

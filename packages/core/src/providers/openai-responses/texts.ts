@@ -78,6 +78,7 @@ export class TextReader {
       const given = contents[index]?.annotations;
       const annotations =
         Array.isArray(given) && given.length > 0 ? given : this.#citations.get(part);
+      part.annotations = annotations ?? [];
       part.signature = toSignature({ id: itemId(raw.id, "msg_"), phase, annotations });
       this.#parts.end(part);
     }

@@ -4,6 +4,7 @@
  */
 import { asCount, asRecord, defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
+import { toolUses } from "../tool-uses.ts";
 
 /** Maps one usage object. A field that is missing or not a number stays absent. */
 export function toUsage(wire: Record<string, unknown>): Usage {
@@ -21,5 +22,6 @@ export function toUsage(wire: Record<string, unknown>): Usage {
     cacheWrite,
     reasoning,
     totalTokens,
+    providerTools: toolUses(wire.server_side_tool_usage_details), // xAI
   });
 }

@@ -60,8 +60,9 @@ function withoutDetails(message: Message): Message {
   return rest;
 }
 
-function toProxyTool({ name, description, parameters }: Tool): Tool {
+function toProxyTool({ name, description, parameters, providerTool }: Tool): Tool {
   return {
+    ...(providerTool && { providerTool }),
     name,
     description,
     parameters: toJsonSchema(parameters, `the tool ${JSON.stringify(name)}`),

@@ -49,10 +49,11 @@ export function parseProxyBody(text: string): ProxyCall {
       ...(systemPrompt !== undefined && { systemPrompt }),
       messages,
       ...(tools && {
-        tools: tools.map(({ name, description, parameters }) => ({
+        tools: tools.map(({ name, description, parameters, providerTool }) => ({
           name,
           description,
           parameters,
+          ...(providerTool && { providerTool }),
         })),
       }),
     },
@@ -85,16 +86,16 @@ const kind = (
   optional?: Record<string, JsonSchema>,
 ): JsonSchema => object({ type: { const: type }, ...fields }, optional);
 
+const strings = (...names: string[]): Record<string, JsonSchema> =>
+  Object.fromEntries(names.map((name) => [name, string]));
 const textPart = kind("text", { text: string }, { textSignature: string });
-const userParts = list({
-  anyOf: [
-    textPart,
-    kind("image", { data: string, mimeType: string }),
-    kind("image", { url: string }, { mimeType: string }),
-    kind("file", { data: string, mimeType: string }, { name: string }),
-    kind("file", { url: string, mimeType: string }, { name: string }),
-  ],
-});
+const media = [
+  kind("image", { data: string, mimeType: string }),
+  kind("image", { url: string }, { mimeType: string }),
+  kind("file", { data: string, mimeType: string }, { name: string }),
+  kind("file", { url: string, mimeType: string }, { name: string }),
+];
+const userParts = list({ anyOf: [textPart, ...media] });
 const assistantParts = list({
   anyOf: [
     textPart,
@@ -109,6 +110,8 @@ const assistantParts = list({
       { argumentsText: string, argumentsError: string, thoughtSignature: string },
     ),
     kind("opaque", { protocol: string }),
+    kind("source", {}, { ...strings("url", "title", "name", "citedText"), textIndex: number }),
+    ...media,
   ],
 });
 const message: JsonSchema = {
@@ -148,7 +151,12 @@ const bodySchema: JsonSchema = object(
       { messages: list(message) },
       {
         systemPrompt: string,
-        tools: list(object({ name: string, description: string, parameters: record })),
+        tools: list(
+          object(
+            { name: string, description: string, parameters: record },
+            { providerTool: object({ api: string, entry: record }, { beta: string }) },
+          ),
+        ),
       },
     ),
   },

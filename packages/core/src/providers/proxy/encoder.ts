@@ -90,6 +90,10 @@ export class ProxyEncoder {
       }
       case "opaque_end":
         return { type, contentIndex: this.#open(event.contentIndex), part: event.part };
+      case "part_end":
+        return { type, contentIndex: this.#open(event.contentIndex), part: event.part };
+      case "provider_tool":
+        return { type, id: event.id, toolName: event.toolName, status: event.status };
       case "request_retry":
         return { type, delayMs: event.delayMs, error: this.#hideIn(event.error) };
       case "model_failover":
@@ -167,6 +171,10 @@ function eventsOf(part: AssistantContent, contentIndex: number): ProxyEvent[] {
       ];
     case "opaque":
       return [{ type: "opaque_end", contentIndex, part }];
+    case "source":
+    case "image":
+    case "file":
+      return [{ type: "part_end", contentIndex, part }];
   }
 }
 

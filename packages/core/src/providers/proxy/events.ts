@@ -50,6 +50,8 @@ interface ToolCallEndEvent extends PartEvent {
 type Unchanged<T extends AssistantMessageEvent["type"]> = EventBase &
   Omit<Extract<AssistantMessageEvent, { type: T }>, keyof EventBase | "partial">;
 type OpaqueEndEvent = Unchanged<"opaque_end">;
+type PartEndEvent = Unchanged<"part_end">;
+type ProviderToolEvent = Unchanged<"provider_tool">;
 type RequestRetryEvent = Unchanged<"request_retry">;
 type ModelFailoverEvent = Unchanged<"model_failover">;
 type MessageRetractEvent = Unchanged<"message_retract">;
@@ -78,6 +80,8 @@ export type ProxyEvent =
   | ThinkingEndEvent
   | ToolCallEndEvent
   | OpaqueEndEvent
+  | PartEndEvent
+  | ProviderToolEvent
   | RequestRetryEvent
   | ModelFailoverEvent
   | MessageRetractEvent

@@ -4,7 +4,12 @@
  */
 import { BowlineError, errorCodes, type ErrorCode, type ErrorInfo } from "../../errors.ts";
 import { asRecord, asText, isRecord } from "../../json-value.ts";
-import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
+import {
+  unsupported,
+  type AssistantMessage,
+  type ToolCall,
+  type WholeContent,
+} from "../../llm/message.ts";
 import { parseToolArguments } from "../../llm/tool-arguments.ts";
 import type { Cost, Usage } from "../../llm/usage.ts";
 
@@ -56,6 +61,27 @@ export function readEnding(ending: Json): Partial<AssistantMessage> {
   };
 }
 
+/** Reads a source, image or file. Copies known fields only. */
+export function readWhole(value: unknown): WholeContent {
+  const part = asRecord(value);
+  const { type, textIndex } = part;
+  if (type === "source") {
+    const names = ["url", "title", "mimeType", "name", "citedText", "supportedText"] as const;
+    return { type, ...textsOf(part, ...names), ...(isIndex(textIndex) && { textIndex }) };
+  }
+  const media = { type, ...textsOf(part, "data", "url", "mimeType", "name") };
+  if ((type !== "image" && type !== "file") || unsupported(media) !== undefined)
+    throw corrupt("a part is neither a source nor an image nor a file");
+  return media as WholeContent;
+}
+
+const statuses = ["started", "running", "completed", "failed"] as const;
+
+/** Returns the status of a vendor's own tool, or undefined if it is unknown. */
+export function readStatus(value: unknown): (typeof statuses)[number] | undefined {
+  return statuses.find((status) => status === value);
+}
+
 /** Returns those of the fields that are strings. */
 export function textsOf<Name extends string>(
   fields: Json,
@@ -70,10 +96,11 @@ export function textsOf<Name extends string>(
 }
 
 function readUsage(value: unknown): Usage {
-  const { cost, ...counts } = asRecord(value);
+  const { cost, providerTools, ...counts } = asRecord(value);
   const prices = numbers(cost);
   return {
     ...numbers(counts),
+    ...(isRecord(providerTools) && { providerTools: numbers(providerTools) }),
     ...(prices.total !== undefined && { cost: prices as unknown as Cost }),
   };
 }

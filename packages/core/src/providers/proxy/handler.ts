@@ -53,6 +53,12 @@ export interface ProxyHandlerOptions {
    * model's name. Default false.
    */
   readonly acceptExtraBody?: boolean | undefined;
+  /**
+   * Whether a client may declare the vendor's own tools, such as a web search. They are billed
+   * besides tokens, and some of them read files of the account. Default false: such a request is
+   * refused with 403.
+   */
+  readonly acceptProviderTools?: boolean | undefined;
   /** The largest request body, in bytes. A larger one is refused with 413. Default 32 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** Default: the system clock. */
@@ -104,6 +110,12 @@ async function accept(request: Request, options: ProxyHandlerOptions): Promise<P
     );
   }
   const { options: given } = options;
+  const foreign = call.context.tools?.find(({ providerTool }) => providerTool);
+  if (foreign && options.acceptProviderTools !== true)
+    throw refuse(
+      403,
+      `The tool ${JSON.stringify(foreign.name)} of the vendor is not allowed here.`,
+    );
   const own = typeof given === "function" ? await optionsOf(given, request, model, options) : given;
   const { extraBody, ...asked } = call.options;
   return {

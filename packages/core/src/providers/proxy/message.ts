@@ -18,6 +18,8 @@ import {
   readEnding,
   readError,
   readName,
+  readStatus,
+  readWhole,
   text,
   textsOf,
 } from "./fields.ts";
@@ -105,6 +107,10 @@ export class ProxyMessage {
         return this.#closePart("toolCall", event);
       case "opaque_end":
         return this.#opaque(event);
+      case "part_end":
+        return this.#whole(event);
+      case "provider_tool":
+        return this.#progress(event);
       case "request_retry":
       case "model_failover":
         return this.#again(type, event);
@@ -180,6 +186,18 @@ export class ProxyMessage {
       contentIndex,
       part: { type: "opaque", protocol, raw },
     });
+  }
+
+  #whole(event: Json): void {
+    const contentIndex = this.#nextIndex(event);
+    this.#emit({ type: "part_end", contentIndex, part: readWhole(event.part) });
+  }
+
+  #progress(event: Json): void {
+    this.#running(event);
+    const status = readStatus(event.status);
+    const [id, toolName] = [text(event, "id"), text(event, "toolName")];
+    if (status !== undefined) this.#emit({ type: "provider_tool", id, toolName, status });
   }
 
   #retract(event: Json): void {

@@ -2,7 +2,7 @@
  * Exports a session as one HTML file for people: no scripts, no external resources, all content
  * escaped.
  */
-import type { FileContent, ImageContent } from "../../llm/message.ts";
+import type { FileContent, ImageContent, SourceContent } from "../../llm/message.ts";
 import type { Session } from "../session.ts";
 import {
   toTranscript,
@@ -65,6 +65,8 @@ function block(part: TranscriptBlock): string {
     case "image":
     case "file":
       return `<p>${media(part.part)}</p>`;
+    case "source":
+      return `<p>Source: ${source(part.source)}</p>`;
     case "error":
       return `<p class="error">${escape(part.text)}</p>`;
   }
@@ -83,6 +85,12 @@ function media(part: ImageContent | FileContent): string {
       ? `<img alt="" src="data:${mimeType};base64,${data}">`
       : what;
   return `<a download="${escape(name)}" href="data:application/octet-stream;base64,${data}">${what}</a>`;
+}
+
+function source({ title, name, url }: SourceContent): string {
+  const words = title ?? name;
+  const where = url === undefined ? "" : /^https?:/i.test(url) ? link(url) : escape(url);
+  return words === undefined || words === url ? where : `${escape(words)} ${where}`;
 }
 
 function link(url: string): string {

@@ -1,5 +1,5 @@
 /** Exports a session as Markdown for people. */
-import type { FileContent, ImageContent } from "../../llm/message.ts";
+import type { FileContent, ImageContent, SourceContent } from "../../llm/message.ts";
 import type { Session } from "../session.ts";
 import { toTranscript, type TranscriptBlock, type TranscriptSection } from "./transcript.ts";
 
@@ -29,9 +29,16 @@ function block(part: TranscriptBlock): string {
     case "image":
     case "file":
       return `*${media(part.part)}*`;
+    case "source":
+      return `*Source: ${source(part.source)}*`;
     case "error":
       return quote(`Error: ${part.text}`);
   }
+}
+
+function source({ title, name, url }: SourceContent): string {
+  const words = code(title ?? name ?? url ?? "");
+  return url === undefined || url === (title ?? name) ? words : `${words}, ${code(url)}`;
 }
 
 function media(part: ImageContent | FileContent): string {

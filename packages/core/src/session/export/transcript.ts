@@ -4,6 +4,7 @@ import {
   type AssistantContent,
   type FileContent,
   type ImageContent,
+  type SourceContent,
   type UserContent,
 } from "../../llm/message.ts";
 import { isKnownEntry, type AnyEntry, type Entry, type SessionMessage } from "../entry.ts";
@@ -32,6 +33,7 @@ export type TranscriptBlock =
   | { readonly type: "code"; readonly text: string; readonly language: "json" | "" }
   | { readonly type: "call"; readonly name: string; readonly args: string }
   | { readonly type: "image" | "file"; readonly part: ImageContent | FileContent }
+  | { readonly type: "source"; readonly source: SourceContent }
   | { readonly type: "error"; readonly text: string };
 
 /**
@@ -155,5 +157,10 @@ function assistantBlocks(part: AssistantContent): TranscriptBlock[] {
     }
     case "opaque":
       return [];
+    case "source":
+      return [{ type: "source", source: part }];
+    case "image":
+    case "file":
+      return [{ type: part.type, part }];
   }
 }

@@ -355,7 +355,8 @@ describe("from servers that deviate, the Messages wire reads", () => {
       ...said[0],
       textSignature: JSON.stringify({ citations: [citation] }),
     });
-    const [, part] = message.content;
+    const [, source, part] = message.content;
+    assert.deepEqual(source, { type: "source", name: "u", textIndex: 0 });
     assert.equal(part?.type === "toolCall" && part.thoughtSignature, JSON.stringify({ caller }));
   });
 });

@@ -432,7 +432,10 @@ describe("in the parts of an answer, the generateContent wire reads", () => {
     const message = answer(...text("I run."), parts(...raws), ...text("Hello"), end());
     assert.deepEqual(message.content, [
       { type: "text", text: "I run." },
-      ...raws.map(opaque),
+      ...raws.slice(0, 2).map(opaque),
+      opaque({ inlineData: { mimeType: "image/png", data: "" } }),
+      { type: "image", data: "aGk=", mimeType: "image/png" },
+      ...raws.slice(3).map(opaque),
       ...said,
     ]);
     assert.equal(message.stopReason, "stop");

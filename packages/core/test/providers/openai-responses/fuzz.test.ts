@@ -134,6 +134,7 @@ describe("the recorded answers of Responses servers", () => {
           if (part.type === "toolCall") return ["function_call"];
           if (part.type === "thinking")
             return part.thinkingSignature?.includes("encrypted") === true ? ["reasoning"] : [];
+          if (part.type !== "opaque") return []; // a source, or the image of the item before it
           const { type, call_id: id } = part.raw as Json;
           return typeof id === "string" && !answeredIds.includes(id) ? [] : [type];
         });

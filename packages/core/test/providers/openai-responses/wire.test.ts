@@ -515,10 +515,14 @@ describe("in messages of servers that deviate, the Responses wire reads", () => 
       text: words,
       textSignature: JSON.stringify(fields),
     });
+    const source = (textIndex: number): object => ({ type: "source", name: "u", textIndex });
     assert.deepEqual(answered.content, [
       signed("Hello", { id: "msg_1", phase: "commentary", annotations: [annotation] }),
       signed("there", { id: "msg_1", phase: "commentary" }),
+      source(0),
       signed("Hello", { id: "msg_2", annotations: [annotation, annotation] }),
+      source(3),
+      source(3),
     ]);
   });
 });
