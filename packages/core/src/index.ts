@@ -119,6 +119,8 @@ export type {
   ImageContent,
   Message,
   OpaqueContent,
+  ProviderToolEntry,
+  SourceContent,
   StopReason,
   TextContent,
   ThinkingContent,

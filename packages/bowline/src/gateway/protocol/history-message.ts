@@ -6,6 +6,7 @@
 import type {
   AssistantMessage,
   OpaqueContent,
+  SourceContent,
   TextContent,
   ThinkingContent,
   ToolCall,
@@ -28,7 +29,18 @@ type HistoryAnswerPart =
   | HistoryText
   | Omit<ThinkingContent, "thinkingSignature">
   | Omit<ToolCall, "argumentsText" | "thoughtSignature">
-  | OpaqueContent;
+  | OpaqueContent
+  | SourceContent
+  | HistoryMedia;
+
+/** An image or file of an answer, without its data. */
+interface HistoryMedia {
+  readonly type: "image" | "file";
+  readonly mimeType?: string;
+  readonly name?: string;
+  /** Size before Base64. Absent for one that the message only refers to. */
+  readonly bytes?: number;
+}
 
 interface HistoryUserMessage extends Omit<UserMessage, "content"> {
   readonly content: string | readonly HistoryPart[];

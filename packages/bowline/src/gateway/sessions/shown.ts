@@ -18,7 +18,7 @@ export interface Shown {
 }
 
 /**
- * Redacts secrets, cuts texts to `maxText` characters and replaces images by type and size. Fields
+ * Redacts secrets, cuts texts to `maxText` characters and replaces images and files by type and size. Fields
  * that only a model server needs are omitted.
  */
 export function shownMessage(
@@ -41,7 +41,7 @@ export function shownMessage(
     if (depth > MAX_DEPTH) return "[more]";
     if (Array.isArray(value)) return value.map((item) => shorten(item, depth + 1));
     const { type, data, mimeType } = value as Record<string, unknown>;
-    if (type === "image" && typeof data === "string")
+    if ((type === "image" || type === "file") && typeof data === "string")
       return { type, mimeType, bytes: bytesOf(data) };
     // Signatures are only of use to the model server.
     return Object.fromEntries(
