@@ -211,5 +211,9 @@ async function writePart(
     }
     case "opaque":
       return writer.opaque(part);
+    case "source":
+    case "image":
+    case "file":
+      return writer.whole(part);
   }
 }

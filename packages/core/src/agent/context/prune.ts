@@ -70,7 +70,7 @@ export function dropImages(
       if (part.type !== "image" || left-- <= 0) return part;
       return { type: "text", text: mediaNote(part) };
     });
-    return { ...message, content } as AgentMessage;
+    return { ...message, content };
   });
 }
 

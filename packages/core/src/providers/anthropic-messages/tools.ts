@@ -99,7 +99,7 @@ export function webFetch(options: AnthropicWebFetchOptions = {}): ProviderTool<n
 }
 
 /** The model runs commands and edits files in a container of the vendor's. */
-export function codeExecution(options: Readonly<Record<never, never>> = {}): ProviderTool<never> {
+export function codeExecution(options: Readonly<Record<string, never>> = {}): ProviderTool<never> {
   checkedOptions("anthropic.codeExecution", options, []);
   return createProviderTool("code_execution", "Runs code in a container.", {
     api,

@@ -17,7 +17,7 @@ export interface GoogleFileSearchOptions {
   readonly topK?: number | undefined;
 }
 
-type NoOptions = Readonly<Record<never, never>>;
+type NoOptions = Readonly<Record<string, never>>;
 
 /** The model searches with Google and cites what it found. */
 export function search(options: GoogleSearchOptions = {}): ProviderTool<never> {

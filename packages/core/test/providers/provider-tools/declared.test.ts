@@ -153,7 +153,7 @@ describe("a vendor's own tool", () => {
       'Unknown option of openai.fileSearch "maxResults". Did you mean "maxNumResults"?',
     );
     refuse(
-      () => google.codeExecution({ language: "C" } as object),
+      () => google.codeExecution({ language: "C" } as never),
       'Unknown option of google.codeExecution "language". There are none.',
     );
     refuse(

@@ -83,8 +83,8 @@ describe("a search on Responses", () => {
   });
 
   it("goes to another model as text with its sources", () => {
-    const said = "It is so.\n\nSources:\n- One: https://a.org/1\n- report.pdf";
-    for (const text of resentAsText(answered)) assert.equal(text, said);
+    const expected = "It is so.\n\nSources:\n- One: https://a.org/1\n- report.pdf";
+    for (const text of resentAsText(answered)) assert.equal(text, expected);
   });
 });
 

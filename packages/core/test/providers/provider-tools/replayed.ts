@@ -25,8 +25,14 @@ export function progress(events: readonly AssistantMessageEvent[]): string[] {
   );
 }
 
-/** The messages of the request that follows the answer, without the user's. */
-export function resentTo(protocol: Protocol, message: AssistantMessage, isOwn: boolean): Json[] {
+/** The transcript of the request that follows the answers. */
+export function resentTo(
+  protocol: Protocol,
+  answers: AssistantMessage | readonly AssistantMessage[],
+  isOwn: boolean,
+): Json[] {
+  const own: readonly AssistantMessage[] = [answers].flat();
+  const message = own[0] as AssistantMessage;
   const model: Model = {
     id: isOwn ? message.model : "other",
     name: "m",
@@ -41,18 +47,21 @@ export function resentTo(protocol: Protocol, message: AssistantMessage, isOwn: b
     content,
     timestamp: 0,
   });
-  const messages = [user("Hello?"), message, user("Go on.")];
+  // A paused answer is sent back as it is, to be continued.
+  const more = own.at(-1)?.paused === true ? [] : [user("Go on.")];
+  const messages = [user("Hello?"), ...own, ...more];
   const { body } = protocol.encode(model, { messages }, { cacheRetention: "none" });
   return (asRead(body) as Json)[protocol.transcript] as Json[];
 }
 
 /** What the own wire sends back: blocks, items or parts. */
-export function resent(message: AssistantMessage): unknown[] {
-  const protocol = wires.find(({ api }) => api === message.api) as Protocol;
-  const sent = resentTo(protocol, message, true).slice(1, -1);
-  const [turn] = sent;
-  if (protocol.api === "openai-responses") return sent;
-  return (turn?.content ?? turn?.parts) as unknown[];
+export function resent(...answers: readonly AssistantMessage[]): unknown[] {
+  const protocol = wires.find(({ api }) => api === answers[0]?.api) as Protocol;
+  const sent = resentTo(protocol, answers, true);
+  if (protocol.api === "openai-responses") return sent.filter(({ role }) => role !== "user");
+  return sent
+    .filter(({ role }) => role !== "user")
+    .flatMap(({ content, parts = content }) => parts as unknown[]);
 }
 
 /** The texts that models of all wires get, for another model than its own. */
@@ -67,7 +76,7 @@ export function resentAsText(message: AssistantMessage): string[] {
 
 function textOf({ content, parts = content }: Json): string {
   if (typeof parts === "string") return parts;
-  return (parts as { text: string }[]).map(({ text }) => text).join("");
+  return ((parts ?? []) as { text: string }[]).map(({ text }) => text).join("");
 }
 
 export const types = (content: readonly AssistantContent[]): string[] =>
