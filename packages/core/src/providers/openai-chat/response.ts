@@ -23,11 +23,19 @@ type Json = Record<string, unknown>;
 export type ChatWriter = CallWriter &
   Pick<
     MessageWriter,
-    "message" | "started" | "say" | "endSaying" | "opaque" | "describe" | "done"
+    "message" | "started" | "say" | "endSaying" | "opaque" | "whole" | "describe" | "done"
   > & {
     /** Writes the held text. Called when the answer is over. */
     settle?(isCut: boolean): void;
   };
+
+/** Reads what a server adds to the reference. */
+export interface ChatExtras {
+  /** Reads a chunk and the delta, or the message, of its answer. */
+  read(chunk: Json, delta: Json): void;
+  /** Writes what belongs after the text. */
+  finish(): void;
+}
 
 /**
  * Finish reasons of a complete answer: those of the reference, of TGI, of Cohere, and those of
@@ -40,6 +48,7 @@ const completeWords =
 export class ChatReader implements ProtocolReader {
   readonly #writer: ChatWriter;
   readonly #facts: ReaderFacts;
+  readonly #extras: ChatExtras | undefined;
   readonly #calls: ToolCallAssembler;
   readonly #answer: AssistantMessage;
   readonly #details: Json[] = [];
@@ -54,9 +63,10 @@ export class ChatReader implements ProtocolReader {
   /** Whether the server uses the old form, which allows one call per answer. */
   #isSingle = false;
 
-  constructor(writer: ChatWriter, facts: ReaderFacts) {
+  constructor(writer: ChatWriter, facts: ReaderFacts, extras?: ChatExtras) {
     this.#writer = writer;
     this.#facts = facts;
+    this.#extras = extras;
     this.#calls = new ToolCallAssembler(writer, facts);
     this.#answer = writer.message;
   }
@@ -73,11 +83,13 @@ export class ChatReader implements ProtocolReader {
       ); // Q192
     }
     if (chunk.id !== this.#id || chunk.model !== this.#model) this.#noteOrigin(chunk);
-    if (!choice) return;
+    if (!choice) return this.#extras?.read(chunk, {});
     if (choice.error !== undefined && isError(choice.error)) throw errorOfEnvelope(choice);
     const { delta } = choice;
+    const said = isRecord(delta) ? delta : this.#unstreamed(asRecord(choice.message));
     // First, since the same chunk may have the finish reason (Q056).
-    this.#read(isRecord(delta) ? delta : this.#unstreamed(asRecord(choice.message)));
+    this.#read(said);
+    this.#extras?.read(chunk, said);
     if (choice.finish_reason) this.#noteFinish(choice);
   }
 
@@ -100,6 +112,7 @@ export class ChatReader implements ProtocolReader {
         protocol: "openai-chat",
         raw: { reasoning_details: details },
       });
+    this.#extras?.finish();
     this.#calls.close();
     if (this.#isSingle && this.#calls.count > 1)
       this.#facts.proof.contradict("the stream began a second call where only one is possible");

@@ -5,6 +5,7 @@
 // Q087, Q088, Q069
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
+import { CompatibleExtras } from "./extras.ts";
 import { ChatReader } from "./response.ts";
 import { TaggedWriter, type TextDialect } from "./tagged-writer.ts";
 
@@ -16,9 +17,10 @@ export function createTaggedReader(
   facts: ReaderFacts,
 ): ProtocolReader {
   const { thinkTags, textCalls } = dialect;
-  if (thinkTags === undefined && textCalls === undefined) return new ChatReader(writer, facts);
+  if (thinkTags === undefined && textCalls === undefined)
+    return new ChatReader(writer, facts, new CompatibleExtras(writer));
   const tagged = new TaggedWriter(dialect, writer, facts);
-  const reader = new ChatReader(tagged, facts);
+  const reader = new ChatReader(tagged, facts, new CompatibleExtras(tagged));
   /** Flushes held text if the work throws, so that the failed message keeps all content. */
   const keeping = <T>(work: () => T): T => {
     try {

@@ -1,6 +1,6 @@
 /** Writes Chat Completions whose text contains thinking or calls. */
 // Q087, Q088, Q069
-import type { AssistantMessage, OpaqueContent } from "../../llm/message.ts";
+import type { AssistantMessage, OpaqueContent, WholeContent } from "../../llm/message.ts";
 import type { MessageWriter } from "../../llm/writer.ts";
 import type { ReaderFacts } from "../protocol.ts";
 import { fromWireName } from "../tool-names.ts";
@@ -90,6 +90,10 @@ export class TaggedWriter implements ChatWriter {
 
   opaque(part: OpaqueContent): void {
     this.#writer.opaque(part);
+  }
+
+  whole(part: WholeContent): void {
+    this.#writer.whole(part);
   }
 
   describe(facts: Parameters<MessageWriter["describe"]>[0]): void {
