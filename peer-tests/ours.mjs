@@ -39,16 +39,28 @@ export function toAnswer(message) {
     else if (part.type === "thinking") answer.thinking += part.thinking;
     else if (part.type === "toolCall")
       answer.calls.push({ id: part.id, name: part.name, arguments: argumentsOf(part) });
-    answer.blocks.push(toBlock[message.api]?.(part));
+    // Sources are derived from what is compared anyway.
+    if (part.type === "image" || part.type === "file") joinMedia(answer.blocks, part.data);
+    else if (part.type !== "source") answer.blocks.push(toBlock[message.api]?.(part));
   }
   answer.id = message.responseId;
   answer.model = message.responseModel ?? message.model;
   answer.stop = message.stopReason;
-  const { cost: _, totalTokens: __, ...usage } = message.usage;
+  const { cost: _, totalTokens: __, providerTools: ___, ...usage } = message.usage;
   if (Object.keys(usage).length > 0) answer.usage = usage;
   if (message.error !== undefined)
     answer.failed = `${message.error.code}: ${message.error.message}`;
   return answer;
+}
+
+/** Puts an image or sound back into the block that it was taken from. */
+function joinMedia(blocks, data) {
+  const block = blocks.at(-1);
+  if (block?.type === "image_generation_call")
+    blocks[blocks.length - 1] = { ...block, result: data };
+  const name = block && ["inlineData", "inline_data"].find((key) => key in block);
+  if (name !== undefined)
+    blocks[blocks.length - 1] = { ...block, [name]: { ...block[name], data } };
 }
 
 function argumentsOf({ arguments: args, argumentsText, argumentsError }) {

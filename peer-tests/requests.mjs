@@ -13,6 +13,7 @@ import * as messages from "../packages/core/test/providers/anthropic-messages/tr
 import * as responses from "../packages/core/test/providers/openai-responses/transcripts.ts";
 import { asRead } from "../packages/core/test/support.ts";
 import * as any from "../packages/core/test/providers/transcripts.ts";
+import { own } from "../packages/core/test/providers/provider-tools/values.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "..");
@@ -50,6 +51,10 @@ const wires = {
     protocol: anthropicMessages,
     file: join(here, "node_modules/@anthropic-ai/sdk/resources/messages/messages.d.ts"),
     types: ["T.MessageCreateParamsStreaming", "T.MessageCreateParamsNonStreaming"],
+    tools: {
+      file: join(here, "node_modules/@anthropic-ai/sdk/resources/beta/messages/messages.d.ts"),
+      type: "T.BetaToolUnion",
+    },
     asked: fc.oneof(
       ofModels(any.models("anthropic", "m")),
       fc.record({
@@ -67,6 +72,7 @@ const wires = {
     protocol: openaiResponses,
     file: join(here, "node_modules/openai/resources/responses/responses.d.ts"),
     types: ["T.ResponseCreateParamsStreaming", "T.ResponseCreateParamsNonStreaming"],
+    tools: { type: "T.Tool" },
     asked: fc.record({
       model: responses.models,
       context: filed(responses.contexts),
@@ -86,6 +92,7 @@ const wires = {
     file: join(root, "conformance/node_modules/@google/genai/dist/genai.d.ts"),
     types: ["Body", "Body"],
     more: googleTypes,
+    tools: { type: "Words<T.Tool>" },
     asked: fc
       .constantFrom("gemini-2.5-flash", "gemini-3-flash-preview")
       .chain((id) =>
@@ -107,13 +114,19 @@ export function checkRequests({ runs, seed, protocol }) {
       continue;
     }
     const started = performance.now();
-    const complaints = compile(wire, bodiesOf(wire, { numRuns: runs, seed }));
-    const outcome = complaints === "" ? "ok" : `DIFFERENT\n${complaints}`;
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(
-      `${name.padEnd(19)} ${runs} random requests, seed ${seed}: ${outcome}, ${seconds} s`,
-    );
-    isGood &&= complaints === "";
+    const report = (what, complaints) => {
+      const outcome = complaints === "" ? "ok" : `DIFFERENT\n${complaints}`;
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      console.log(`${name.padEnd(19)} ${what}: ${outcome}, ${seconds} s`);
+      isGood &&= complaints === "";
+    };
+    const [streaming, whole] = wire.types;
+    const bodies = bodiesOf(wire, { numRuns: runs, seed });
+    const typed = bodies.map((body) => [body.stream === true ? streaming : whole, body]);
+    report(`${runs} random requests, seed ${seed}`, compile(wire, typed));
+    if (wire.tools === undefined) continue;
+    const entries = own[name].map(([, entry]) => [wire.tools.type, entry]);
+    report(`${entries.length} of its own tools`, compile({ ...wire, ...wire.tools }, entries));
   }
   return isGood;
 }
@@ -178,10 +191,10 @@ function ownPartsOnly(context) {
 }
 
 /**
- * Returns the first lines of the compiler's errors, or undefined. The bodies are literals of a
+ * Returns the first lines of the compiler's errors, or undefined. The values are literals of a
  * type, so that unknown fields are errors.
  */
-function compile({ file, types: [streaming, whole], more = "" }, bodies) {
+function compile({ file, more = "" }, typed) {
   const folder = mkdtempSync(join(tmpdir(), "bowline-requests-"));
   const compilerOptions = {
     target: "es2024",
@@ -194,9 +207,8 @@ function compile({ file, types: [streaming, whole], more = "" }, bodies) {
     types: ["node"],
     typeRoots: [join(root, "node_modules/@types")],
   };
-  const literals = bodies.map((body, index) => {
-    const type = body.stream === true ? streaming : whole;
-    return `export const body${index}: ${type} = ${JSON.stringify(body)};`;
+  const literals = typed.map(([type, value], index) => {
+    return `export const value${index}: ${type} = ${JSON.stringify(value)};`;
   });
   try {
     writeFileSync(
