@@ -42,6 +42,18 @@ const everything: AssistantContent[] = [
     protocol: "anthropic-messages",
     raw: { type: "server_tool_use", id: "s", input: { q: ["x"] } },
   },
+  {
+    type: "source",
+    url: "https://a.org",
+    title: "A",
+    name: "a",
+    mimeType: "text/html",
+    citedText: "x",
+    supportedText: "y",
+    textIndex: 2,
+  },
+  { type: "image", data: "aW1hZ2U=", mimeType: "image/png" },
+  { type: "file", data: "c291bmQ=", mimeType: "audio/wav", name: "a.wav" },
 ];
 const usage = {
   input: 10,
@@ -49,6 +61,7 @@ const usage = {
   cacheRead: 3,
   reasoning: 4,
   totalTokens: 33,
+  providerTools: { web_search: 2 },
   cost: { input: 1, total: 2 },
 };
 
