@@ -138,11 +138,7 @@ export function toReplay(
  * Returns an image or file of an answer as the user's. What the wire cannot send becomes a note:
  * the user did not choose it, and an error would end the conversation.
  */
-function shownMedia(
-  part: ImageContent | FileContent,
-  model: Model,
-  files: FileRules,
-): UserContent[] {
+function shownMedia(part: ImageContent | FileContent, model: Model, files: RegExp): UserContent[] {
   try {
     return cleanParts([part], model, files);
   } catch {
