@@ -17,6 +17,7 @@ const guide = [
   ["Long conversations", "context"],
   ["Testing your agent", "testing"],
   ["Models and servers", "models"],
+  ["Tools of the vendor", "provider-tools"],
 ];
 
 const serving = [

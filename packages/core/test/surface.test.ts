@@ -136,9 +136,17 @@ describe("the public surface", () => {
       "streamOpenaiChat",
       "streamOpenaiCompatible",
     ]);
-    assert.deepEqual(names(anthropicMessages), ["anthropicMessages", "streamAnthropicMessages"]);
-    assert.deepEqual(names(openaiResponses), ["openaiResponses", "streamOpenaiResponses"]);
-    assert.deepEqual(names(googleGenerate), ["googleGenerate", "streamGoogleGenerate"]);
+    assert.deepEqual(names(anthropicMessages), [
+      "anthropic",
+      "anthropicMessages",
+      "streamAnthropicMessages",
+    ]);
+    assert.deepEqual(names(openaiResponses), [
+      "openai",
+      "openaiResponses",
+      "streamOpenaiResponses",
+    ]);
+    assert.deepEqual(names(googleGenerate), ["google", "googleGenerate", "streamGoogleGenerate"]);
     assert.deepEqual(names(proxy), ["createStreamProxyHandler", "streamProxy"]);
     assert.deepEqual(names(session), [
       "addToSummary",

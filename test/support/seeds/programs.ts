@@ -2,7 +2,7 @@
  * Programs as users write them, in a folder outside the repository with the packages installed as
  * published, built from the current source. Each program is type-checked separately, because a
  * merged declaration applies to a whole program. It runs as a separate process, with requests to
- * every host redirected to a loopback server.
+ * every other host redirected to a loopback server.
  */
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -106,7 +106,8 @@ async function build(folder: string, name: string, ...projects: string[]): Promi
 function redirectTo(server: string): string {
   const code = `const real = fetch;
 globalThis.fetch = (url, init) => {
-  const { host, pathname } = new URL(url);
+  const { host, hostname, pathname } = new URL(url);
+  if (hostname === "127.0.0.1") return real(url, init); // a server of the program's own
   const headers = new Headers(init.headers);
   headers.set("x-host", host);
   return real(${JSON.stringify(server)} + pathname, { ...init, headers });

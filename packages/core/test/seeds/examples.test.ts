@@ -33,6 +33,7 @@ const pages = [
   "limits",
   "testing",
   "models",
+  "provider-tools",
 ];
 for (const page of pages) {
   const blocks = [...(await read(`docs/${page}.md`)).matchAll(/^```ts\n(.*?)^```/gms)];
