@@ -74,7 +74,7 @@ function renderIndex() {
   const entries = site.entries.map(({ name, symbols }) => {
     const links = symbols.map((symbol) => {
       const declaration = site.declarations.get(symbol);
-      return `[\`${symbol.name}\`](${linkTo(here, declaration)})`;
+      return `[\`${declaration.name}\`](${linkTo(here, declaration)})`;
     });
     return `## ${name}\n\n${links.join(", ")}.`;
   });

@@ -29,20 +29,33 @@ export function readDeclarations() {
   const declarations = new Map();
   for (const entry of entries) {
     const module = checker.getSymbolAtLocation(program.getSourceFile(entry.file));
-    entry.symbols = checker
-      .getExportsOfModule(module)
-      .map((exported) => resolve(checker, exported))
-      .toSorted((a, b) => compare(a.name, b.name));
-    for (const symbol of entry.symbols) {
+    const exported = checker.getExportsOfModule(module).flatMap((one) => namesOf(checker, one));
+    for (const { symbol, name } of exported) {
       const known = declarations.get(symbol);
-      if (known === undefined)
-        declarations.set(symbol, declare(symbol, pageOf(pathOf(symbol)), entry.name));
-      else known.entries.push(entry.name);
+      if (known !== undefined) known.entries.push(entry.name);
+      else {
+        const declaration = declare(symbol, pageOf(pathOf(symbol)), entry.name);
+        declarations.set(symbol, { ...declaration, name });
+      }
     }
+    entry.symbols = exported
+      .map(({ symbol }) => symbol)
+      .toSorted((a, b) => compare(declarations.get(a).name, declarations.get(b).name));
   }
   addReferred(checker, declarations);
   nameAnchors(declarations);
   return { checker, entries, declarations };
+}
+
+/** An export with its name. Of a namespace, such as `anthropic`, its functions: `anthropic.webSearch`. */
+function namesOf(checker, exported) {
+  const symbol = resolve(checker, exported);
+  if (!(symbol.flags & ts.SymbolFlags.ValueModule)) return [{ symbol, name: symbol.name }];
+  return checker
+    .getExportsOfModule(symbol)
+    .map((one) => resolve(checker, one))
+    .filter(({ flags }) => flags & ts.SymbolFlags.Function)
+    .map((one) => ({ symbol: one, name: `${exported.name}.${one.name}` }));
 }
 
 function readEntries() {
