@@ -36,7 +36,9 @@ export async function loadWire(name: ProtocolName): Promise<Wire | undefined> {
     return undefined;
   }
   const exported = Object.entries(module);
-  const protocol = exported.find(([, value]) => typeof value === "object")?.[1];
+  const protocol = Object.values(module).find(
+    (value) => typeof value === "object" && value !== null && "createReader" in value,
+  );
   const stream = exported.find(
     ([key, value]) => key.startsWith("stream") && typeof value === "function",
   )?.[1];
