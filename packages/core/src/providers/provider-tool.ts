@@ -1,5 +1,6 @@
 /** The vendors' own tools: made from checked options, and encoded by the wire that knows them. */
 import { checkNames } from "../check-names.ts";
+import { BowlineError } from "../errors.ts";
 import { isRecord } from "../json-value.ts";
 import type { ProviderToolEntry, Tool, UserContent } from "../llm/message.ts";
 
@@ -50,6 +51,15 @@ export function checkedOptions(
 ): Record<string, unknown> {
   checkNames(options, known, `option of ${owner}`);
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** Returns the function that runs a tool. Throws `invalid_argument` if it is missing. */
+export function checkedExecute<TExecute>(owner: string, execute: TExecute): TExecute {
+  if (typeof execute === "function") return execute;
+  throw new BowlineError(
+    "invalid_argument",
+    `${owner} has no execute. Pass the function that performs an action.`,
+  );
 }
 
 /** Returns the value with the names of all its fields in snake_case. */

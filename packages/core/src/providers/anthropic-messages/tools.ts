@@ -1,6 +1,6 @@
 /** Anthropic's own tools. */
-import { BowlineError } from "../../errors.ts";
 import {
+  checkedExecute,
   checkedOptions,
   createProviderTool,
   inSnakeCase,
@@ -112,18 +112,13 @@ export function codeExecution(options: Readonly<Record<string, never>> = {}): Pr
  * performs.
  */
 export function computer(options: AnthropicComputerOptions): ProviderTool<AnthropicComputerAction> {
-  const { execute, ...fields } = checkedOptions("anthropic.computer", options, [
+  const { execute: _, ...fields } = checkedOptions("anthropic.computer", options, [
     "displayWidthPx",
     "displayHeightPx",
     "displayNumber",
     "enableZoom",
     "execute",
   ]);
-  if (typeof execute !== "function")
-    throw new BowlineError(
-      "invalid_argument",
-      "anthropic.computer has no execute. Pass the function that performs an action.",
-    );
   return {
     name: "computer",
     description: "Uses a computer.",
@@ -137,6 +132,6 @@ export function computer(options: AnthropicComputerOptions): ProviderTool<Anthro
       entry: { type: "computer_20251124", name: "computer", ...(inSnakeCase(fields) as object) },
       beta: "computer-use-2025-11-24",
     },
-    execute: execute as AnthropicComputerOptions["execute"],
+    execute: checkedExecute("anthropic.computer", options.execute),
   };
 }

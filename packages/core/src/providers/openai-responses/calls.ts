@@ -85,6 +85,7 @@ export class CallReader {
       id: itemId(raw.id, "fc_"),
       caller: isProgram(raw.caller) ? raw.caller : undefined,
       namespace: raw.namespace,
+      computer: raw.computer,
     });
     this.#parts.end(part);
   }

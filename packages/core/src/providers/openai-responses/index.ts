@@ -7,6 +7,8 @@ export { openaiResponses, streamOpenaiResponses } from "./wire.ts";
 export * as openai from "./tools.ts";
 export type {
   OpenaiCodeInterpreterOptions,
+  OpenaiComputerActions,
+  OpenaiComputerOptions,
   OpenaiFileFilter,
   OpenaiFileSearchOptions,
   OpenaiImageGenerationOptions,

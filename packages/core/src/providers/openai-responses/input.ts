@@ -22,7 +22,10 @@ import {
   type WireLimits,
 } from "../replay.ts";
 import { toWireJson } from "../wire-json.ts";
+import { encodeScreenshot } from "./computer.ts";
 import { fromSignature } from "./signature.ts";
+
+type Json = Record<string, unknown>;
 
 export interface WireItem {
   readonly type: string;
@@ -50,6 +53,7 @@ export function encodeInput(
   const replay = goOn(toReplay(messages, model, nameLimits), model);
   const whole = sendable(replay);
   const callers = new Map<string, unknown>();
+  const computers = new Map<string, Json>();
   return replay.flatMap((message): WireItem[] => {
     switch (message.role) {
       case "user":
@@ -58,11 +62,14 @@ export function encodeInput(
         return encodeAssistant(message, {
           whole,
           callers,
+          computers,
           stored,
           readable: model.compat?.replayReasoning === true,
         });
-      case "toolResult":
-        return [encodeResult(message, callers)];
+      case "toolResult": {
+        const call = computers.get(message.toolCallId);
+        return call ? encodeScreenshot(message, call) : [encodeResult(message, callers)];
+      }
     }
   });
 }
@@ -72,6 +79,8 @@ interface Rules {
   readonly whole: ReadonlySet<unknown>;
   /** The server's programs that made calls, by call id. They receive the results. */
   readonly callers: Map<string, unknown>;
+  /** The items of calls of a computer, by call id. */
+  readonly computers: Map<string, Json>;
   readonly stored: boolean;
   /** Whether reasoning is sent back as text. */
   // Q132, Q133
@@ -156,7 +165,11 @@ function encodeThinking(
 /** Encodes a call. Its arguments are always a JSON object. */
 // Q129
 function encodeCall(call: ToolCall, rules: Rules): WireItem {
-  const { id, caller, namespace } = fromSignature(call.thoughtSignature);
+  const { id, caller, namespace, computer } = fromSignature(call.thoughtSignature);
+  if (isRecord(computer)) {
+    rules.computers.set(call.id, computer);
+    return { ...computer, call_id: call.id } as unknown as WireItem;
+  }
   if (caller !== undefined) rules.callers.set(call.id, caller);
   return {
     type: "function_call",

@@ -12,6 +12,7 @@ import { errorOfEnvelope, isError, isErrorObject } from "../../transport/http-er
 import { AnswerEnd, endAnswer } from "../end-answer.ts";
 import type { ProtocolReader, ReaderFacts } from "../protocol.ts";
 import { toolUses } from "../tool-uses.ts";
+import { asFunctionCall } from "./computer.ts";
 import { ItemAssembler } from "./items.ts";
 import { toUsage } from "./usage.ts";
 
@@ -95,11 +96,10 @@ export class ResponsesReader implements ProtocolReader {
       }
       case "response.output_item.added":
       case "response.output_item.done": {
-        const item = asRecord(data.item);
+        const isWhole = type.endsWith(".done");
+        const item = asFunctionCall(asRecord(data.item), this.#facts.toolNames, isWhole);
         if (typeof item.type !== "string") return;
-        return type.endsWith(".added")
-          ? this.#items.added(data, item)
-          : this.#items.done(data, item);
+        return isWhole ? this.#items.done(data, item) : this.#items.added(data, item);
       }
       case "response.content_part.added":
       case "response.content_part.done":
@@ -188,7 +188,8 @@ export class ResponsesReader implements ProtocolReader {
     // If a server repeats or skips numbers, the output list shows what is missing.
     if (this.#isGap && list(output).length === 0)
       this.#facts.proof.contradict("an event is missing");
-    this.#items.close(output);
+    const { toolNames } = this.#facts;
+    this.#items.close(list(output).map((item) => asFunctionCall(asRecord(item), toolNames, true)));
     end.check();
     if (this.#items.refused) throw new BowlineError("refusal", "The model refused to answer."); // Q198
     endAnswer(this.#writer, this.#facts, end, end.isCut || this.#items.isCut); // Q182

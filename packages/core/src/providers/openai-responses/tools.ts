@@ -1,11 +1,14 @@
 /** OpenAI's own tools on the Responses wire. */
 import {
+  checkedExecute,
   checkedOptions,
   createProviderTool,
   inSnakeCase,
   type ProviderTool,
+  type ProviderToolResult,
 } from "../provider-tool.ts";
 import type { UserLocation } from "../user-location.ts";
+import { COMPUTER } from "./computer.ts";
 
 export interface OpenaiWebSearchOptions {
   /** Only these domains and what is below them. Default: all. */
@@ -67,6 +70,27 @@ export interface OpenaiImageGenerationOptions {
   readonly quality?: "low" | "medium" | "high" | "auto" | undefined;
   /** Such as `1024x1024`. Default `auto`. */
   readonly size?: string | undefined;
+}
+
+/** What the model does with a computer, in order. */
+export interface OpenaiComputerActions {
+  /** Such as `{ type: "click", button: "left", x: 10, y: 20 }`. */
+  readonly actions: readonly { readonly type: string; readonly [field: string]: unknown }[];
+  /** What a person should confirm first. A result that is no error confirms it. */
+  readonly pendingSafetyChecks: readonly {
+    readonly id: string;
+    readonly code?: string | null;
+    readonly message?: string | null;
+  }[];
+}
+
+export interface OpenaiComputerOptions {
+  /** Performs the actions. Return a screenshot as an image part. A throw fails the call. */
+  readonly execute: (
+    toolCallId: string,
+    params: OpenaiComputerActions,
+    signal?: AbortSignal,
+  ) => ProviderToolResult | Promise<ProviderToolResult>;
 }
 
 const api = "openai-responses";
@@ -145,4 +169,26 @@ export function imageGeneration(options: OpenaiImageGenerationOptions = {}): Pro
     api,
     entry: { type: "image_generation", ...(inSnakeCase(fields) as object) },
   });
+}
+
+/**
+ * The model uses a computer that you control. Its calls are ordinary tool calls, which `execute`
+ * performs.
+ */
+export function computer(options: OpenaiComputerOptions): ProviderTool<OpenaiComputerActions> {
+  checkedOptions("openai.computer", options, ["execute"]);
+  return {
+    name: COMPUTER,
+    description: "Uses a computer.",
+    parameters: {
+      type: "object",
+      properties: {
+        actions: { type: "array", items: { type: "object" } },
+        pendingSafetyChecks: { type: "array", items: { type: "object" } },
+      },
+      required: ["actions"],
+    },
+    providerTool: { api, entry: { type: "computer" } },
+    execute: checkedExecute("openai.computer", options.execute),
+  };
 }

@@ -82,6 +82,7 @@ export const own: Readonly<Record<string, readonly [AgentTool, object][]>> = {
       openai.imageGeneration({ outputFormat: "webp", size: undefined }),
       { type: "image_generation", output_format: "webp" },
     ],
+    [openai.computer({ execute: shot }), { type: "computer" }],
   ],
   "google-generate": [
     [google.search(), { googleSearch: {} }],
