@@ -13,7 +13,7 @@ import * as messages from "../packages/core/test/providers/anthropic-messages/tr
 import * as responses from "../packages/core/test/providers/openai-responses/transcripts.ts";
 import { asRead } from "../packages/core/test/support.ts";
 import * as any from "../packages/core/test/providers/transcripts.ts";
-import { own } from "../packages/core/test/providers/provider-tools/values.ts";
+import { own as ownTools } from "../packages/core/test/providers/provider-tools/values.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "..");
@@ -125,7 +125,7 @@ export function checkRequests({ runs, seed, protocol }) {
     const typed = bodies.map((body) => [body.stream === true ? streaming : whole, body]);
     report(`${runs} random requests, seed ${seed}`, compile(wire, typed));
     if (wire.tools === undefined) continue;
-    const entries = own[name].map(([, entry]) => [wire.tools.type, entry]);
+    const entries = ownTools[name].map(([, entry]) => [wire.tools.type, entry]);
     report(`${entries.length} of its own tools`, compile({ ...wire, ...wire.tools }, entries));
   }
   return isGood;

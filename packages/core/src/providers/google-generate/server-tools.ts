@@ -1,4 +1,5 @@
 /** Reads what Google's own tools report: their progress, and the sources of an answer. */
+// Q252
 import { asRecord, asText, isRecord, list } from "../../json-value.ts";
 import type { SourceContent } from "../../llm/message.ts";
 import type { MessageWriter } from "../../llm/writer.ts";

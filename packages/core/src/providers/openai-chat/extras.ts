@@ -2,6 +2,7 @@
  * Reads what compatible servers add to Chat Completions: sources, images, audio, and how often they
  * searched. A separate module, so that pages without need for it do not load it.
  */
+// Q250
 import { asRecord, asText, list } from "../../json-value.ts";
 import type { ImageContent } from "../../llm/message.ts";
 import { sourceOf } from "../source.ts";

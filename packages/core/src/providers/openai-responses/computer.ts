@@ -1,9 +1,9 @@
 /** Actions on a computer: calls of the server's own tool that the program runs. */
 import { list } from "../../json-value.ts";
 import type { ReplayResult } from "../replay.ts";
-import type { WireItem } from "./input.ts";
 
 type Json = Record<string, unknown>;
+type WireItem = Json & { readonly type: string };
 
 /** The name of the tool for a computer, in transcripts. */
 export const COMPUTER = "computer";

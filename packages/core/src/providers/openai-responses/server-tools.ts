@@ -1,4 +1,5 @@
 /** Reads what the server's own tools report: their progress, sources and images. */
+// Q251
 import { asText } from "../../json-value.ts";
 import type { ProviderToolEvent } from "../../llm/event.ts";
 import type { ImageContent, SourceContent } from "../../llm/message.ts";
