@@ -39,6 +39,8 @@ const core: PackageRules = {
     providers: [...bottom, "transport", "llm", "protocols"],
     agent: [...bottom, "llm", "protocols"],
     session: [...bottom, "llm", "agent"],
+    // An entry of its own: what is read from the events of a run.
+    partial: [...bottom, "llm", "agent"],
     "custom-prices": [...bottom, "llm"],
     // A separate entry, because of its dependency.
     prices: [...bottom, "llm", "custom-prices"],

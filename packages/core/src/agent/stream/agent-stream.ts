@@ -30,6 +30,8 @@ export interface AgentStreamOptions<TSchema = unknown> extends PromptOptions<TSc
  * runs. A reader that stops does not abort the run: use `signal` or {@link Agent.abort}.
  */
 export class AgentStream<TOutput = unknown> implements AsyncIterable<AgentEvent> {
+  /** The schema that the run was given as `output`. */
+  readonly output: unknown;
   readonly #log: EventLog<AgentEvent>;
   readonly #result: Promise<RunResult<TOutput>>;
   readonly #clock: Clock;
@@ -54,6 +56,7 @@ export class AgentStream<TOutput = unknown> implements AsyncIterable<AgentEvent>
         "invalid_state",
         "The agent is running. Use steer() or followUp(), or wait for the end of the run.",
       );
+    this.output = prompt.output;
     this.#log = new EventLog(maxHeldEvents);
     this.#clock = agent.clock ?? systemClock;
     this.#result = this.#run(agent, input, prompt as PromptOptions<TOutput>, signal);

@@ -1,0 +1,205 @@
+/** The parser of JSON that arrives in fragments, against `JSON.parse`. */
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseToolArguments } from "../../src/llm/tool-arguments.ts";
+import { GrowingJson } from "../../src/partial/growing-json.ts";
+import { applyIncrement } from "../../src/partial/increment.ts";
+import type { JsonMode } from "../../src/partial/json-parser.ts";
+import { cutAt, documentRuns, documents, places } from "./documents.ts";
+
+interface Parsed {
+  readonly json: GrowingJson;
+  /** What a reader of the increments has. */
+  readonly copy: unknown;
+}
+
+/** Parses fragments. `each` is called after each with the live value and the reader's copy. */
+function parse(
+  fragments: readonly string[],
+  mode: JsonMode = "text",
+  each?: (live: unknown, copy: unknown) => void,
+): Parsed {
+  const json = new GrowingJson({ mode });
+  let copy: unknown;
+  for (const fragment of fragments) {
+    for (const increment of json.write(fragment)) copy = applyIncrement(copy, increment);
+    each?.(json.live.value, copy);
+  }
+  for (const increment of json.end()) copy = applyIncrement(copy, increment);
+  return { json, copy };
+}
+
+/** Whether a value may become another: each rule of what is shown before the end. */
+function isPrefix(early: unknown, late: unknown): boolean {
+  if (early === undefined) return true;
+  if (typeof early === "string") return typeof late === "string" && late.startsWith(early);
+  if (Array.isArray(early))
+    return (
+      Array.isArray(late) &&
+      early.length <= late.length &&
+      early.every((item, at) =>
+        at < early.length - 1
+          ? JSON.stringify(item) === JSON.stringify(late[at])
+          : isPrefix(item, late[at]),
+      )
+    );
+  if (typeof early === "object" && early !== null)
+    return (
+      typeof late === "object" &&
+      late !== null &&
+      !Array.isArray(late) &&
+      Object.entries(early).every(
+        ([name, part]) =>
+          Object.hasOwn(late, name) && isPrefix(part, (late as Record<string, unknown>)[name]),
+      )
+    );
+  return Object.is(early, late);
+}
+
+/** Removes repeated names, whose earlier values the later ones replace. */
+const once = (text: string): string => JSON.stringify(JSON.parse(text));
+
+describe("a document that arrives in fragments", () => {
+  it("is at its end what JSON.parse makes of it, and so is a reader's copy", (context) => {
+    const numRuns = documentRuns(2000);
+    let characters = 0;
+    fc.assert(
+      fc.property(documents, places, (text, cuts) => {
+        characters += text.length;
+        const expected: unknown = JSON.parse(text);
+        const { json, copy } = parse(cutAt(text, cuts));
+        assert.equal(json.state, "complete", json.problem);
+        assert.deepStrictEqual(json.live.value, expected);
+        assert.deepStrictEqual(copy, expected);
+        assert.equal(JSON.stringify(copy), JSON.stringify(expected));
+      }),
+      { numRuns, seed: 20261123 },
+    );
+    context.diagnostic(`${numRuns} documents of ${Math.round(characters / numRuns)} characters`);
+  });
+
+  it("has at each prefix a value that can become the last, equal to the reader's copy", () => {
+    fc.assert(
+      fc.property(documents, (written) => {
+        const text = once(written);
+        const expected: unknown = JSON.parse(text);
+        parse(text.split(""), "text", (live, copy) => {
+          assert.ok(isPrefix(live, expected), `${JSON.stringify(live)} of ${text}`);
+          assert.deepStrictEqual(copy, live);
+        });
+      }),
+      { numRuns: documentRuns(1000), seed: 20261124 },
+    );
+  });
+
+  it("is broken where JSON.parse throws, after any change of one character", (context) => {
+    let broken = 0;
+    const numRuns = documentRuns(2000);
+    fc.assert(
+      fc.property(
+        documents,
+        places,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.constantFrom("", ",", "}", "]", '"', "\\", "{", "0", "-", "e", "\n", "t", ":", "`"),
+        (text, cuts, place, mark) => {
+          const at = Math.floor(place * text.length);
+          const changed = text.slice(0, at) + mark + text.slice(at + 1);
+          let expected: unknown;
+          try {
+            expected = JSON.parse(changed);
+          } catch {
+            broken++;
+            const { json } = parse(cutAt(changed, cuts));
+            assert.equal(json.state, "broken", changed);
+            assert.notEqual(json.problem, undefined);
+            return;
+          }
+          assert.deepStrictEqual(parse(cutAt(changed, cuts)).json.live.value, expected);
+        },
+      ),
+      { numRuns, seed: 20261125 },
+    );
+    context.diagnostic(`${broken} of ${numRuns} are broken`);
+    assert.ok(broken > numRuns / 10);
+  });
+
+  it("has as tool arguments the repairs and the digits of the run's parser", (context) => {
+    let same = 0;
+    fc.assert(
+      fc.property(
+        fc.record({ a: fc.string({ unit: "binary" }), b: fc.bigInt(), c: fc.string() }),
+        places,
+        ({ a, b, c }, cuts) => {
+          const raw = a.replaceAll('"', "");
+          const text = `{"a":"${raw}","b":${b},"c":${JSON.stringify(c)},"d":"\\d\\u1g"}\n</tool_call>`;
+          const expected = parseToolArguments(text);
+          const { json, copy } = parse(cutAt(text, cuts), "arguments");
+          assert.equal(json.state === "broken", expected.error !== undefined, text);
+          if (expected.error !== undefined) return;
+          same++;
+          assert.deepStrictEqual(json.live.value, expected.arguments);
+          assert.deepStrictEqual(copy, expected.arguments);
+        },
+      ),
+      { numRuns: documentRuns(2000), seed: 20261126 },
+    );
+    context.diagnostic(`${same} could be repaired`);
+    assert.ok(same > 1000);
+  });
+
+  it("shows numbers and literals only when they are complete", () => {
+    const seen: string[] = [];
+    parse('{"n":-12.5e1,"b":true,"x":null}'.split(""), "text", (live) => {
+      const now = JSON.stringify(live) ?? "";
+      if (now !== seen.at(-1)) seen.push(now);
+    });
+    assert.deepEqual(seen, [
+      "{}",
+      '{"n":-125}',
+      '{"n":-125,"b":true}',
+      '{"n":-125,"b":true,"x":null}',
+    ]);
+  });
+
+  it("holds back half a character, whether written plainly or as an escape", () => {
+    for (const text of ['"a😀b"', String.raw`"a\ud83d\ude00b"`]) {
+      const seen = new Set<unknown>();
+      parse(text.split(""), "text", (live) => seen.add(live));
+      assert.deepEqual([...seen], [undefined, "a", "a😀", "a😀b"]);
+    }
+    assert.equal(parse([String.raw`"\ud83d`, '"']).json.live.value, "\ud83d");
+  });
+
+  it("has an own property __proto__ and the last of repeated names", () => {
+    const text = '{"__proto__":{"x":1},"a":{"b":1},"a":{"c":2},"s":"one","s":"two"}';
+    const { json, copy } = parse(text.split(""));
+    for (const value of [json.live.value, copy]) {
+      assert.deepStrictEqual(value, JSON.parse(text));
+      assert.equal(Object.getPrototypeOf(value), Object.prototype);
+    }
+  });
+
+  it("may be nested 1000 levels deep and no deeper", () => {
+    const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+    assert.equal(parse([nested(1000)]).json.state, "complete");
+    const { json } = parse([nested(1001)]);
+    assert.deepEqual(
+      [json.state, json.problem],
+      ["broken", "The JSON is nested deeper than 1000 levels."],
+    );
+    assert.notEqual(parseToolArguments(`{"a":${nested(1000)}}`).error, undefined);
+    assert.equal(parseToolArguments(`{"a":${nested(999)}}`).error, undefined);
+    assert.equal(parse([`{"a":${nested(999)}}`], "arguments").json.state, "complete");
+  });
+
+  it("may have 16 Mi characters and no more", () => {
+    const half = "x".repeat(8 * 1024 * 1024 - 1);
+    assert.equal(parse(['"', half, half, '"']).json.state, "complete");
+    const { json } = parse(['"', half, half, '"', " "]);
+    assert.deepEqual(
+      [json.state, json.problem],
+      ["broken", "The JSON is longer than 16777216 characters."],
+    );
+  });
+});
