@@ -64,7 +64,19 @@ export class ArgumentsReader {
       }
       case "message_retract":
         return this.#retract(event.contentIndex);
-      default:
+      case "start":
+      case "text_start":
+      case "text_delta":
+      case "text_end":
+      case "thinking_start":
+      case "thinking_delta":
+      case "thinking_end":
+      case "opaque_end":
+      case "request_retry":
+      case "model_failover":
+      case "done":
+      case "error":
+        return;
     }
   }
 

@@ -63,7 +63,7 @@ function own(parent: unknown, key: string | number): unknown {
   return (parent as Record<string | number, unknown>)[key];
 }
 
-function append(text: unknown, more: string | unknown): string {
+function append(text: unknown, more: unknown): string {
   if (typeof text !== "string" || typeof more !== "string") throw unfit();
   return text + more;
 }

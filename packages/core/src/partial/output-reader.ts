@@ -77,7 +77,17 @@ export class OutputReader {
         if (event.isError && event.toolName === OUTPUT_TOOL && this.#isCall(event.toolCallId))
           this.#reset("invalid");
         return;
-      default:
+      case "agent_start":
+      case "agent_end":
+      case "turn_start":
+      case "turn_end":
+      case "tool_execution_start":
+      case "tool_execution_update":
+      case "approval_request":
+      case "approval_answer":
+      case "compaction_start":
+      case "compaction_end":
+        return;
     }
   }
 
@@ -100,7 +110,18 @@ export class OutputReader {
         if (this.#source !== undefined && event.contentIndex <= this.#source.to)
           this.#retract(event.contentIndex);
         return;
-      default:
+      case "start":
+      case "text_start":
+      case "text_end":
+      case "thinking_start":
+      case "thinking_delta":
+      case "thinking_end":
+      case "opaque_end":
+      case "request_retry":
+      case "model_failover":
+      case "done":
+      case "error":
+        return;
     }
   }
 

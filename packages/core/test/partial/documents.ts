@@ -11,7 +11,7 @@ const name = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "toString", "", "a", "b", "0", "1", "length"),
   fc.string({ unit: "binary", maxLength: 8 }),
 );
-const text = fc.oneof(
+const words = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
   fc.string({ unit: "grapheme", maxLength: 12 }),
   fc.constantFrom("\ud800", "\udc00\ud800", "😀", "\\u12", '"', "\u0000\n\t", "</tool_call>"),
@@ -40,7 +40,7 @@ const { node } = fc.letrec<{ node: Node }>((tie) => ({
       fc
         .constantFrom("true", "false", "null")
         .map((word): Node => ({ kind: "scalar", text: word })),
-      text.map((value): Node => ({ kind: "string", value })),
+      words.map((value): Node => ({ kind: "string", value })),
     ),
     fc.array(tie("node"), { maxLength: 5 }).map((items): Node => ({ kind: "array", items })),
     fc
