@@ -1,116 +1,148 @@
 /**
- * What a JSON Schema says about the places of a growing value: which have a fixed list of values.
- * Places are memoised, so that each item of an array costs the same.
+ * What a JSON Schema says about the places of a growing value: which have a list of values. Places
+ * are memoised, so that each item of an array costs the same. `if`, `not` and dependent schemas are
+ * not looked at.
  */
 import { isAllowed, isOfType } from "../json-type.ts";
 import { asRecord, isRecord, list, type JsonSchema } from "../json-value.ts";
 import { followPointer } from "../schema-links.ts";
 
+type Parts = readonly unknown[];
+/** The schemas that led to one. A schema that refers to itself accepts any value. */
+type Around = readonly JsonSchema[];
+
 export class SchemaPosition {
   readonly #root: JsonSchema;
-  /**
-   * The schemas of this place, with those that they refer to or combine. The value says whether the
-   * schema accepts a value alone, unlike a part of `allOf` and a schema that only combines others.
-   */
-  readonly #schemas = new Map<JsonSchema, boolean>();
+  /** The schema of this place, `true` or `false`. */
+  readonly #schema: unknown;
+  /** By name or index. All keys that the schema does not name share the place of -1. */
   readonly #places = new Map<string | number, SchemaPosition>();
-  /** The schemas that decide whether a value fits. Empty if no list of values is known. */
-  readonly #judges: readonly JsonSchema[];
-  /** Whether a list of values contains a string. A string is then shown when it is complete. */
-  readonly holdsText: boolean;
+  readonly #names = new Set<string>();
+  /** The number of items that have a schema of their own. */
+  #firsts = 0;
+  #hasList = false;
+  #holdsText = false;
 
-  constructor(root: JsonSchema, schemas: readonly unknown[] = [root]) {
+  constructor(root: JsonSchema, schema: unknown = root) {
     this.#root = root;
-    for (const schema of schemas) this.#add(schema, true);
-    const known = [...this.#schemas.keys()];
-    this.#judges = known.some(hasValues)
-      ? known.filter((schema) => hasValues(schema) || this.#schemas.get(schema) === true)
-      : [];
-    this.holdsText = known.flatMap(valuesOf).some((value) => typeof value === "string");
+    this.#schema = schema;
+    this.#look(schema, new Set());
+  }
+
+  /** Whether a list of values contains a string. A string is then shown when it is complete. */
+  get holdsText(): boolean {
+    return this.#holdsText;
   }
 
   /** Returns whether a complete value may be shown here. */
   allows(value: string | number | boolean | null): boolean {
-    const judges = this.#judges;
     return (
-      judges.length === 0 ||
-      judges.some((schema) => isOfType(schema, value) && isAllowed(schema, value))
+      !this.#hasList ||
+      this.#accepts(this.#schema, (part) => isOfType(part, value) && isAllowed(part, value))
     );
   }
 
-  /** Returns whether an object or array may grow here. One from a list of values may not. */
+  /**
+   * Returns whether an object or array may grow here. One that a list contains grows too: only
+   * simple values are shown at once.
+   */
   allowsContainer(isObject: boolean): boolean {
-    const judges = this.#judges;
-    const kind = isObject ? {} : [];
-    return (
-      judges.length === 0 || judges.some((schema) => !hasValues(schema) && isOfType(schema, kind))
-    );
+    const kind = { type: isObject ? "object" : "array" };
+    const isFitting = (part: JsonSchema): boolean =>
+      isOfType(part, isObject ? {} : []) &&
+      (valuesOf(part)?.some((value) => isOfType(kind, value)) ?? true);
+    return !this.#hasList || this.#accepts(this.#schema, isFitting);
   }
 
   /** Returns the place of a property or an item. */
   at(key: string | number): SchemaPosition {
-    const name = this.#isNamed(key) ? key : -1;
+    const isNamed = typeof key === "number" ? key < this.#firsts : this.#names.has(key);
+    const name = isNamed ? key : -1;
     let place = this.#places.get(name);
     if (place === undefined) {
-      const parts = [...this.#schemas].flatMap(([schema, isAlone]) => {
-        const found = partsAt(schema, key);
-        return found.length === 0 && isAlone && isOfType(schema, typeof key === "number" ? [] : {})
-          ? [{}] // says nothing about it: any value fits
-          : found;
-      });
-      place = new SchemaPosition(this.#root, parts);
+      place = new SchemaPosition(this.#root, this.#partAt(this.#schema, key));
       this.#places.set(name, place);
     }
     return place;
   }
 
-  /** Returns whether a schema names this key. All other keys share one place. */
-  #isNamed(key: string | number): boolean {
-    return [...this.#schemas.keys()].some((schema) =>
-      typeof key === "number"
-        ? key < Math.max(list(schema.prefixItems).length, list(schema.items).length)
-        : Object.hasOwn(asRecord(schema.properties), key),
+  /** Notes the lists and names of a schema, and of those that it refers to and combines. */
+  #look(schema: unknown, seen: Set<unknown>): void {
+    if (!isRecord(schema) || seen.has(schema)) return;
+    seen.add(schema);
+    const values = valuesOf(schema);
+    this.#hasList ||= values !== undefined;
+    this.#holdsText ||= values?.some((value) => typeof value === "string") ?? false;
+    for (const name of Object.keys(asRecord(schema.properties))) this.#names.add(name);
+    this.#firsts = Math.max(this.#firsts, firstsOf(schema).length);
+    for (const part of [this.#target(schema), ...combined(schema)].flat()) this.#look(part, seen);
+  }
+
+  /** Returns whether a schema accepts a value, if `own` says so of each schema's own keywords. */
+  #accepts(schema: unknown, own: (part: JsonSchema) => boolean, around: Around = []): boolean {
+    if (!isRecord(schema) || around.includes(schema)) return schema !== false;
+    const inner = [...around, schema];
+    const fits = (part: unknown): boolean => this.#accepts(part, own, inner);
+    const [all, ...choices] = combined(schema);
+    return (
+      own(schema) &&
+      fits(this.#target(schema)) &&
+      all.every(fits) &&
+      choices.every((choice) => choice.length === 0 || choice.some(fits))
     );
   }
 
-  #add(schema: unknown, isAlone: boolean): void {
-    if (!isRecord(schema) || this.#schemas.has(schema)) return;
-    const { $ref, anyOf, oneOf, allOf, then, else: otherwise } = schema;
-    const target = followPointer(this.#root, $ref);
-    const choices = [target, ...list(anyOf), ...list(oneOf), then, otherwise].filter(isRecord);
-    const isPlain = choices.length === 0 && allOf === undefined;
-    this.#schemas.set(schema, isAlone && isPlain);
-    for (const choice of choices) this.#add(choice, isAlone);
-    for (const part of list(allOf)) this.#add(part, false);
+  /** Returns the schema of a property or an item. False if the schema accepts no such thing. */
+  #partAt(schema: unknown, key: string | number, around: Around = []): unknown {
+    if (!isRecord(schema) || around.includes(schema)) return schema !== false;
+    const inner = [...around, schema];
+    const part = (of: unknown): unknown => this.#partAt(of, key, inner);
+    const [all, ...choices] = combined(schema);
+    const parts = [ownPart(schema, key), part(this.#target(schema)), ...all.map(part)];
+    for (const choice of choices)
+      if (choice.length > 0) {
+        const anyOf = choice.map(part).filter((one) => one !== false);
+        parts.push(anyOf.length > 0 && (anyOf.includes(true) || { anyOf }));
+      }
+    if (parts.includes(false)) return false;
+    const allOf = parts.filter((one) => one !== true);
+    return allOf.length > 1 ? { allOf } : (allOf[0] ?? true);
+  }
+
+  /** Returns the target of a reference, or `true`. */
+  #target(schema: JsonSchema): unknown {
+    return followPointer(this.#root, schema.$ref) ?? true;
   }
 }
 
-function hasValues(schema: JsonSchema): boolean {
-  return "const" in schema || "enum" in schema;
+/** Returns the schemas that must all fit, and the lists of which one must. */
+function combined({ allOf, anyOf, oneOf }: JsonSchema): [Parts, Parts, Parts] {
+  return [list(allOf), list(anyOf), list(oneOf)];
 }
 
-function valuesOf(schema: JsonSchema): readonly unknown[] {
-  return "const" in schema ? [schema.const] : list(schema.enum);
+function valuesOf(schema: JsonSchema): readonly unknown[] | undefined {
+  if ("const" in schema) return [schema.const];
+  return Array.isArray(schema.enum) ? schema.enum : undefined;
 }
 
-/** Returns what a schema says about a property or an item. */
-function partsAt(schema: JsonSchema, key: string | number): readonly unknown[] {
-  const { prefixItems, items, additionalItems, patternProperties, additionalProperties } = schema;
-  if (typeof key === "string") {
-    const { properties } = schema;
-    // Any pattern may match: a place may then have more values than one of them allows.
-    const parts = Object.values(asRecord(patternProperties));
-    if (Object.hasOwn(asRecord(properties), key)) parts.push(asRecord(properties)[key]);
-    else parts.push(additionalProperties);
-    return parts.filter((part) => part !== undefined).map(orAny);
+function firstsOf({ prefixItems, items }: JsonSchema): readonly unknown[] {
+  return Array.isArray(items) ? items : list(prefixItems);
+}
+
+/** Returns what the schema's own keywords say about a property or an item. */
+function ownPart(schema: JsonSchema, key: string | number): unknown {
+  if (!isOfType(schema, typeof key === "number" ? [] : {})) return false;
+  if (typeof key === "number") {
+    const first = firstsOf(schema);
+    const { items, additionalItems } = schema;
+    return (
+      (key < first.length ? first[key] : Array.isArray(items) ? additionalItems : items) ?? true
+    );
   }
-  const first = Array.isArray(items) ? items : list(prefixItems);
-  const part: unknown =
-    key < first.length ? first[key] : Array.isArray(items) ? additionalItems : items;
-  return part === undefined ? [] : [orAny(part)];
-}
-
-/** The schema `true` accepts any value. */
-function orAny(schema: unknown): unknown {
-  return schema === true ? {} : schema;
+  const { patternProperties, additionalProperties = true } = schema;
+  const properties = asRecord(schema.properties);
+  if (Object.hasOwn(properties, key)) return properties[key];
+  // Patterns are not compared with the name: any of them may match, or none.
+  const patterns = Object.values(asRecord(patternProperties));
+  return patterns.length > 0 ? true : additionalProperties;
 }
