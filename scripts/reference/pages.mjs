@@ -54,6 +54,21 @@ export const pages = [
     first: ["AgentEvent", "AgentEventBody", "CompactionEvent"],
   },
   {
+    file: "partial",
+    title: "Values while they arrive",
+    about:
+      "Structured output and the arguments of tools while the model writes them: `@bowline/core/partial`.",
+    holds: { core: ["partial/"] },
+    first: [
+      "partialOutput",
+      "PartialOutputEvent",
+      "partialArguments",
+      "PartialArgumentsEvent",
+      "anyOutput",
+      "applyIncrement",
+    ],
+  },
+  {
     file: "messages",
     title: "Messages",
     about: "The transcript, and the events of one model call.",

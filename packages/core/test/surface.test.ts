@@ -9,6 +9,7 @@ import * as agent from "../src/agent/index.ts";
 import * as customPrices from "../src/custom-prices.ts";
 import { errorCodes } from "../src/errors.ts";
 import * as main from "../src/index.ts";
+import * as partial from "../src/partial/index.ts";
 import * as prices from "../src/prices.ts";
 import * as anthropicMessages from "../src/providers/anthropic-messages/index.ts";
 import * as googleGenerate from "../src/providers/google-generate/index.ts";
@@ -37,6 +38,7 @@ describe("the public surface", () => {
       "./openai-responses",
       "./google-generate",
       "./proxy",
+      "./partial",
       "./session",
       "./session/node",
       "./testing",
@@ -147,6 +149,12 @@ describe("the public surface", () => {
       "streamOpenaiResponses",
     ]);
     assert.deepEqual(names(googleGenerate), ["google", "googleGenerate", "streamGoogleGenerate"]);
+    assert.deepEqual(names(partial), [
+      "anyOutput",
+      "applyIncrement",
+      "partialArguments",
+      "partialOutput",
+    ]);
     assert.deepEqual(names(proxy), ["createStreamProxyHandler", "streamProxy"]);
     assert.deepEqual(names(session), [
       "addToSummary",
