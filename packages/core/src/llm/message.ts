@@ -234,6 +234,13 @@ export interface Tool {
   description: string;
   /** A JSON Schema, or a schema that can give one (see `schema.ts`). */
   parameters: unknown;
+  /**
+   * Whether the server should force the arguments to fit the schema. Sent if `supportsOutput` says
+   * that the server can, and if every object of the schema is closed and requires all its
+   * properties. Otherwise the tool is sent without it. Default false.
+   */
+  // Q117
+  strict?: boolean | undefined;
   /** Set for a tool that the model's vendor defines. Sent instead of the fields above. */
   providerTool?: ProviderToolEntry | undefined;
 }

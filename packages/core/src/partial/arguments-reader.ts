@@ -8,7 +8,7 @@ import { LiveIncrement, type PartialArgumentsEvent, type ResetReason } from "./p
 import type { SchemaPosition } from "./schema-position.ts";
 
 /** A call that is complete. Its end is reported after its arguments were checked. */
-export interface CompleteCall {
+interface CompleteCall {
   readonly type: "complete";
   readonly call: ToolCall;
 }

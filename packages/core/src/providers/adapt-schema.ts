@@ -35,12 +35,23 @@ export function adaptSchema(schema: JsonSchema, keywords?: readonly string[]): J
   }
 }
 
-/** Returns the schema of a tool's arguments in the form that the model's server accepts. */
+/**
+ * Returns the schema of a tool's arguments in the form that the model's server accepts, and whether
+ * the server should hold the arguments to it.
+ */
+// Q117
 export function toolSchema(
-  { name, parameters }: Tool,
-  { compat }: Pick<Model, "compat">,
-): JsonSchema {
-  return adaptSchema(toJsonSchema(parameters, `tool "${name}"`), compat?.schemaKeywords);
+  { name, parameters: given, strict }: Tool,
+  model: Model,
+): { readonly parameters: JsonSchema; readonly strict: boolean } {
+  const parameters = adaptSchema(
+    toJsonSchema(given, `tool "${name}"`),
+    model.compat?.schemaKeywords,
+  );
+  return {
+    parameters,
+    strict: strict === true && supportsOutput(model) && isStrictSchema(parameters),
+  };
 }
 
 /**

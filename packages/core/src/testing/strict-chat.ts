@@ -154,7 +154,7 @@ function checkTools(problems: Problems, request: Json): void {
     names.push(fn.name);
     if ("description" in fn && typeof fn.description !== "string")
       problems.add(`${path}.function.description`, "must be text");
-    problems.toolSchema(`${path}.function.parameters`, fn.parameters);
+    problems.outputSchema(`${path}.function.parameters`, fn.parameters, fn.strict === true);
   }
   if ("parallel_tool_calls" in request)
     problems.oneOf("parallel_tool_calls", request.parallel_tool_calls, [true, false]);

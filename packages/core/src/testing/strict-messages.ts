@@ -143,7 +143,7 @@ function checkTools(problems: Problems, request: Json): void {
       path,
       entry,
       ["name", "input_schema"],
-      ["description", "cache_control", "type"],
+      ["description", "cache_control", "type", "strict"],
     );
     if (tool === undefined) continue;
     problems.matches(`${path}.name`, tool.name, toolName);
@@ -153,6 +153,7 @@ function checkTools(problems: Problems, request: Json): void {
     if ("type" in tool) problems.oneOf(`${path}.type`, tool.type, ["custom"]);
     if ("description" in tool && typeof tool.description !== "string")
       problems.add(`${path}.description`, "must be text");
+    if ("strict" in tool) problems.oneOf(`${path}.strict`, tool.strict, [true, false]);
     problems.toolSchema(`${path}.input_schema`, tool.input_schema);
   }
   if (!("tool_choice" in request)) return;

@@ -1,7 +1,7 @@
 /** The types of values while they arrive. Only the compiler reads this file. */
 import { Type } from "typebox";
 import { z } from "zod";
-import { Agent, defineTool, type AgentEvent } from "../../src/index.ts";
+import { defineTool, type Agent, type AgentEvent } from "../../src/index.ts";
 import {
   anyOutput,
   partialArguments,

@@ -162,14 +162,17 @@ function encodeTools(
     const choice = allowedChoice(options, model, thinks ? "auto" : undefined);
     const names = toWireNames(tools, nameLimits.nameLength);
     return {
-      tools: tools.map(
-        (tool, index) =>
-          ownEntry(tool, "anthropic-messages") ?? {
-            name: names[index],
-            ...(tool.description !== "" && { description: tool.description }),
-            input_schema: toolSchema(tool, model),
-          },
-      ),
+      tools: tools.map((tool, index) => {
+        const own = ownEntry(tool, "anthropic-messages");
+        if (own !== undefined) return own;
+        const { parameters: schema, strict } = toolSchema(tool, model);
+        return {
+          name: names[index],
+          ...(tool.description !== "" && { description: tool.description }),
+          ...(strict && { strict }),
+          input_schema: strict ? encodeFormat({ schema }, model).schema : schema,
+        };
+      }),
       ...(choice !== undefined && { tool_choice: encodeToolChoice(choice) }),
     };
   }

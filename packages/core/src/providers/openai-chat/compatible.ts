@@ -4,17 +4,15 @@
  * pages without need for a dialect do not load it.
  */
 import { asRecord, defined, list } from "../../json-value.ts";
-import type { Context } from "../../llm/message.ts";
+import type { Context, Tool } from "../../llm/message.ts";
 import type {
   AssistantMessageEventStream,
-  Compat,
   Model,
   StreamFn,
   StreamOptions,
   ThinkingLevel,
 } from "../../llm/model.ts";
-import { toJsonSchema } from "../../schema.ts";
-import { adaptSchema, encodeOutput } from "../adapt-schema.ts";
+import { encodeOutput, toolSchema } from "../adapt-schema.ts";
 import type { Protocol, WireRequest } from "../protocol.ts";
 import { createStreamFn } from "../stream.ts";
 import { allowedChoice } from "../tool-names.ts";
@@ -59,13 +57,17 @@ function encode(
   const { compat = {} } = model;
   const { url, headers, body } = encodeReference(
     model,
-    adaptContext(context, compat),
+    context,
     adaptOptions(options, model, context),
     continued,
   );
   const messages = list(body.messages) as WireMessage[];
   const format = encodeOutput(model, options, body.tools !== undefined);
   const key = cacheKeyOf(options);
+  for (const [index, wire] of list(body.tools).entries()) {
+    const { parameters, strict } = toolSchema((context.tools as Tool[])[index] as Tool, model);
+    Object.assign((wire as WireMessage).function as object, { parameters }, strict && { strict });
+  }
   return {
     url,
     headers: { ...(compat.cacheKeyHeader && key && { [compat.cacheKeyHeader]: key }), ...headers },
@@ -87,15 +89,6 @@ const plainEfforts: { [level in ThinkingLevel]?: "low" | "high" } = {
   xhigh: "high",
   max: "high",
 };
-
-function adaptContext(context: Context, { schemaKeywords }: Compat): Context {
-  if (context.tools === undefined || schemaKeywords === undefined) return context;
-  const tools = context.tools.map((tool) => {
-    const schema = toJsonSchema(tool.parameters, `tool "${tool.name}"`);
-    return { ...tool, parameters: adaptSchema(schema, schemaKeywords) };
-  });
-  return { ...context, tools };
-}
 
 function adaptOptions(
   options: StreamOptions,

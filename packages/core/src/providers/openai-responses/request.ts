@@ -65,8 +65,8 @@ function encodeReasoning(model: Model, { reasoning: level, temperature }: Stream
 }
 
 /**
- * Encodes the tools. Sends no tool fields without tools. Sets `strict: false`, since the server
- * otherwise treats schemas as strict.
+ * Encodes the tools. Sends no tool fields without tools. Always sets `strict`, since the
+ * server otherwise treats schemas as strict.
  */
 // Q109, Q110, Q117
 function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Model): Json {
@@ -80,8 +80,7 @@ function encodeTools(tools: readonly Tool[], options: StreamOptions, model: Mode
           type: "function",
           name: names[index],
           description: tool.description,
-          parameters: toolSchema(tool, model),
-          strict: false,
+          ...toolSchema(tool, model),
         },
     ),
     ...(choice !== undefined && { tool_choice: encodeToolChoice(choice, tools) }),

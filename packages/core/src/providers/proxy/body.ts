@@ -60,12 +60,13 @@ function withoutDetails(message: Message): Message {
   return rest;
 }
 
-function toProxyTool({ name, description, parameters, providerTool }: Tool): Tool {
+function toProxyTool({ name, description, parameters, strict, providerTool }: Tool): Tool {
   return {
     ...(providerTool && { providerTool }),
     name,
     description,
     parameters: toJsonSchema(parameters, `the tool ${JSON.stringify(name)}`),
+    strict, // left out of the JSON if undefined
   };
 }
 

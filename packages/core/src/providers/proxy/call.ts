@@ -49,10 +49,11 @@ export function parseProxyBody(text: string): ProxyCall {
       ...(systemPrompt !== undefined && { systemPrompt }),
       messages,
       ...(tools && {
-        tools: tools.map(({ name, description, parameters, providerTool }) => ({
+        tools: tools.map(({ name, description, parameters, strict, providerTool }) => ({
           name,
           description,
           parameters,
+          strict,
           ...(providerTool && { providerTool }),
         })),
       }),
@@ -154,7 +155,10 @@ const bodySchema: JsonSchema = object(
         tools: list(
           object(
             { name: string, description: string, parameters: record },
-            { providerTool: object({ api: string, entry: record }, { beta: string }) },
+            {
+              strict: boolean,
+              providerTool: object({ api: string, entry: record }, { beta: string }),
+            },
           ),
         ),
       },
