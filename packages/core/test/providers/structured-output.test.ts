@@ -4,10 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { list } from "../../src/json-value.ts";
 import type { Tool } from "../../src/llm/message.ts";
 import type { Compat, StreamOptions } from "../../src/llm/model.ts";
 import { anthropicMessages } from "../../src/providers/anthropic-messages/index.ts";
 import { googleGenerate } from "../../src/providers/google-generate/index.ts";
+import { openaiCompatible } from "../../src/providers/openai-chat/index.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import type { Protocol } from "../../src/providers/protocol.ts";
 import { getModel } from "../../src/providers/vendors.ts";
@@ -130,6 +132,60 @@ describe("an answer with a schema", () => {
         [false, true, false],
       );
     }
+  });
+});
+
+// Q117
+describe("a strict tool", () => {
+  const closed = {
+    ...schema,
+    properties: { city: { type: "string" } },
+    additionalProperties: false,
+  };
+  const strictly = (parameters: JsonSchema, strict?: boolean): Tool[] => [
+    { name: "read", description: "Reads.", parameters, strict },
+  ];
+  const all = [...wires, openaiCompatible];
+  const toolOf = (protocol: Protocol, given: Tool[], compat?: Compat): Json => {
+    const [sent] = body(protocol, {}, compat, given).tools as Json[];
+    const [declared] = list(sent?.functionDeclarations);
+    return (declared ?? sent?.function ?? sent) as Json;
+  };
+
+  it("is sent to a server that enforces schemas, over each wire that has a field for it", () => {
+    const compat = { structuredOutput: "json_schema" } as const;
+    const strict = all.map((protocol) => toolOf(protocol, strictly(closed, true), compat).strict);
+    assert.deepEqual(strict, [true, true, undefined, true]);
+  });
+
+  it("is sent as any other where the server or the schema cannot be strict", () => {
+    const compat = { structuredOutput: "json_schema" } as const;
+    const open = { ...closed, additionalProperties: true };
+    const optional = { ...closed, required: [] };
+    const limited = { ...closed, properties: { city } };
+    for (const protocol of all) {
+      const same = (given: Tool[], other: Tool[], by: Compat = compat): void =>
+        assert.deepEqual(toolOf(protocol, given, by), toolOf(protocol, other, by), protocol.api);
+      for (const parameters of [open, optional, limited])
+        same(strictly(parameters, true), strictly(parameters));
+      for (const structuredOutput of ["none", "no_tools"] as const)
+        same(strictly(closed, true), strictly(closed), { structuredOutput });
+      same(strictly(closed, false), strictly(closed));
+    }
+    assert.equal("strict" in toolOf(openaiCompatible, strictly(closed, true)), false);
+  });
+
+  it("has for Anthropic the keywords that the server knows", () => {
+    const parameters = { ...closed, properties: { city: { type: "string", pattern: "^O" } } };
+    const sent = toolOf(anthropicMessages, strictly(parameters, true));
+    assert.deepEqual(sent.input_schema, {
+      ...closed,
+      properties: { city: { type: "string", description: '(pattern: "^O")' } },
+    });
+    const asked = body(anthropicMessages, {}, {}, strictly(parameters, true));
+    assert.deepEqual(checkMessagesRequest(asked), []);
+    const kept = toolOf(anthropicMessages, strictly(parameters));
+    assert.deepEqual(kept.input_schema, parameters);
   });
 });
 

@@ -64,7 +64,9 @@ const messages = {
   thinking: { type: "enabled", budget_tokens: 2000, display: "omitted" },
   output_config: { effort: "low", format: { type: "json_schema", schema: closed } },
   metadata: { user_id: "u" },
-  tools: [{ name: "read", description: "Reads", input_schema: schema, type: "custom" }],
+  tools: [
+    { name: "read", description: "Reads", input_schema: schema, type: "custom", strict: false },
+  ],
   tool_choice: { type: "auto", disable_parallel_tool_use: true },
   messages: [
     {
@@ -135,7 +137,8 @@ const chatTakes: Takes = {
   "response_format.json_schema.strict": [absent, true],
   "response_format.json_schema.description": anything,
   "tools[0].function.description": [absent, ...anyText],
-  "tools[0].function.strict": anything,
+  // The schema of this tool is not strict.
+  "tools[0].function.strict": anything.filter((value) => value !== true),
   tool_choice: [absent],
   "messages[0].content": [text],
   "messages[1].content": [text],
@@ -148,6 +151,7 @@ const chatTakes: Takes = {
 
 const messagesTakes: Takes = {
   ...inSchema("tools[0].input_schema"),
+  "tools[0].strict": [absent, true],
   ...inSchema("output_config.format.schema"),
   model: [text],
   stream: [absent, true],

@@ -195,7 +195,7 @@ describe("a call through a proxy", () => {
       maxRetryDelayMs: 7,
       retryAfterOutput: false,
     };
-    const read = { ...tool("read", () => ""), label: "Read" };
+    const read = { ...tool("read", () => ""), label: "Read", strict: true };
     const details = { secret: "details-secret" };
     const context: Context = {
       systemPrompt: "Be brief.",
@@ -233,6 +233,7 @@ describe("a call through a proxy", () => {
             name: "read",
             description: read.description,
             parameters: { type: "object", properties: {} },
+            strict: true,
           },
         ],
       },
