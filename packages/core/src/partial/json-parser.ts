@@ -44,7 +44,6 @@ const tails: Readonly<Record<JsonMode, string>> = {
 };
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const digits = /[\d.eE+-]+/y;
 const literals = new Map([
   ["true", true],
   ["false", false],
@@ -58,6 +57,7 @@ export class JsonParser {
   readonly #handler: JsonHandler;
   readonly #mode: JsonMode;
   readonly #string: StringReader;
+  readonly #digits = /[\d.eE+-]+/y;
   #state: JsonState = "open";
   #problem: string | undefined;
   /** For each open container, whether it is an object. */
@@ -148,8 +148,8 @@ export class JsonParser {
   }
 
   #readNumber(text: string, at: number): number {
-    digits.lastIndex = at;
-    const [run = ""] = digits.exec(text) ?? [];
+    this.#digits.lastIndex = at;
+    const [run = ""] = this.#digits.exec(text) ?? [];
     this.#word += run;
     if (at + run.length < text.length) this.#endNumber();
     return at + run.length;

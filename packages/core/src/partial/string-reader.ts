@@ -10,12 +10,11 @@ const escapes: Readonly<Record<string, string>> = {
   r: "\r",
   t: "\t",
 };
-/** Characters that stand for themselves. */
-const plain = /[^"\\\u0000-\u001f]+/y;
-
 export class StringReader {
   /** Whether raw control characters and invalid escapes are taken literally. */
   readonly #isLenient: boolean;
+  /** Matches characters that stand for themselves. */
+  readonly #plain = /[^"\\\u0000-\u001f]+/y;
   #piece = "";
   /** An unfinished escape, from its backslash. */
   #escape = "";
@@ -49,8 +48,8 @@ export class StringReader {
         next = this.#readEscape(text.charAt(next)) ? next + 1 : next;
         continue;
       }
-      plain.lastIndex = next;
-      const [run = ""] = plain.exec(text) ?? [];
+      this.#plain.lastIndex = next;
+      const [run = ""] = this.#plain.exec(text) ?? [];
       this.#piece += run;
       next += run.length;
       if (next < text.length) this.#readMark(text.charAt(next++));

@@ -35,8 +35,12 @@ const forms = [
   ["none", final(value)],
 ] as const;
 
-function setUp(how: Compat["structuredOutput"], steps: readonly ScriptedStep[]): Agent {
-  const script = createScriptedModel(steps, { deltaLength: 3 });
+function setUp(
+  how: Compat["structuredOutput"],
+  steps: readonly ScriptedStep[],
+  deltaLength = 3,
+): Agent {
+  const script = createScriptedModel(steps, { deltaLength });
   const model = { ...script.model, ...(how && { compat: { structuredOutput: how } }) };
   return new Agent({ model, streamFn: script.streamFn });
 }
@@ -81,6 +85,14 @@ describe("a run's output while it arrives", () => {
       assert.deepEqual(await story(partialOutput(run)), [value, "partial_end", value]);
     });
   }
+
+  it("is the same however the server cuts it", async () => {
+    for (const [how, step] of forms)
+      for (let deltaLength = 1; deltaLength < 140; deltaLength++) {
+        const run = setUp(how, [step], deltaLength).stream("Berths?", { output: berths });
+        assert.deepEqual(await story(partialOutput(run)), [value, "partial_end", value]);
+      }
+  });
 
   it("is the same from any iterable of the events, also after a trip through JSON", async () => {
     for (const [how, step] of forms) {
