@@ -24,6 +24,11 @@ export class AnswerText {
     return this.#place === "object";
   }
 
+  /** Ignores all further text. */
+  stop(): void {
+    this.#place = "none";
+  }
+
   write(fragment: string): Increment[] {
     let at = 0;
     while (at < fragment.length && this.#isBefore(fragment.charAt(at))) at++;

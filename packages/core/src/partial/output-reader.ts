@@ -167,14 +167,12 @@ export class OutputReader {
 
   /** Withdraws the parts from an index on. */
   #retract(index: number): void {
-    const { from } = this.#source as Source;
+    const source = this.#source as Source;
     this.#reset("retracted");
+    if (index <= source.from) return;
     // A text of which an earlier part remains cannot be followed further.
-    if (index > from) {
-      const text = new AnswerText(this.#options);
-      text.write("none");
-      this.#source = { from, to: index, json: text.json, text, isStopped: true };
-    }
+    source.text?.stop();
+    this.#source = source;
   }
 
   #add(increments: readonly Increment[]): void {

@@ -170,6 +170,25 @@ describe("a run's output while it arrives", () => {
     );
   });
 
+  it("ends without an output in a copy of the events of a run that was cut short", async () => {
+    const run = setUp("none", [final(value)]).stream("Berths?", { output: berths });
+    const events: AgentEvent[] = [];
+    for await (const event of run)
+      events.push(event.type === "agent_end" ? { ...event, reason: "budget" } : event);
+    assert.deepEqual(await story(partialOutput(from(events), { output: berths })), [
+      value,
+      "partial_end",
+      undefined,
+    ]);
+    const unfit = berths.extend({ harbour: z.string().max(3) });
+    for await (const event of run) if (event.type === "agent_end") events.push(event);
+    assert.deepEqual(await story(partialOutput(from(events), { output: unfit })), [
+      value,
+      "partial_end",
+      undefined,
+    ]);
+  });
+
   it("rejects when the run does, and refuses what cannot be iterated", async () => {
     const agent = setUp("none", [final(value)]);
     const broken = agent.stream("Berths?", { output: { type: "string" } });
