@@ -1,11 +1,11 @@
 /** Lets the output of a run be an array, an enum or any other value. */
-import { BowlineError } from "../errors.ts";
+import { BowlineError, errorText } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
-import { checkJson } from "../json-schema.ts";
-import { isRecord, type JsonSchema } from "../json-value.ts";
+import { asRecord, isRecord, type JsonSchema } from "../json-value.ts";
 import {
   assertSchema,
   isStandardSchema,
+  validate,
   type StandardResult,
   type StandardSchema,
 } from "../schema.ts";
@@ -13,6 +13,7 @@ import type { InferInput } from "./deep-partial.ts";
 
 /** The property in which the model gives the value. */
 export const WRAPPER = "value";
+const OWNER = "the output";
 
 /** The schema that {@link anyOutput} returns: an object around the value for the model alone. */
 export class AnyOutput<TInput = unknown, TOutput = TInput> implements StandardSchema<
@@ -26,7 +27,7 @@ export class AnyOutput<TInput = unknown, TOutput = TInput> implements StandardSc
   /** Throws `invalid_argument` for what is not a schema. */
   constructor(inner: unknown) {
     const json = wrapped(inner);
-    assertSchema(json, "the output");
+    assertSchema(json, OWNER);
     this.inner = inner;
     this["~standard"] = {
       version: 1,
@@ -42,7 +43,7 @@ export class AnyOutput<TInput = unknown, TOutput = TInput> implements StandardSc
  * Returns a schema for the `output` of a run that is not an object: an array, an enum, a string.
  * The model gives the value as the property `value` of an object, and the run's `output` is the
  * value alone. Takes the schemas that a tool takes, of any type. Throws `invalid_argument` for what
- * is not a schema, and for a JSON Schema that refers to its own root.
+ * is not a schema.
  */
 export function anyOutput<const TSchema>(
   schema: TSchema,
@@ -52,29 +53,39 @@ export function anyOutput<const TSchema>(
 
 /** Returns the JSON Schema of an object whose one property has the schema. */
 function wrapped(inner: unknown): JsonSchema {
-  const given = isStandardSchema(inner)
-    ? inner["~standard"].jsonSchema?.input({ target: "draft-2020-12" })
-    : inner;
-  if (!isRecord(given))
-    throw new BowlineError(
-      "invalid_argument",
-      "The schema of the output must be a JSON Schema, or a Standard Schema that provides one (see withJsonSchema).",
-    );
-  const { $schema: _, $defs, definitions, ...schema } = given;
-  if (JSON.stringify(given).includes('"$ref":"#"'))
-    throw new BowlineError(
-      "invalid_argument",
-      'The schema of the output refers to its own root ("#"). Move the schema to "$defs" and refer to it there.',
-    );
+  const { $schema: _, $defs, definitions, ...schema } = jsonOf(inner);
+  const defs = { ...asRecord($defs) };
+  // References begin at the root. One to the root itself becomes one to a definition.
+  let root = WRAPPER;
+  while (root in defs) root += "_";
+  const text = JSON.stringify({ schema, defs, definitions });
+  const moved = text.replaceAll('"$ref":"#"', `"$ref":"#/$defs/${root}"`);
+  const parts = JSON.parse(moved) as { schema: JsonSchema; defs: JsonSchema };
+  if (moved !== text) parts.defs[root] = parts.schema;
   return {
     type: "object",
-    properties: { [WRAPPER]: schema },
+    properties: { [WRAPPER]: moved === text ? parts.schema : { $ref: `#/$defs/${root}` } },
     required: [WRAPPER],
     additionalProperties: false,
-    // References begin at the root.
-    ...($defs !== undefined && { $defs }),
-    ...(definitions !== undefined && { definitions }),
+    ...(Object.keys(parts.defs).length > 0 && { $defs: parts.defs }),
+    ...("definitions" in parts && { definitions: parts.definitions }),
   };
+}
+
+function jsonOf(inner: unknown): JsonSchema {
+  if (!isStandardSchema(inner) && isRecord(inner)) return inner;
+  const { jsonSchema } = isStandardSchema(inner) ? inner["~standard"] : {};
+  if (jsonSchema === undefined)
+    throw refusal("must be a JSON Schema, or a Standard Schema that provides one (withJsonSchema)");
+  try {
+    return jsonSchema.input({ target: "draft-2020-12" });
+  } catch (error) {
+    throw refusal(`cannot be written as JSON Schema: ${errorText(error)}`, error);
+  }
+}
+
+function refusal(why: string, cause?: unknown): BowlineError {
+  return new BowlineError("invalid_argument", `The schema of the output ${why}.`, { cause });
 }
 
 async function validateInner<TOutput>(
@@ -84,22 +95,12 @@ async function validateInner<TOutput>(
 ): Promise<StandardResult<TOutput>> {
   if (isStandardSchema(inner) && isRecord(value) && Object.hasOwn(value, WRAPPER)) {
     const result = await inner["~standard"].validate(value[WRAPPER]);
-    return result.issues === undefined
-      ? { value: result.value as TOutput }
-      : {
-          issues: result.issues.map((issue) => ({
-            ...issue,
-            path: [WRAPPER, ...(issue.path ?? [])],
-          })),
-        };
+    if (result.issues === undefined) return { value: result.value as TOutput };
+    return {
+      issues: result.issues.map((issue) => ({ ...issue, path: [WRAPPER, ...(issue.path ?? [])] })),
+    };
   }
-  const result = checkJson(json, value);
-  return result.issues === undefined
-    ? { value: (result.value as Record<string, unknown>)[WRAPPER] as TOutput }
-    : {
-        issues: result.issues.map(({ path, message }) => ({
-          message,
-          path: path === "" ? [] : [path],
-        })),
-      };
+  const result = await validate(json, value, OWNER);
+  if (result.issues === undefined) return { value: asRecord(result.value)[WRAPPER] as TOutput };
+  return { issues: result.issues.map(({ path, message }) => ({ message, path: [path] })) };
 }

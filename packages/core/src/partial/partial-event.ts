@@ -14,7 +14,8 @@ interface OfCall {
 interface WithLive<TInput> {
   /**
    * The whole value so far: one shared object that keeps growing, as the model writes it and not
-   * validated. It is a getter of the class, so it is not enumerable and never serialised.
+   * validated. Do not change it. It is a getter of the class, so it is not enumerable and never
+   * serialised.
    */
   readonly partial?: DeepPartial<TInput>;
 }

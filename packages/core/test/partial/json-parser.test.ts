@@ -125,6 +125,22 @@ describe("a document that arrives in fragments", () => {
     assert.ok(broken > numRuns / 10);
   });
 
+  it("is broken where JSON.parse throws, in these forms", () => {
+    const forms = String.raw`{,"a":1} {x"a":1} {"a",1} {"a":1,} {"a"} {1:1} [1,] [,1] [1}
+      {"a":1] [1[ 01 1. .5 +1 - 1e 1e+ --1 tru truE nul NaN 'a' "a "\x" "\u12G4" "\u1" {"a":1}} []]
+      [1"a"] "a"b true1 {"a":tru} {"a":1e} {"a"1} 1${"`"}`;
+    for (const text of ["", " ", "[1 2]", '"\t"', ...forms.split(/\s+/)])
+      for (const fragments of [[text], text.split("")]) {
+        assert.throws(() => void JSON.parse(text), text);
+        const { json } = parse(fragments);
+        assert.equal(json.state, "broken", text);
+        assert.notEqual(json.problem, undefined, text);
+        const before = JSON.stringify(json.live.value);
+        assert.deepEqual([json.write("1"), json.end()], [[], []]);
+        assert.equal(JSON.stringify(json.live.value), before);
+      }
+  });
+
   it("has as tool arguments the repairs and the digits of the run's parser", (context) => {
     let same = 0;
     const numRuns = documentRuns(2000);

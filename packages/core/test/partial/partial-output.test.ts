@@ -369,7 +369,7 @@ describe("an output that is not an object", () => {
     assert.deepEqual(found, [1, 2]);
   });
 
-  it("may refer to definitions, and not to its own root", async () => {
+  it("may refer to definitions and to its own root", async () => {
     const tree = {
       $defs: { node: { type: "array", items: { $ref: "#/$defs/node" } } },
       $ref: "#/$defs/node",
@@ -379,11 +379,19 @@ describe("an output that is not an object", () => {
       [],
       [[]],
     ]);
-    assert.throws(
-      () => anyOutput({ type: "array", items: { $ref: "#" } }),
-      code("invalid_argument"),
-    );
+    type Tree = Tree[];
+    const zod: z.ZodType<Tree> = z.lazy(() => z.array(zod));
+    const json = { type: "array", items: { $ref: "#" }, $defs: { value: { type: "null" } } };
+    for (const schema of [json, zod]) {
+      const again = setUp("none", [final({ value: [[[]], 5] }, "1"), final({ value: [[]] }, "2")]);
+      const run = await again.prompt("Which?", { output: anyOutput(schema) });
+      assert.deepEqual(
+        [run.output, run.tools.map(({ outcome }) => outcome)],
+        [[[]], ["not_started", "finished"]],
+      );
+    }
     assert.throws(() => anyOutput(5), code("invalid_argument"));
+    assert.throws(() => anyOutput(z.date()), code("invalid_argument"));
     assert.throws(() => anyOutput({ type: "strng" }), code("invalid_argument"));
   });
 });

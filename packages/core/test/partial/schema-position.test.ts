@@ -83,6 +83,29 @@ describe("a value of which the schema has a list", () => {
     assert.ok(seen.some((one) => one.includes('"pair":["n"')));
   });
 
+  it("is found in the members of a union that may describe the object", () => {
+    const member = (name: string, more: JsonSchema): JsonSchema => ({
+      type: "object",
+      properties: { type: { const: name }, ...more },
+    });
+    const text: JsonSchema = { type: "string" };
+    const union = [
+      member("dot", { k: { enum: kinds } }),
+      member("line", { k: text }),
+      { type: "null" },
+    ];
+    for (const schema of [{ anyOf: union }, { oneOf: union }, { allOf: [{ anyOf: union }] }]) {
+      const seen = of(schema, { type: "line", k: "abcd" });
+      assert.deepEqual(seen.slice(1), [{ type: "line" }, { type: "line", k: "abcd" }]);
+      assert.deepEqual(of(schema, { type: "dotted" }), [{}]);
+    }
+    const both = { allOf: [member("dot", {}), { properties: { other: text } }] };
+    assert.deepEqual(of(both, { type: "x", other: "y" }).at(-1), { other: "y" });
+    const closed = { ...member("line", {}), additionalProperties: false };
+    const either = { anyOf: [member("dot", { k: { enum: kinds } }), closed] };
+    assert.deepEqual(of(either, { k: "abcd" }), [{}]);
+  });
+
   it("ends an array before the first item that is not in the list", () => {
     const schema = { type: "array", items: { enum: kinds } };
     assert.equal(shown(schema, '["a","b","ab"]').at(-1), '["a"]');
