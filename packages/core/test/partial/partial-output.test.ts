@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
+import type { Clock } from "../../src/clock.ts";
 import { BowlineError } from "../../src/errors.ts";
 import { Agent, createFailover, type AgentEvent, type Compat } from "../../src/index.ts";
 import { anyOutput, applyIncrement, partialOutput } from "../../src/partial/index.ts";
@@ -11,7 +12,10 @@ import {
   scriptedToolCall,
   type ScriptedStep,
 } from "../../src/testing/index.ts";
+import { streamOpenaiCompatible } from "../../src/providers/openai-chat/index.ts";
+import { getModel } from "../../src/providers/vendors.ts";
 import { code } from "../../../../test/support/error-code.ts";
+import { loopback, streamed } from "../../../../test/support/loopback.ts";
 import { call, tool } from "../support.ts";
 
 const berths = z.object({
@@ -225,6 +229,16 @@ describe("a run's output while it arrives", () => {
   });
 });
 
+/** A wait before a retry returns at once. The time limits of a request do not fire. */
+const hastily: Clock = {
+  now: () => 0,
+  setTimer: (ms, fire) => {
+    if (ms > 60_000) return () => {};
+    const timer = setImmediate(fire);
+    return () => clearImmediate(timer);
+  },
+};
+
 describe("an output that is withdrawn", () => {
   const base = { runId: "r", seq: 0 } as const;
   const update = (assistantMessageEvent: object): AgentEvent =>
@@ -262,6 +276,33 @@ describe("an output that is withdrawn", () => {
         await story(partialOutput(from([delta, { ...base, type } as unknown as AgentEvent]))),
         [{ a: 1 }, "reset: retracted"],
       );
+  });
+
+  it("is reset when a real answer is cut and requested again", async () => {
+    const text = JSON.stringify(value);
+    const chunk = (content: string): object => ({ choices: [{ index: 0, delta: { content } }] });
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    await using server = await loopback(
+      streamed(chunk(text.slice(0, 25))),
+      streamed(chunk(text.slice(0, 40)), chunk(text.slice(40)), end, "[DONE]"),
+    );
+    const compat = { structuredOutput: "json_schema" } as const;
+    const agent = new Agent({
+      model: getModel("custom", "m", { baseUrl: server.baseUrl, compat }),
+      streamFn: streamOpenaiCompatible,
+      retryAfterOutput: true,
+      clock: hastily,
+      random: () => 0,
+    });
+    const run = agent.stream("Berths?", { output: berths });
+    assert.deepEqual(await story(partialOutput(run)), [
+      { harbour: "Horten" },
+      "reset: retracted",
+      value,
+      "partial_end",
+      value,
+    ]);
+    assert.equal((await run.result()).turns, 1);
   });
 
   it("arrives from the next model after a failover, by the output tool", async () => {
