@@ -36,7 +36,7 @@ export type JsonState = "open" | "complete" | "broken";
 const MAX_DEPTH = 1000;
 /** The default limit of `StreamOptions.maxAnswerLength`. */
 const MAX_LENGTH = 16 * 1024 * 1024;
-/** What may follow the value. Some models write it. */
+/** Text that may follow the value, because some models write it. */
 const tails: Readonly<Record<JsonMode, string>> = {
   text: "",
   answer: "```",
@@ -50,7 +50,7 @@ const literals = new Map([
   ["null", null],
 ]);
 
-/** What may come next, outside of strings, numbers and literals. */
+/** The next expected token, outside of strings, numbers and literals. */
 type Expected = "value" | "firstItem" | "key" | "firstKey" | "colon" | "next" | "tail";
 
 export class JsonParser {

@@ -45,7 +45,7 @@ interface OpenText {
 export type ItemListener = (array: PartialPath, index: number, item: unknown) => void;
 
 export interface LiveValueOptions {
-  /** What the schema says about the whole text. Default: nothing is known. */
+  /** The schema of the whole text. Default: any value may be shown. */
   readonly position?: SchemaPosition | undefined;
   readonly onItem?: ItemListener | undefined;
   /** The property that holds the value, if the text is an object around it. */

@@ -143,7 +143,7 @@ export class OutputReader {
     }
     const again = json.settle(args);
     if (again === undefined) return;
-    this.#tellReset("replaced");
+    this.#emitReset("replaced");
     this.#add(again);
   }
 
@@ -190,11 +190,11 @@ export class OutputReader {
   }
 
   #reset(reason: ResetReason): void {
-    this.#tellReset(reason);
+    this.#emitReset(reason);
     this.#source = undefined;
   }
 
-  #tellReset(reason: ResetReason): void {
+  #emitReset(reason: ResetReason): void {
     if (this.#hasValue) this.#events.push({ type: "partial_reset", reason });
     this.#hasValue = false;
   }

@@ -1,7 +1,7 @@
 /**
- * What a JSON Schema says about the places of a growing value: which have a list of values. Places
- * are memoised, so that each item of an array costs the same. `if`, `not` and dependent schemas are
- * not looked at.
+ * Finds the places of a growing value for which the JSON Schema has a list of values (`enum`,
+ * `const`). Places are memoised, so that each item of an array costs the same. Ignores `if`, `not`
+ * and dependent schemas.
  */
 import { isAllowed, isOfType } from "../json-type.ts";
 import { asRecord, isRecord, list, type JsonSchema } from "../json-value.ts";

@@ -11,7 +11,7 @@ import { cutAt, documentRuns, documents, places } from "./documents.ts";
 
 interface Parsed {
   readonly json: GrowingJson;
-  /** What a reader of the increments has. */
+  /** The copy of a reader of the increments. */
   readonly copy: unknown;
 }
 

@@ -27,7 +27,7 @@ const write = defineTool({
 });
 
 interface Followed {
-  /** What a reader of the events has of each call. */
+  /** The copy of a reader of the events, by call. */
   readonly copies: Map<string, unknown>;
   readonly others: PartialArgumentsEvent[];
 }
@@ -139,7 +139,7 @@ describe("the arguments of a tool's calls", () => {
     }
   });
 
-  it("are withdrawn with their answer, and told of when it is cut", async () => {
+  it("are withdrawn with their answer, and stop when it is cut", async () => {
     const other = { ...start, contentIndex: 1, id: "2" };
     const retract = { type: "message_retract", contentIndex: 1 };
     const late = { type: "toolcall_delta", contentIndex: 1, delta: '{"a":1' };

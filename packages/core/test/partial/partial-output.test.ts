@@ -49,7 +49,7 @@ function setUp(
   return new Agent({ model, streamFn: script.streamFn });
 }
 
-/** What happens, in words: resets and ends, and between them what a reader of the events has. */
+/** Returns the resets and the end, and before each the copy of a reader of the events. */
 async function story(events: AsyncIterable<PartialOutputEvent>): Promise<unknown[]> {
   const told: unknown[] = [];
   let copy: unknown;
