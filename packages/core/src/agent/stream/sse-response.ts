@@ -1,0 +1,67 @@
+/** Sends batches of data as a `Response` of server-sent events. */
+import { onAbort, sleep, type Clock } from "../../clock.ts";
+
+/** Interval of keep-alive comments. Some proxies close a connection after 30 s without data. */
+const PING_MS = 15_000;
+
+export interface SseOptions<T> {
+  readonly clock: Clock;
+  /** Returns an item as frames. An empty text sends nothing. */
+  readonly toFrames: (item: T) => string;
+  /** Additional headers. `content-type` and `cache-control` are always set. */
+  readonly headers: ConstructorParameters<typeof Headers>[0];
+  /** Called when the client disconnects. */
+  readonly onCancel?: (() => void) | undefined;
+}
+
+/**
+ * Reads a batch when the client has taken the previous one. Stops reading when the client
+ * disconnects. Sends a comment after every 15 s without data.
+ */
+export function sseResponse<T>(
+  batches: AsyncGenerator<readonly T[], void, undefined>,
+  { clock, toFrames, headers, onCancel }: SseOptions<T>,
+): Response {
+  const encoder = new TextEncoder();
+  const left = new AbortController();
+  let next: Promise<IteratorResult<readonly T[], void>> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (let text = ""; text === "" && !left.signal.aborted;) {
+        next ??= batches.next();
+        const batch = await within(next, clock, left.signal);
+        if (left.signal.aborted) return;
+        if (batch) next = undefined;
+        if (batch?.done) return controller.close();
+        text = batch ? batch.value.map((item) => toFrames(item)).join("") : ":\n\n";
+        if (text !== "") controller.enqueue(encoder.encode(text));
+      }
+    },
+    cancel() {
+      left.abort();
+      // Not awaited, because a waiting generator returns only after the next event.
+      void batches.return();
+      onCancel?.();
+    },
+  });
+  const all = new Headers(headers);
+  all.set("content-type", "text/event-stream");
+  all.set("cache-control", "no-cache, no-transform");
+  return new Response(body, { headers: all });
+}
+
+/** Resolves with what was read, or with undefined after {@link PING_MS} or when `signal` fires. */
+async function within<T>(
+  reading: Promise<T>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const done = new AbortController();
+  const release = onAbort(signal, () => done.abort());
+  try {
+    return await Promise.race([reading, sleep(clock, PING_MS, done.signal).then(() => undefined)]);
+  } finally {
+    release();
+    done.abort();
+  }
+}

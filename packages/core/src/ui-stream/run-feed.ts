@@ -1,0 +1,128 @@
+/** A run as chunks for any number of readers, each of which may join at any time. */
+import { sleep } from "../clock.ts";
+import { BowlineError } from "../errors.ts";
+import type { AgentEvent } from "../agent/contract/event.ts";
+import type { UIMessageChunk } from "./chunk.ts";
+import { cutShort, MessageFold } from "./message-fold.ts";
+import { settingsOf, type UIMessageStreamOptions, type UIStreamSettings } from "./options.ts";
+
+/** What one reader has not taken yet. */
+interface Reader {
+  chunks: UIMessageChunk[];
+  /** Number of chunks that may wait. What a page needs to catch up does not count. */
+  room: number;
+  wake: () => void;
+  failure: { readonly error: unknown } | undefined;
+}
+
+export class RunFeed {
+  readonly settings: UIStreamSettings;
+  readonly fold: MessageFold;
+  readonly #readers = new Set<Reader>();
+  #isOver = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(options: UIMessageStreamOptions) {
+    const { maxHeldChunks = 1 } = options;
+    if (!Number.isInteger(maxHeldChunks) || maxHeldChunks < 1)
+      throw new BowlineError(
+        "invalid_argument",
+        `maxHeldChunks must be a positive integer, not ${String(maxHeldChunks)}.`,
+      );
+    this.settings = settingsOf(options);
+    this.fold = new MessageFold(this.settings);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether nobody reads. */
+  get isLeft(): boolean {
+    return this.#readers.size === 0;
+  }
+
+  /** Applies an event. An option that throws fails the readers, and not the run. */
+  push(event: AgentEvent): void {
+    if (this.#isOver) return;
+    try {
+      const chunks = this.fold.push(event);
+      for (const reader of this.#readers) this.#give(reader, chunks);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Ends the feed. Readers reject if the run has not ended. */
+  end(): void {
+    if (this.fold.isOver) this.#close();
+    else this.fail(cutShort());
+  }
+
+  /** Ends the feed. Readers reject with `error` after the last chunk. */
+  fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#failure = { error };
+    this.#close();
+  }
+
+  /**
+   * Returns the chunks from the message's first, in batches; or after these approvals, for a page
+   * that has the message up to there.
+   */
+  read(after?: readonly string[]): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
+    const chunks = after === undefined ? this.fold.replay() : this.fold.replayAfter(after);
+    const room = chunks.length + this.settings.maxHeldChunks;
+    const reader: Reader = { chunks, room, wake: () => {}, failure: undefined };
+    this.#readers.add(reader);
+    return this.#batches(reader);
+  }
+
+  async *#batches(
+    reader: Reader,
+  ): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
+    try {
+      for (;;) {
+        if (reader.failure) throw reader.failure.error;
+        if (reader.chunks.length > 0) {
+          reader.room = this.settings.maxHeldChunks;
+          yield reader.chunks.splice(0);
+        } else if (this.#isOver) {
+          if (this.#failure) throw this.#failure.error;
+          return;
+        } else if (this.#mustPause) {
+          // A listener may answer at once, and a run that was read from the start is further on.
+          await sleep(this.settings.clock, 0);
+          if (reader.chunks.length > 0 || this.#isOver || !this.#mustPause) continue;
+          yield this.fold.pause();
+          return;
+        } else {
+          await new Promise<void>((resolve) => (reader.wake = resolve));
+        }
+      }
+    } finally {
+      this.#readers.delete(reader);
+    }
+  }
+
+  get #mustPause(): boolean {
+    return this.settings.approvals === "end" && this.fold.isAsking;
+  }
+
+  #give(reader: Reader, chunks: readonly UIMessageChunk[]): void {
+    if (chunks.length === 0 || reader.failure) return;
+    reader.chunks.push(...chunks);
+    if (reader.chunks.length > reader.room) {
+      reader.chunks = [];
+      const { maxHeldChunks } = this.settings;
+      const why = `The reader is more than ${maxHeldChunks} chunks behind. Read faster, or raise maxHeldChunks.`;
+      reader.failure = { error: new BowlineError("reader_too_slow", why) };
+    }
+    reader.wake();
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    for (const reader of this.#readers) reader.wake();
+  }
+}
