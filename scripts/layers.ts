@@ -41,6 +41,7 @@ const core: PackageRules = {
     session: [...bottom, "llm", "agent"],
     // An entry of its own: what is read from the events of a run.
     partial: [...bottom, "llm", "agent"],
+    "ui-stream": [...bottom, "llm", "agent", "session"],
     "custom-prices": [...bottom, "llm"],
     // A separate entry, because of its dependency.
     prices: [...bottom, "llm", "custom-prices"],

@@ -52,7 +52,9 @@ const MAX_REASON_LENGTH = 1_000;
 const MAX_ANSWERS = 100;
 const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-type Limits = Required<{ [TName in keyof FromUIMessagesOptions]: NonNullable<FromUIMessagesOptions[TName]> }>;
+type Limits = Required<{
+  [TName in keyof FromUIMessagesOptions]: NonNullable<FromUIMessagesOptions[TName]>;
+}>;
 
 /**
  * Returns what the body of a request asks for: a new message, answers to approvals, or another
@@ -73,7 +75,9 @@ export function fromUIMessages(body: unknown, options: FromUIMessagesOptions = {
   const chatId = idOf(id, "The chat's id");
   if (trigger === "regenerate-message") return { kind: "regenerate", chatId };
   if (trigger !== "submit-message")
-    throw refused(`"trigger" must be submit-message or regenerate-message, not ${describe(trigger)}.`);
+    throw refused(
+      `"trigger" must be submit-message or regenerate-message, not ${describe(trigger)}.`,
+    );
   // Some pages post the last message alone.
   const last = Array.isArray(messages) ? (messages.at(-1) as unknown) : body.message;
   if (!isRecord(last) || !Array.isArray(last.parts))
@@ -88,7 +92,8 @@ export function fromUIMessages(body: unknown, options: FromUIMessagesOptions = {
 
 function answersOf(parts: readonly unknown[]): PostedAnswer[] {
   const answers = parts.filter(isRecord).flatMap(({ type, state, approval, input }) => {
-    const isTool = typeof type === "string" && (type === "dynamic-tool" || type.startsWith("tool-"));
+    const isTool =
+      typeof type === "string" && (type === "dynamic-tool" || type.startsWith("tool-"));
     if (!isTool || state !== "approval-responded" || !isRecord(approval)) return [];
     const { id, approved, reason } = approval;
     if (typeof approved !== "boolean") throw refused("An approval's answer must be true or false.");
@@ -97,7 +102,8 @@ function answersOf(parts: readonly unknown[]): PostedAnswer[] {
     return [{ approvalId, isApproved: approved, input, ...(why !== undefined && { reason: why }) }];
   });
   if (answers.length === 0) throw refused("The last message is an answer without a new approval.");
-  if (answers.length > MAX_ANSWERS) throw refused(`At most ${MAX_ANSWERS} approvals are answered at once.`);
+  if (answers.length > MAX_ANSWERS)
+    throw refused(`At most ${MAX_ANSWERS} approvals are answered at once.`);
   return answers;
 }
 
@@ -135,7 +141,8 @@ function imageOf(url: unknown, mediaType: unknown, limits: Limits): ImageContent
   if (length > Math.ceil(maxFileBytes / 3) * 4)
     throw refused(`A file has at most ${maxFileBytes} bytes.`);
   const data = url.slice(prefix.length);
-  if (length === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw refused("A file's Base64 is invalid.");
+  if (length === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    throw refused("A file's Base64 is invalid.");
   return { type: "image", data, mimeType: mediaType };
 }
 

@@ -67,7 +67,11 @@ export class MessageFold {
 
   /** Returns the chunks for a page that has nothing of the message. */
   replay(): UIMessageChunk[] {
-    return [...this.#start(), ...this.items.flatMap((item) => itemChunks(item)), ...(this.#end ?? [])];
+    return [
+      ...this.#start(),
+      ...this.items.flatMap((item) => itemChunks(item)),
+      ...(this.#end ?? []),
+    ];
   }
 
   /**
@@ -75,6 +79,7 @@ export class MessageFold {
    * That step is sent again, because the page shows it without the calls that `pause` took out.
    */
   replayAfter(approvalIds: readonly string[]): UIMessageChunk[] {
+    if (this.#runId === undefined) return []; // the first event begins the message
     const lastStep = this.items.findLastIndex(({ kind }) => kind === "step");
     const known = approvalIds.flatMap((id) => this.#asked.get(id)?.item ?? []);
     const from = known.length > 0 ? Math.max(...known) : lastStep;
@@ -106,8 +111,10 @@ export class MessageFold {
   }
 
   #start(): UIMessageChunk[] {
-    const { messageId = this.#runId } = this.#settings;
-    return messageId === undefined ? [] : [{ type: "start", messageId }];
+    const runId = this.#runId;
+    return runId === undefined
+      ? []
+      : [{ type: "start", messageId: this.#settings.messageId ?? runId }];
   }
 
   #own(event: AgentEvent): UIMessageChunk[] {
@@ -285,7 +292,9 @@ export class MessageFold {
   }
 
   #finish(event: EventOf<"agent_end">): UIMessageChunk[] {
-    const open = this.#unsettled().flatMap((call) => this.#settleWith(call, {}, true, "not_started"));
+    const open = this.#unsettled().flatMap((call) =>
+      this.#settleWith(call, {}, true, "not_started"),
+    );
     const messageMetadata = metadataOf(event, this.#settings);
     const { reason, error } = event;
     const closed = this.#closeStep();
@@ -312,20 +321,25 @@ export class MessageFold {
   }
 
   /** Returns the open call of a run. Ids may repeat in later answers. */
-  #callOf({ runId, toolCallId }: { readonly runId: string; readonly toolCallId: string }):
-    | ShownCall
-    | undefined {
+  #callOf({
+    runId,
+    toolCallId,
+  }: {
+    readonly runId: string;
+    readonly toolCallId: string;
+  }): ShownCall | undefined {
     const last = this.items.at(-1);
     if (last?.kind !== "step") return undefined;
     return last.calls.findLast(
-      ({ names, isSettled }) =>
-        names.runId === runId && names.callId === toolCallId && !isSettled,
+      ({ names, isSettled }) => names.runId === runId && names.callId === toolCallId && !isSettled,
     );
   }
 
   #newCallId(callId: string): string {
     const ids = new Set(
-      this.items.flatMap((item) => (item.kind === "step" ? item.calls.map((call) => call.names.id) : [])),
+      this.items.flatMap((item) =>
+        item.kind === "step" ? item.calls.map((call) => call.names.id) : [],
+      ),
     );
     let id = callId;
     for (let count = 2; ids.has(id); count++) id = `${callId}#${count}`;

@@ -78,9 +78,7 @@ export class RunFeed {
     return this.#batches(reader);
   }
 
-  async *#batches(
-    reader: Reader,
-  ): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
+  async *#batches(reader: Reader): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
     try {
       for (;;) {
         if (reader.failure) throw reader.failure.error;

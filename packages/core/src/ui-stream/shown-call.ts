@@ -48,7 +48,9 @@ export class ShownCall {
 
   /** Whether the call has its result. */
   get isSettled(): boolean {
-    return this.input.state === "error" || (this.output ?? { state: "progress" }).state !== "progress";
+    return (
+      this.input.state === "error" || (this.output ?? { state: "progress" }).state !== "progress"
+    );
   }
 
   get isAsking(): boolean {
@@ -143,7 +145,12 @@ export class ShownCall {
     switch (output.state) {
       case "progress":
         return [
-          { type: "tool-output-available", ...about, output: output.value ?? null, preliminary: true },
+          {
+            type: "tool-output-available",
+            ...about,
+            output: output.value ?? null,
+            preliminary: true,
+          },
         ];
       case "done":
         return [{ type: "tool-output-available", ...about, output: output.value ?? null }];

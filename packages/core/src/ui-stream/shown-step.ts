@@ -53,7 +53,11 @@ export class ShownStep {
     return parts.flatMap((part) => chunksOf(part));
   }
 
-  addCall(callId: string, name: string, about: { runId?: string; contentIndex?: number }): ShownCall {
+  addCall(
+    callId: string,
+    name: string,
+    about: { runId?: string; contentIndex?: number },
+  ): ShownCall {
     const { runId = this.#port.runId, contentIndex } = about;
     const call = new ShownCall({
       runId,

@@ -49,7 +49,8 @@ export function toUIMessages(
   const shown: UIMessage[] = [];
   let answer: MessageFold | undefined;
   const close = (): void => {
-    if (answer) shown.push({ id: `message-${shown.length}`, role: "assistant", parts: partsOf(answer) });
+    if (answer)
+      shown.push({ id: `message-${shown.length}`, role: "assistant", parts: partsOf(answer) });
     answer = undefined;
   };
   for (const message of messages) {
@@ -58,7 +59,7 @@ export function toUIMessages(
       shown.push({ id: `message-${shown.length}`, role: "user", parts: userParts(message) });
     } else if (message.role === "assistant" || message.role === "toolResult") {
       answer ??= new MessageFold(settingsOf(options));
-      replayMessage(answer, message, "transcript");
+      replayMessage(answer, message, { runId: "transcript", seq: 0 });
     }
   }
   close();
@@ -66,19 +67,24 @@ export function toUIMessages(
 }
 
 /** Adds a message of the transcript to the fold, as its events did. */
-export function replayMessage(fold: MessageFold, message: AgentMessage, runId: string): void {
+export function replayMessage(
+  fold: MessageFold,
+  message: AgentMessage,
+  about: Pick<AgentEvent, "runId" | "seq">,
+): void {
   const bodies: AgentEventBody[] = [
     { type: "message_start", message },
     { type: "message_end", message },
   ];
-  for (const body of bodies) fold.push({ ...body, runId, seq: 0 } as AgentEvent);
+  for (const body of bodies) fold.push({ ...body, ...about } as AgentEvent);
 }
 
 function partsOf(fold: MessageFold): UIMessagePart[] {
-  return fold.items.flatMap((item) =>
+  // A message of the user is one of its own here, so an answer holds steps only.
+  return fold.items.flatMap((item): UIMessagePart[] =>
     item.kind === "step"
-      ? [{ type: "step-start" as const }, ...item.parts.map((part) => partOf(part))]
-      : item.parts,
+      ? [{ type: "step-start" }, ...item.parts.map((part) => partOf(part))]
+      : [],
   );
 }
 
@@ -98,8 +104,14 @@ function partOf(part: ShownPart): UIMessagePart {
 
 function callOf({ names, input, output }: ShownCall): UIMessagePart {
   const value = input.state === "streaming" ? {} : input.value;
-  const about = { type: "dynamic-tool", toolName: names.name, toolCallId: names.id, input: value } as const;
-  if (input.state === "error") return { ...about, state: "output-error", errorText: input.errorText };
+  const about = {
+    type: "dynamic-tool",
+    toolName: names.name,
+    toolCallId: names.id,
+    input: value,
+  } as const;
+  if (input.state === "error")
+    return { ...about, state: "output-error", errorText: input.errorText };
   switch (output?.state) {
     case "done":
       return { ...about, state: "output-available", output: output.value };

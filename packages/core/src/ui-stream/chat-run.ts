@@ -1,0 +1,115 @@
+/** One run of a chat: its feed, and the answers that its approvals wait for. */
+import type { Agent } from "../agent/agent.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
+import type { AgentEvent } from "../agent/contract/event.ts";
+import type { InterruptedRun } from "../agent/run/run-result.ts";
+import { BowlineError } from "../errors.ts";
+import { parseJson, toText } from "../json-value.ts";
+import type { PostedAnswer } from "./from-ui-messages.ts";
+import type { UIMessageStreamOptions } from "./options.ts";
+import { RunFeed } from "./run-feed.ts";
+import { replayMessage } from "./to-ui-messages.ts";
+
+/** The part of an agent that a chat uses. */
+export type ChattingAgent = Pick<
+  Agent,
+  "abort" | "answer" | "clock" | "continue" | "prompt" | "state" | "subscribe"
+>;
+
+export class ChatRun {
+  readonly feed: RunFeed;
+  /** Number of messages that the page shows as history while this run is going on. */
+  readonly earlier: number;
+  readonly #agent: ChattingAgent;
+  /** Answers to approvals that a resumed run has not asked for yet. Undefined for a new run. */
+  readonly #early: Map<string, PostedAnswer> | undefined;
+
+  /** Starts the run by calling `start`. Of a resumed run, `interrupted` is what it continues. */
+  constructor(
+    agent: ChattingAgent,
+    start: () => Promise<unknown>,
+    options: UIMessageStreamOptions,
+    interrupted?: InterruptedRun,
+  ) {
+    const { messages } = agent.state;
+    this.feed = new RunFeed(options);
+    this.#agent = agent;
+    this.#early = interrupted && new Map();
+    this.earlier = interrupted ? firstAnswer(messages, interrupted) : messages.length;
+    if (interrupted)
+      for (const [index, message] of messages.entries())
+        if (index >= this.earlier)
+          replayMessage(this.feed.fold, message, { runId: interrupted.runId, seq: index });
+    const unsubscribe = agent.subscribe((event) => this.#hear(event));
+    start()
+      .then(
+        () => this.feed.end(),
+        (error: unknown) => this.feed.fail(error),
+      )
+      .finally(unsubscribe);
+  }
+
+  get isOver(): boolean {
+    return this.feed.isOver;
+  }
+
+  abort(reason: unknown): void {
+    this.#agent.abort(reason);
+  }
+
+  /**
+   * Gives the answers to the run, each once. Throws `invalid_state` and gives none if one of them
+   * is to an approval that this run did not ask for, or to other arguments.
+   */
+  answer(answers: readonly PostedAnswer[]): void {
+    for (const answer of answers) {
+      const asked = this.feed.fold.approval(answer.approvalId);
+      if (asked === undefined && this.#early === undefined)
+        throw refused("This chat does not ask for that approval.");
+      if (asked && !this.#isShown(answer)) throw refused("The approval is for other arguments.");
+    }
+    for (const answer of answers)
+      if (!this.#give(answer)) this.#early?.set(answer.approvalId, answer);
+  }
+
+  #hear(event: AgentEvent): void {
+    this.feed.push(event);
+    if (event.type !== "approval_request") return;
+    const early = this.#early?.get(event.approvalId);
+    this.#early?.delete(event.approvalId);
+    if (early && this.#isShown(early)) this.#give(early);
+  }
+
+  /** Returns false for an approval that was not asked for. The first answer stands. */
+  #give({ approvalId, isApproved, reason }: PostedAnswer): boolean {
+    const asked = this.feed.fold.approval(approvalId);
+    if (asked?.isOpen)
+      this.#agent.answer(approvalId, {
+        decision: isApproved ? "allow" : "deny",
+        ...(reason !== undefined && { reason }),
+      });
+    return asked !== undefined;
+  }
+
+  /** Returns whether the page showed the arguments that will run. */
+  #isShown({ approvalId, input }: PostedAnswer): boolean {
+    const shown = this.feed.fold.approval(approvalId)?.call.input;
+    if (shown?.state !== "available") return false;
+    return toText(parseJson(JSON.stringify(shown.value ?? null))) === toText(input);
+  }
+}
+
+/** Returns the index of the first answer of an interrupted run. */
+export function firstAnswer(
+  messages: readonly AgentMessage[],
+  { turns }: Pick<InterruptedRun, "turns">,
+): number {
+  let left = turns;
+  let index = messages.length;
+  while (left > 0 && index > 0) if (messages[--index]?.role === "assistant") left -= 1;
+  return index;
+}
+
+function refused(why: string): BowlineError {
+  return new BowlineError("invalid_state", why);
+}
