@@ -82,9 +82,7 @@ export function replayMessage(
 function partsOf(fold: MessageFold): UIMessagePart[] {
   // A message of the user is one of its own here, so an answer holds steps only.
   return fold.items.flatMap((item): UIMessagePart[] =>
-    item.kind === "step"
-      ? [{ type: "step-start" }, ...item.parts.map((part) => partOf(part))]
-      : [],
+    item.kind === "step" ? [{ type: "step-start" }, ...item.parts.map((part) => partOf(part))] : [],
   );
 }
 

@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { requireApproval, type Agent, type AgentOptions } from "../../src/index.ts";
-import { attachSession, createSession, openSession, createMemoryStore } from "../../src/session/index.ts";
+import {
+  attachSession,
+  createSession,
+  openSession,
+  createMemoryStore,
+} from "../../src/session/index.ts";
 import { scriptedToolCall, type ScriptedStep } from "../../src/testing/index.ts";
 import { ChatRuns, type ChatAgent, type UIMessageChunk } from "../../src/ui-stream/index.ts";
 import { tool } from "../support.ts";
@@ -23,7 +28,7 @@ function payer(
   const needed = ({ toolCall }: { toolCall: { name: string } }): boolean => toolCall.name === "pay";
   const agent = agentOf(steps, {
     tools: [act("pay"), act("look")],
-    beforeToolCall: requireApproval({ needed }),
+    beforeToolCall: requireApproval({ needed, timeoutMs: 0 }),
     ...options,
   });
   return { agent, done, open: () => ({ agent }) };
