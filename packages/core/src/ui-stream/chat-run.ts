@@ -83,8 +83,9 @@ export class ChatRun {
   /** Returns false for an approval that was not asked for. The first answer stands. */
   #give({ approvalId, isApproved, reason }: PostedAnswer): boolean {
     const asked = this.feed.fold.approval(approvalId);
-    if (asked?.isOpen)
-      this.#agent.answer(approvalId, {
+    if (asked?.isOpen && asked.call.approval)
+      // The event of the answer comes when a session has recorded it.
+      asked.call.approval.isGiven = this.#agent.answer(approvalId, {
         decision: isApproved ? "allow" : "deny",
         ...(reason !== undefined && { reason }),
       });

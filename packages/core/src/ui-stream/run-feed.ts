@@ -6,6 +6,12 @@ import type { UIMessageChunk } from "./chunk.ts";
 import { cutShort, MessageFold } from "./message-fold.ts";
 import { settingsOf, type UIMessageStreamOptions, type UIStreamSettings } from "./options.ts";
 
+/**
+ * How long an approval is open before responses end. A program that answers at once takes a moment,
+ * because a session records the answer.
+ */
+const PAUSE_MS = 100;
+
 /** What one reader has not taken yet. */
 interface Reader {
   chunks: UIMessageChunk[];
@@ -89,9 +95,10 @@ export class RunFeed {
           if (this.#failure) throw this.#failure.error;
           return;
         } else if (this.#mustPause) {
-          // A listener may answer at once, and a run that was read from the start is further on.
-          await sleep(this.settings.clock, 0);
-          if (reader.chunks.length > 0 || this.#isOver || !this.#mustPause) continue;
+          const woken = new AbortController();
+          reader.wake = () => woken.abort();
+          await sleep(this.settings.clock, PAUSE_MS, woken.signal);
+          if (woken.signal.aborted) continue;
           yield this.fold.pause();
           return;
         } else {

@@ -15,6 +15,8 @@ type Input =
 export interface ShownApproval {
   readonly approvalId: string;
   readonly reason: string | undefined;
+  /** Set when the run got an answer, before its event. */
+  isGiven?: boolean;
   /** Undefined while a person is asked. */
   answer?: { readonly approved: boolean; readonly reason: string | undefined };
 }
@@ -54,7 +56,8 @@ export class ShownCall {
   }
 
   get isAsking(): boolean {
-    return this.approval !== undefined && this.approval.answer === undefined;
+    const { approval } = this;
+    return approval !== undefined && !approval.isGiven && approval.answer === undefined;
   }
 
   /** Whether a page that waits for an answer may show the call: see `MessageFold.pause`. */

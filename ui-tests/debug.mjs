@@ -1,0 +1,17 @@
+import { chromium } from "playwright-core";
+import { startExample } from "./example-server.mjs";
+import { startModel } from "./model-server.mjs";
+const model = await startModel();
+const server = await startExample("examples/programs/use-chat-hono.ts", model.url);
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const page = await browser.newPage();
+page.on("request", (r) => r.url().includes("/api/") && console.log(r.method(), r.url(), r.postData()?.slice(0, 900)));
+page.on("response", async (r) => r.url().includes("/api/") && console.log(r.status(), r.url(), (await r.text().catch(String)).slice(0, 3000)));
+page.on("pageerror", (e) => console.log(e));
+await page.goto(server.url + "/#x");
+await page.getByLabel("Message").fill("pay Ann 5");
+await page.keyboard.press("Enter");
+await page.getByRole("button", { name: "Approve" }).click();
+await new Promise((r) => setTimeout(r, 2000));
+console.log(await page.locator("body").textContent());
+await browser.close(); await server.close(); model.close();
