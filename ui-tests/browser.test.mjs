@@ -140,6 +140,7 @@ for (const example of examples)
       await using tab = await open();
       await say(tab.page, "pay Ann 5");
       await tab.page.getByRole("button", { name: "Approve" }).waitFor();
+      await ready(tab.page); // the response has ended
       await server.restart();
       await tab.page.getByRole("button", { name: "Approve" }).click();
       await tab.page.getByText("Heard: Paid 5 EUR to Ann.").waitFor();
@@ -152,6 +153,7 @@ for (const example of examples)
       await using tab = await open();
       await say(tab.page, "pay Ann 5");
       await tab.page.getByRole("button", { name: "Approve" }).waitFor();
+      await ready(tab.page);
       await say(tab.page, "and now?");
       await tab.page.locator("#error", { hasText: "A run is going on." }).waitFor();
     });

@@ -76,6 +76,7 @@ function proxy(request, response, port) {
   const onward = send({ port, host: "127.0.0.1", method, path: url, headers }, (answer) => {
     response.writeHead(answer.statusCode, answer.headers);
     answer.pipe(response);
+    answer.on("aborted", () => response.destroy()); // pipe() leaves it open
   });
   onward.on("error", () => response.destroy());
   response.on("close", () => onward.destroy());
