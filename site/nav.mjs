@@ -23,6 +23,7 @@ const guide = [
 const serving = [
   ["Serving: the gateway", "gateway"],
   ["The chat page", "page"],
+  ["A page with useChat", "web"],
   ["The command", "cli"],
   ["The command's tools", "tools"],
   ["The practice model", "practice"],

@@ -37,7 +37,7 @@ function Chat({ messages: initial }) {
   const [text, setText] = useState("");
   const send = (event) => {
     event.preventDefault();
-    sendMessage({ text });
+    void sendMessage({ text });
     setText("");
   };
   return (

@@ -20,14 +20,15 @@ async function open(id: string): Promise<ChatAgent> {
   const model = getModel("openai", "gpt-5-mini", { baseUrl: process.env.MODEL_URL });
   const beforeToolCall = requireApproval({ needed: () => false });
   const agent = new Agent({ model, tools: [pay], beforeToolCall });
-  return {
-    agent,
-    session: await attachSession(agent, await openSession(store, id, { create: true })),
-  };
+  const session = await openSession(store, id, { create: true });
+  return { agent, session: await attachSession(agent, session) };
 }
-const agentOf = (id: string): Promise<ChatAgent> =>
-  // yours: may the caller use this chat?
-  agents.get(id) ?? agents.set(id, open(id)).get(id)!;
+function agentOf(id: string): Promise<ChatAgent> {
+  const chat = agents.get(id) ?? open(id); // yours: may the caller use this chat?
+  agents.set(id, chat);
+  chat.catch(() => agents.delete(id));
+  return chat;
+}
 
 const chats = new ChatRuns();
 const app = new Hono();

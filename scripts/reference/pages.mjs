@@ -96,6 +96,13 @@ export const pages = [
     first: ["createCompaction", "CompactionOptions", "Compaction"],
   },
   {
+    file: "ui-stream",
+    title: "UI message stream",
+    about: "A run for `useChat` of the AI SDK: `@bowline/core/ui-stream`.",
+    holds: { core: ["ui-stream/"] },
+    first: ["ChatRuns", "toUIMessageResponse", "toUIMessageStream", "fromUIMessages"],
+  },
+  {
     file: "errors",
     title: "Errors",
     about: "Every failure is a `BowlineError` with one of these codes.",

@@ -19,6 +19,7 @@ import * as proxy from "../src/providers/proxy/index.ts";
 import * as session from "../src/session/index.ts";
 import * as sessionNode from "../src/session/node/index.ts";
 import * as testing from "../src/testing/index.ts";
+import * as uiStream from "../src/ui-stream/index.ts";
 import * as undici from "../src/transport/node/undici.ts";
 
 const names = (entry: object): string[] => Object.keys(entry).toSorted();
@@ -41,6 +42,7 @@ describe("the public surface", () => {
       "./partial",
       "./session",
       "./session/node",
+      "./ui-stream",
       "./testing",
       "./undici",
       "./prices",
@@ -174,6 +176,13 @@ describe("the public surface", () => {
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);
     assert.deepEqual([prices, customPrices].map(names), [["withPrices"], ["withPrices"]]);
+    assert.deepEqual(names(uiStream), [
+      "ChatRuns",
+      "fromUIMessages",
+      "toUIMessageResponse",
+      "toUIMessageStream",
+      "toUIMessages",
+    ]);
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",

@@ -76,7 +76,7 @@ export function replayMessage(
     { type: "message_start", message },
     { type: "message_end", message },
   ];
-  for (const body of bodies) fold.push({ ...body, ...about } as AgentEvent);
+  for (const body of bodies) fold.push({ ...body, ...about });
 }
 
 function partsOf(fold: MessageFold): UIMessagePart[] {

@@ -23,7 +23,9 @@ for (const file of globSync("*.{ts,mts}", { cwd: join(root, "examples") }).toSor
     sources.set(`examples/${file}`, source);
 }
 
-const examples = new Set(sources.values());
+// packages/bowline/test/programs.test.ts and ui-tests run the programs, which are servers.
+const programsOfPages = globSync("examples/programs/*.ts", { cwd: root });
+const examples = new Set([...sources.values(), ...(await Promise.all(programsOfPages.map(read)))]);
 const pages = [
   "start",
   "agent",
@@ -34,6 +36,7 @@ const pages = [
   "testing",
   "models",
   "provider-tools",
+  "web",
 ];
 for (const page of pages) {
   const blocks = [...(await read(`docs/${page}.md`)).matchAll(/^```ts\n(.*?)^```/gms)];

@@ -173,7 +173,7 @@ describe("toUIMessageStream()", () => {
     const message = reduceEvents(events) as AssistantMessage;
     const done = { type: "done", attempt: 1, reason: "stop", message } as const;
     const agent = agentOf([], {
-      streamFn: () => Readable.from([...events, done]) as never,
+      streamFn: () => Readable.from([...events, done]),
     });
     const chunks = plain(await read(agent));
     assert.deepEqual(chunks.slice(8, -2), [
