@@ -9,14 +9,16 @@ import { createFolder, link, unpack } from "./unpack.mjs";
 /** The compilers, and whether each also compiles programs that use types of other libraries. */
 const compilers = { "typescript-5.4": false, "typescript-5.9": true, typescript: true };
 /** The types of these libraries need a newer compiler than ours. */
-const libraries = /from "(?:arktype|typebox|valibot|hono|@hono\/[\w-]+|ws|zod)"/;
+const libraries = /from "(?:arktype|express|typebox|valibot|hono|@hono\/[\w-]+|ws|zod)"/;
 
 /** Further packages that the programs import. */
 const installed = [
   "@hono/node-server",
+  "@types/express",
   "@types/node",
   "@types/ws",
   "arktype",
+  "express",
   "hono",
   "typebox",
   "undici",
