@@ -52,6 +52,11 @@ export class MessageFold {
     return !this.isOver && [...this.#asked.values()].some(({ call }) => call.isAsking);
   }
 
+  /** Number of approvals asked for so far. */
+  get asked(): number {
+    return this.#asked.size;
+  }
+
   approval(approvalId: string): AskedApproval | undefined {
     const asked = this.#asked.get(approvalId);
     return asked && { ...asked, isOpen: !this.isOver && asked.call.isAsking };
@@ -96,15 +101,16 @@ export class MessageFold {
   /**
    * Returns the chunks that end a response while the run waits for approval. The client posts an
    * answer once every call of its last step is settled or answered, so that step may not show calls
-   * that are neither: they are taken out, and shown again by `replayAfter`.
+   * that are neither: they are taken out, and shown again by `replayAfter`. The requests come last,
+   * because a step that is sent again would undo what the person clicked in the meantime.
    */
   pause(): UIMessageChunk[] {
     const step = this.#step();
     const shown = step.parts.filter((part) => part.kind !== "call" || part.mayWait);
+    const isWhole = shown.length === step.parts.length;
     return [
-      ...(shown.length < step.parts.length
-        ? ([{ type: "reset-step" }, ...step.replay(shown)] as const)
-        : []),
+      ...(isWhole ? [] : ([{ type: "reset-step" }, ...step.replay(shown)] as const)),
+      ...step.calls.flatMap((call) => call.request()),
       { type: "finish-step" },
       { type: "finish", finishReason: "tool-calls" },
     ];

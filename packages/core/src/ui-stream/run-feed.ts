@@ -18,6 +18,8 @@ interface Reader {
   /** Number of chunks that may wait. What a page needs to catch up does not count. */
   room: number;
   wake: () => void;
+  /** The last wait for an answer to the approvals that were asked for until then. */
+  pause?: { isDue: boolean; readonly asked: number };
   failure: { readonly error: unknown } | undefined;
 }
 
@@ -94,14 +96,16 @@ export class RunFeed {
         } else if (this.#isOver) {
           if (this.#failure) throw this.#failure.error;
           return;
-        } else if (this.#mustPause) {
-          const woken = new AbortController();
-          reader.wake = () => woken.abort();
-          await sleep(this.settings.clock, PAUSE_MS, woken.signal);
-          if (woken.signal.aborted) continue;
+        } else if (
+          this.#mustPause &&
+          reader.pause?.isDue &&
+          reader.pause.asked === this.fold.asked
+        ) {
           yield this.fold.pause();
           return;
         } else {
+          if (this.#mustPause && reader.pause?.asked !== this.fold.asked)
+            reader.pause = this.#pauseSoon(reader);
           await new Promise<void>((resolve) => (reader.wake = resolve));
         }
       }
@@ -110,12 +114,21 @@ export class RunFeed {
     }
   }
 
+  #pauseSoon(reader: Reader): NonNullable<Reader["pause"]> {
+    const pause = { isDue: false, asked: this.fold.asked };
+    void sleep(this.settings.clock, PAUSE_MS).then(() => {
+      pause.isDue = true;
+      reader.wake();
+    });
+    return pause;
+  }
+
   get #mustPause(): boolean {
     return this.settings.approvals === "end" && this.fold.isAsking;
   }
 
   #give(reader: Reader, chunks: readonly UIMessageChunk[]): void {
-    if (chunks.length === 0 || reader.failure) return;
+    if (reader.failure) return;
     reader.chunks.push(...chunks);
     if (reader.chunks.length > reader.room) {
       reader.chunks = [];

@@ -40,8 +40,12 @@ export class ShownCall {
   output: Output | undefined;
   approval: ShownApproval | undefined;
 
-  constructor(names: CallNames) {
+  /** Whether the open request for approval is sent by `atPause` alone. */
+  readonly #isHeldBack: boolean;
+
+  constructor(names: CallNames, isHeldBack: boolean) {
     this.names = names;
+    this.#isHeldBack = isHeldBack;
   }
 
   get contentIndex(): number | undefined {
@@ -80,13 +84,18 @@ export class ShownCall {
 
   ask(approvalId: string, reason: string | undefined): UIMessageChunk[] {
     this.approval = { approvalId, reason };
-    return this.#approvalChunks();
+    return this.#isHeldBack ? [] : this.#approvalChunks();
   }
 
   answer(approved: boolean, reason: string | undefined): UIMessageChunk[] {
     if (this.approval === undefined) return [];
     this.approval.answer = { approved, reason };
-    return this.#approvalChunks().slice(1);
+    return this.#approvalChunks().slice(this.#isHeldBack ? 0 : 1);
+  }
+
+  /** Returns the request for approval that was held back. */
+  request(): UIMessageChunk[] {
+    return this.#isHeldBack && this.isAsking ? this.#approvalChunks() : [];
   }
 
   setOutput(output: Output): UIMessageChunk[] {
@@ -96,7 +105,9 @@ export class ShownCall {
 
   /** Returns the chunks that create the call on a page. */
   chunks(): UIMessageChunk[] {
-    return [...this.#inputChunks(), ...this.#approvalChunks(), ...this.#outputChunks()];
+    const isHeld = this.#isHeldBack && this.approval?.answer === undefined;
+    const approval = isHeld ? [] : this.#approvalChunks();
+    return [...this.#inputChunks(), ...approval, ...this.#outputChunks()];
   }
 
   #inputChunks(): UIMessageChunk[] {

@@ -59,13 +59,9 @@ export class ShownStep {
     about: { runId?: string; contentIndex?: number },
   ): ShownCall {
     const { runId = this.#port.runId, contentIndex } = about;
-    const call = new ShownCall({
-      runId,
-      callId,
-      name,
-      contentIndex,
-      id: this.#port.newCallId(callId),
-    });
+    const id = this.#port.newCallId(callId);
+    const isHeldBack = this.#port.settings.approvals === "end";
+    const call = new ShownCall({ runId, callId, name, contentIndex, id }, isHeldBack);
     this.parts.push(call);
     return call;
   }
