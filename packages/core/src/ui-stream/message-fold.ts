@@ -132,7 +132,7 @@ export class MessageFold {
       case "message_end":
         return this.#complete(event);
       case "tool_execution_start":
-        return this.#callOf(event) ? [] : this.#show(event);
+        return this.#show(event);
       case "tool_execution_update":
         return this.#progress(event);
       case "tool_execution_end":
@@ -222,7 +222,10 @@ export class MessageFold {
   }
 
   #show({ toolCallId, toolName, args }: EventOf<"tool_execution_start">): UIMessageChunk[] {
-    const call = this.#step().addCall(toolCallId, toolName, {});
+    const step = this.#step();
+    if (step.calls.some(({ names }) => names.callId === toolCallId)) return [];
+    // The run was resumed without the answer that has this call.
+    const call = step.addCall(toolCallId, toolName, {});
     return call.setInput({ state: "available", value: args });
   }
 
