@@ -158,6 +158,13 @@ export const pages = [
     first: ["GatewayClient", "ClientOptions", "RunHandle"],
   },
   {
+    file: "conversation",
+    title: "Conversation",
+    about: "The gateway's history and events as what a page shows: `bowline/conversation`.",
+    holds: { bowline: ["page/conversation", "page/state/"] },
+    first: ["newConversation", "withHistory", "withEvent", "runsOf", "Conversation", "RunView"],
+  },
+  {
     file: "gateway-protocol",
     title: "Gateway protocol",
     about:

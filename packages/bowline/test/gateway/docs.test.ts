@@ -39,7 +39,11 @@ describe("docs/gateway.md", () => {
   });
 });
 
-for (const example of ["examples/18-gateway.ts", "examples/19-own-server.ts"])
+for (const example of [
+  "examples/18-gateway.ts",
+  "examples/19-own-server.ts",
+  "examples/20-conversation.ts",
+])
   describe(example, () => {
     it("shows an example with its output", async () => {
       const root = join(import.meta.dirname, "../../../..");
