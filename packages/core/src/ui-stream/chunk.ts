@@ -6,15 +6,36 @@
 /** Why a response ends. `tool-calls`: it waits for a person's approval. */
 export type UIFinishReason = "stop" | "length" | "tool-calls" | "error" | "interrupted" | "other";
 
+/** An image or a file of a message. */
+export interface UIFilePart {
+  readonly type: "file";
+  /** `image/*` for an image whose type is not known. */
+  readonly mediaType: string;
+  /** A `data:` URL, or an address that the page loads. */
+  readonly url: string;
+  readonly filename?: string;
+}
+
 /** A part of a user's message. */
-export type UIUserPart =
-  | { readonly type: "text"; readonly text: string }
+export type UIUserPart = { readonly type: "text"; readonly text: string } | UIFilePart;
+
+/** A part of an answer that arrives whole. */
+export type UIWholeChunk =
   | {
-      readonly type: "file";
-      readonly mediaType: string;
-      /** A `data:` URL. */
+      readonly type: "source-url";
+      readonly sourceId: string;
+      /** Starts with `http:` or `https:`. */
       readonly url: string;
-    };
+      readonly title?: string;
+    }
+  | {
+      readonly type: "source-document";
+      readonly sourceId: string;
+      readonly mediaType: string;
+      readonly title: string;
+      readonly filename?: string;
+    }
+  | { readonly type: "file"; readonly mediaType: string; readonly url: string };
 
 interface ToolInput {
   readonly toolCallId: string;
@@ -76,6 +97,7 @@ export type UIMessageChunk =
       readonly id: string;
       readonly parts: readonly UIUserPart[];
     }
+  | UIWholeChunk
   | UIDataChunk
   | { readonly type: "message-metadata"; readonly messageMetadata: unknown }
   | { readonly type: "error"; readonly errorText: string }

@@ -4,7 +4,7 @@
  */
 import { BowlineError } from "../errors.ts";
 import { describe, isRecord } from "../json-value.ts";
-import type { ImageContent, TextContent, UserMessage } from "../llm/message.ts";
+import type { UserContent, UserMessage } from "../llm/message.ts";
 
 /** A person's answer to an approval. The server must know the approval: see `ChatRuns`. */
 export interface PostedAnswer {
@@ -41,7 +41,10 @@ export interface FromUIMessagesOptions {
   readonly maxFiles?: number | undefined;
   /** Size of a file in bytes. Default 5,000,000. */
   readonly maxFileBytes?: number | undefined;
-  /** Media types of files. Default: PNG, JPEG, GIF and WebP, which all models with vision read. */
+  /**
+   * Media types of files, such as `application/pdf`. Default: PNG, JPEG, GIF and WebP, which all
+   * models with vision read.
+   */
   readonly mediaTypes?: readonly string[] | undefined;
   /** Returns the time of the message in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -49,6 +52,7 @@ export interface FromUIMessagesOptions {
 
 const MAX_ID_LENGTH = 200;
 const MAX_REASON_LENGTH = 1_000;
+const MAX_NAME_LENGTH = 255;
 const MAX_ANSWERS = 100;
 const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -110,8 +114,8 @@ function answersOf(parts: readonly unknown[]): PostedAnswer[] {
 function messageOf(parts: readonly unknown[], limits: Limits): UserMessage {
   let length = 0;
   let files = 0;
-  const content = parts.map((part): TextContent | ImageContent => {
-    const { type, text, url, mediaType } = isRecord(part) ? part : {};
+  const content = parts.map((part): UserContent => {
+    const { type, text, url, mediaType, filename } = isRecord(part) ? part : {};
     if (type === "text" && typeof text === "string") {
       length += text.length;
       if (length > limits.maxTextLength)
@@ -121,16 +125,19 @@ function messageOf(parts: readonly unknown[], limits: Limits): UserMessage {
     if (type !== "file") throw refused(`A part of the type ${describe(type)} cannot be sent.`);
     files += 1;
     if (files > limits.maxFiles) throw refused(`A message has at most ${limits.maxFiles} files.`);
-    return imageOf(url, mediaType, limits);
+    return fileOf({ url, mediaType, filename }, limits);
   });
-  if (!content.some((part) => part.type === "image" || part.text.trim() !== ""))
+  if (!content.some((part) => part.type !== "text" || part.text.trim() !== ""))
     throw refused("The message is empty.");
   const [only] = content;
   const isText = content.length === 1 && only?.type === "text";
   return { role: "user", content: isText ? only.text : content, timestamp: limits.now() };
 }
 
-function imageOf(url: unknown, mediaType: unknown, limits: Limits): ImageContent {
+function fileOf(
+  { url, mediaType, filename }: Readonly<Record<string, unknown>>,
+  limits: Limits,
+): UserContent {
   const { mediaTypes, maxFileBytes } = limits;
   const prefix = `data:${String(mediaType)};base64,`;
   if (typeof mediaType !== "string" || !mediaTypes.includes(mediaType))
@@ -143,7 +150,9 @@ function imageOf(url: unknown, mediaType: unknown, limits: Limits): ImageContent
   const data = url.slice(prefix.length);
   if (length === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
     throw refused("A file's Base64 is invalid.");
-  return { type: "image", data, mimeType: mediaType };
+  if (mediaType.startsWith("image/")) return { type: "image", data, mimeType: mediaType };
+  const name = typeof filename === "string" ? filename.slice(0, MAX_NAME_LENGTH) : undefined;
+  return { type: "file", data, mimeType: mediaType, ...(name !== undefined && { name }) };
 }
 
 function idOf(id: unknown, what: string): string {

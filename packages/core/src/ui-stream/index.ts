@@ -5,7 +5,14 @@
 export { ChatRuns } from "./chat-runs.ts";
 export type { ChatAgent, ChatRunsOptions, OpenChat } from "./chat-runs.ts";
 export type { ChattingAgent } from "./chat-run.ts";
-export type { UIDataChunk, UIFinishReason, UIMessageChunk, UIUserPart } from "./chunk.ts";
+export type {
+  UIDataChunk,
+  UIFinishReason,
+  UIFilePart,
+  UIMessageChunk,
+  UIUserPart,
+  UIWholeChunk,
+} from "./chunk.ts";
 export { fromUIMessages } from "./from-ui-messages.ts";
 export type { FromUIMessagesOptions, PostedAnswer, PostedChat } from "./from-ui-messages.ts";
 export type {

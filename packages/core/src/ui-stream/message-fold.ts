@@ -10,6 +10,7 @@ import type { UIMessageChunk, UIUserPart } from "./chunk.ts";
 import { dataOf, metadataOf, type UIStreamSettings, type UIToolResult } from "./options.ts";
 import type { ShownCall } from "./shown-call.ts";
 import { ShownStep } from "./shown-step.ts";
+import { filePart } from "./whole-part.ts";
 
 /** A message that was added to the run while it worked. */
 interface ShownSteering {
@@ -382,19 +383,13 @@ function resultOf(
   return { toolCallId: id, toolName: name, result, isPreliminary };
 }
 
-/** Returns a user's message as the parts that a page shows. */
+/** Returns the parts of a user's message that a page can show. */
 export function userParts({ content }: Pick<UserMessage, "content">): UIUserPart[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return content.map((part) => {
-    switch (part.type) {
-      case "text":
-        return { type: "text", text: part.text };
-      case "image": {
-        const { data, mimeType: mediaType } = part;
-        const url = data.startsWith("data:") ? data : `data:${mediaType};base64,${data}`;
-        return { type: "file", mediaType, url };
-      }
-    }
+  return content.flatMap((part): UIUserPart[] => {
+    if (part.type === "text") return [{ type: "text", text: part.text }];
+    const file = filePart(part);
+    return file ? [file] : [];
   });
 }
 

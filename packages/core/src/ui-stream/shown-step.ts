@@ -3,10 +3,11 @@
  * returns the chunks that bring a page to the new state.
  */
 import type { AssistantMessageEvent } from "../llm/event.ts";
-import type { AssistantContent, AssistantMessage, ToolCall } from "../llm/message.ts";
-import type { UIDataChunk, UIMessageChunk } from "./chunk.ts";
+import type { AssistantContent, AssistantMessage, ToolCall, WholeContent } from "../llm/message.ts";
+import type { UIDataChunk, UIMessageChunk, UIWholeChunk } from "./chunk.ts";
 import type { UIStreamSettings } from "./options.ts";
 import { ShownCall } from "./shown-call.ts";
+import { wholeChunk } from "./whole-part.ts";
 
 interface ShownText {
   readonly kind: "text" | "reasoning";
@@ -22,7 +23,13 @@ interface ShownData {
   chunk: UIDataChunk;
 }
 
-export type ShownPart = ShownText | ShownCall | ShownData;
+interface ShownWhole {
+  readonly kind: "whole";
+  readonly contentIndex: number;
+  readonly chunk: UIWholeChunk;
+}
+
+export type ShownPart = ShownText | ShownCall | ShownData | ShownWhole;
 
 /** What a step needs of its message. */
 export interface StepPort {
@@ -82,6 +89,8 @@ export class ShownStep {
         return this.#callAt(event.contentIndex)?.append(event.delta) ?? [];
       case "toolcall_end":
         return this.#completeCall(this.#callAt(event.contentIndex), event.toolCall);
+      case "part_end":
+        return this.#addWhole(event.part, event.contentIndex);
       case "message_retract":
         return this.#retract(event.contentIndex);
       // A text or thinking part is shown from its first delta on.
@@ -89,6 +98,7 @@ export class ShownStep {
       case "thinking_start":
       // A provider's own block has no form that a page knows.
       case "opaque_end":
+      case "provider_tool":
       // Nothing of the answer changes.
       case "start":
       case "request_retry":
@@ -141,7 +151,19 @@ export class ShownStep {
       }
       case "opaque":
         return known ? undefined : [];
+      case "source":
+      case "image":
+      case "file":
+        if (known === undefined) return this.#addWhole(part, index);
+        return known.kind === "whole" ? [] : undefined;
     }
+  }
+
+  #addWhole(part: WholeContent, contentIndex: number): UIMessageChunk[] {
+    const chunk = wholeChunk(part, `${this.#number}.${contentIndex}`);
+    if (chunk === undefined) return [];
+    this.parts.push({ kind: "whole", contentIndex, chunk });
+    return [chunk];
   }
 
   #addText(
@@ -210,7 +232,7 @@ export class ShownStep {
 
 function chunksOf(part: ShownPart): UIMessageChunk[] {
   if (part.kind === "call") return part.chunks();
-  if (part.kind === "data") return [part.chunk];
+  if (part.kind === "data" || part.kind === "whole") return [part.chunk];
   const { kind, id, text, isOpen } = part;
   const open: UIMessageChunk[] = [
     { type: `${kind}-start`, id },

@@ -1,7 +1,7 @@
 /** A transcript as the messages that a page begins with. */
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentEvent, AgentEventBody } from "../agent/contract/event.ts";
-import type { UIUserPart } from "./chunk.ts";
+import type { UIUserPart, UIWholeChunk } from "./chunk.ts";
 import { MessageFold, userParts } from "./message-fold.ts";
 import { settingsOf, type UIMessageStreamOptions } from "./options.ts";
 import type { ShownCall } from "./shown-call.ts";
@@ -10,6 +10,7 @@ import type { ShownPart } from "./shown-step.ts";
 /** A part of an answer, as `useChat` holds it. */
 export type UIMessagePart =
   | UIUserPart
+  | UIWholeChunk
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly state: "done" }
   | { readonly type: "step-start" }
   | { readonly type: `data-${string}`; readonly id?: string; readonly data: unknown }
@@ -95,6 +96,8 @@ function partOf(part: ShownPart): UIMessagePart {
       const { type, id, data } = part.chunk;
       return { type, ...(id !== undefined && { id }), data };
     }
+    case "whole":
+      return part.chunk;
     case "call":
       return callOf(part);
   }

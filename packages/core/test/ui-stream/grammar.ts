@@ -80,6 +80,11 @@ export function checkGrammar(
       case "tool-output-denied":
         assert.ok(inStep && calls.has(chunk.toolCallId), where);
         break;
+      case "source-url":
+      case "source-document":
+      case "file":
+        assert.ok(inStep, where);
+        break;
       case "steering-message":
         assert.ok(!inStep, where);
         break;

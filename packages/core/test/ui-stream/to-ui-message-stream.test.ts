@@ -64,6 +64,37 @@ describe("toUIMessageStream()", () => {
     ]);
   });
 
+  it("sends sources, images and files of an answer, and no link that a page must not open", async () => {
+    const chunks = await read(
+      agentOf([
+        {
+          content: [
+            { type: "text", text: "Look." },
+            { type: "source", url: "https://example.org/a", title: "A" },
+            { type: "source", url: "javascript:alert(1)", title: "B" },
+            { type: "source", name: "c.pdf", mimeType: "application/pdf" },
+            { type: "image", data: "aW1n", mimeType: "image/png" },
+            { type: "file", url: "gs://bucket/d", mimeType: "audio/wav" },
+          ],
+        },
+      ]),
+    );
+    assert.deepEqual(
+      plain(chunks).filter((chunk) => /^(?:source|file)/.test((chunk as { type: string }).type)),
+      [
+        { type: "source-url", sourceId: "0.1", url: "https://example.org/a", title: "A" },
+        {
+          type: "source-document",
+          sourceId: "0.3",
+          mediaType: "application/pdf",
+          title: "c.pdf",
+          filename: "c.pdf",
+        },
+        { type: "file", mediaType: "image/png", url: "data:image/png;base64,aW1n" },
+      ],
+    );
+  });
+
   it("uses the run's id as the message's, and sends usage as metadata", async () => {
     const run = agentOf([{ content: [{ type: "text", text: "Hi." }], usage: { input: 3 } }]).stream(
       "Hello",
