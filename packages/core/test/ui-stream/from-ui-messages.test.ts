@@ -31,6 +31,15 @@ describe("fromUIMessages()", () => {
     ]);
   });
 
+  it("reads a file of a type that is allowed, with its name", () => {
+    const pdf = { type: "file", mediaType: "application/pdf", filename: "a.pdf" };
+    const url = "data:application/pdf;base64,JVBERi0=";
+    const both = fromUIMessages(body([{ ...pdf, url }]), { mediaTypes: ["application/pdf"], now });
+    assert.deepEqual(both.kind === "message" && both.message.content, [
+      { type: "file", data: "JVBERi0=", mimeType: "application/pdf", name: "a.pdf" },
+    ]);
+  });
+
   it("reads the last message of a page that posts no other", () => {
     const message = { role: "user", parts: [{ type: "text", text: "Hi" }] };
     assert.equal(fromUIMessages({ id: "chat", message }).kind, "message");
