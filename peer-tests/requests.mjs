@@ -133,11 +133,11 @@ export function checkRequests({ runs, seed, protocol }) {
 
 /** A transcript with a file in its last message, which the wire may refuse, and a tool result. */
 function withFile(context, part) {
-  const messages = context.messages.map((message) =>
+  const before = context.messages.map((message) =>
     message.role === "toolResult" ? { ...message, content: [...message.content, part] } : message,
   );
   const asked = { role: "user", content: [part, { type: "text", text: "Read it." }], timestamp: 0 };
-  return { ...context, messages: [...messages, asked] };
+  return { ...context, messages: [...before, asked] };
 }
 
 function filed(contexts) {

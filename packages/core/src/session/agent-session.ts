@@ -166,6 +166,6 @@ export async function resumeSession<TContext, const TSchema>(
 /** Returns whether the session was rewound. A run that was rewound is not resumed. */
 async function isRewound(session: Session): Promise<boolean> {
   const head = await session.head();
-  for await (const { id } of session.entries({ reverse: true })) return id !== head;
+  for await (const { id } of session.entries({ reverse: true, files: false })) return id !== head;
   return false;
 }

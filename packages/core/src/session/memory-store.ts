@@ -1,6 +1,6 @@
 /**
  * Stores sessions in the memory of this process, for tests, pages and workers. Entries are stored
- * as JSON, as in a file.
+ * as JSON, as in a file. Large files of messages are kept apart, each once for a session.
  */
 import { onAbort, systemClock, type Clock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
@@ -18,6 +18,7 @@ import {
   type SessionWriter,
   type Store,
 } from "./store.ts";
+import { putBackFiles, takeOutFiles, type StoredFile } from "./stored-files.ts";
 import { addToSummary, pageOf, summaryOf } from "./summary.ts";
 
 const BATCH = 256;
@@ -25,6 +26,9 @@ const BATCH = 256;
 interface Log {
   readonly header: SessionHeader;
   readonly lines: string[];
+  /** The large files of the lines in base64, by their position. */
+  readonly files: string[];
+  readonly positions: Map<string, number>;
   /** Called after an append and when the log is deleted. */
   readonly waiting: Set<() => void>;
   summary: SessionSummary;
@@ -51,6 +55,8 @@ export function createMemoryStore({ clock = systemClock }: { readonly clock?: Cl
       const log: Log = {
         header: copy,
         lines: [],
+        files: [],
+        positions: new Map(),
         waiting: new Set(),
         summary,
         heldSince: undefined,
@@ -106,7 +112,7 @@ function hold(log: Log, clock: Clock): SessionWriter {
     damage: [],
     get last() {
       const line = log.lines.at(-1);
-      return line === undefined ? undefined : parse(line);
+      return line === undefined ? undefined : parse(log, line);
     },
     get nextSeq() {
       return log.lines.length;
@@ -124,11 +130,19 @@ function hold(log: Log, clock: Clock): SessionWriter {
 
 function add(log: Log, entries: readonly AnyEntry[]): void {
   checkSequence(entries, log.lines.length);
-  const lines = entries.map(toJson); // serialise all first, so that all or none are added
+  // Serialise all first, so that all or none are added.
+  const lines = entries.map((entry) => toJson(takeOutFiles(entry, (data) => keep(log, data))));
   // Not a spread, because a fork may have too many entries for call arguments.
   for (const line of lines) log.lines.push(line);
   log.summary = entries.reduce(addToSummary, log.summary);
   wake(log);
+}
+
+function keep({ files, positions }: Log, data: string): StoredFile {
+  const position = positions.get(data) ?? files.push(data) - 1;
+  positions.set(data, position);
+  const padding = data.endsWith("==") ? 2 : Number(data.endsWith("="));
+  return { storedFile: String(position), bytes: (data.length * 3) / 4 - padding };
 }
 
 function wake({ waiting }: Log): void {
@@ -136,25 +150,28 @@ function wake({ waiting }: Log): void {
 }
 
 function* readNow(
-  { lines }: Log,
-  { from, reverse = false }: ReadOptions = {},
+  log: Log,
+  { from, reverse = false, files = true }: ReadOptions = {},
 ): Generator<AnyEntry[]> {
+  const { lines } = log;
   // Entries appended during the read are not included.
   const [begin, end] = reverse
     ? [0, Math.min(lines.length, (from ?? Infinity) + 1)]
     : [from ?? 0, lines.length];
   const chosen = lines.slice(begin, end);
   if (reverse) chosen.reverse();
-  for (let at = 0; at < chosen.length; at += BATCH) yield chosen.slice(at, at + BATCH).map(parse);
+  for (let at = 0; at < chosen.length; at += BATCH) {
+    yield chosen.slice(at, at + BATCH).map((line) => parse(log, line, files));
+  }
 }
 
 async function* followLog(
   log: Log,
-  { from = 0, signal }: FollowOptions = {},
+  { from = 0, files, signal }: FollowOptions = {},
 ): AsyncGenerator<AnyEntry[]> {
   let next = from;
   for (;;) {
-    for (const batch of readNow(log, { from: next })) {
+    for (const batch of readNow(log, { from: next, files })) {
       if (signal?.aborted === true) return;
       next += batch.length;
       yield batch;
@@ -176,6 +193,7 @@ function change({ waiting }: Log, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-function parse(line: string): AnyEntry {
-  return JSON.parse(line) as AnyEntry;
+function parse({ files }: Log, line: string, withFiles = true): AnyEntry {
+  const entry = JSON.parse(line) as AnyEntry;
+  return withFiles ? putBackFiles(entry, ({ storedFile }) => files[Number(storedFile)]) : entry;
 }

@@ -128,7 +128,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Yields the current entries of all branches, by `seq`. */
-  async *entries(options: Pick<ReadOptions, "from" | "reverse"> = {}): AsyncGenerator<AnyEntry> {
+  async *entries(
+    options: Pick<ReadOptions, "from" | "reverse" | "files"> = {},
+  ): AsyncGenerator<AnyEntry> {
     for await (const batch of this.#read(options)) yield* batch;
   }
 
@@ -155,19 +157,22 @@ export class Session implements AsyncDisposable {
    */
   async head(): Promise<string | null> {
     if (this.#rewound !== undefined) return this.#rewound;
-    for await (const entry of this.entries({ reverse: true })) return entry.id;
+    for await (const entry of this.entries({ reverse: true, files: false })) return entry.id;
     return null;
   }
 
   /** Resolves with the `seq` of the last entry of any branch, or -1 before the first entry. */
   async lastSeq(): Promise<number> {
-    for await (const { seq } of this.entries({ reverse: true })) return seq;
+    for await (const { seq } of this.entries({ reverse: true, files: false })) return seq;
     return -1;
   }
 
-  /** Resolves with the entries that lead to `at` (default: the head), oldest first. */
-  path(at?: string): Promise<AnyEntry[]> {
-    return this.#at(at, [], pathTo);
+  /**
+   * Resolves with the entries that lead to `at` (default: the head), oldest first. `files` is that of
+   * {@link ReadOptions}.
+   */
+  path(at?: string, { files }: Pick<ReadOptions, "files"> = {}): Promise<AnyEntry[]> {
+    return this.#at(at, [], (read, from) => pathTo((options) => read({ ...options, files }), from));
   }
 
   /**
@@ -201,7 +206,7 @@ export class Session implements AsyncDisposable {
   /** Resolves with the labels, keyed by entry id. Reads the whole log. */
   async labels(): Promise<ReadonlyMap<string, string>> {
     const labels = new Map<string, string>();
-    for await (const entry of this.entries()) {
+    for await (const entry of this.entries({ files: false })) {
       if (!isKnownEntry(entry) || entry.type !== "label") continue;
       if (entry.label === "") labels.delete(entry.targetId);
       else labels.set(entry.targetId, entry.label);
@@ -274,7 +279,7 @@ export class Session implements AsyncDisposable {
 
   async #find(entryId: string): Promise<void> {
     await pathTo(
-      (options) => this.#read(options),
+      (options) => this.#read({ ...options, files: false }),
       entryId,
       () => true,
     );

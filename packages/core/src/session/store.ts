@@ -7,7 +7,9 @@ import { BowlineError } from "../errors.ts";
 import type { AnyEntry, SessionHeader, SessionModel } from "./entry.ts";
 
 /**
- * Stores sessions. Every promise and iteration rejects with `not_found` for a missing session,
+ * Stores sessions. Files in messages are read as they were appended; a store may keep large ones
+ * apart, each once. A file that is missing or damaged is replaced by a text part that says so, and
+ * reported to `onDamage`. Every promise and iteration rejects with `not_found` for a missing session,
  * `invalid_argument` for an invalid id, and `storage_failed` when the storage fails (disk full,
  * read-only, newer format).
  */
@@ -60,7 +62,10 @@ export interface SessionWriter {
   readonly header: SessionHeader;
   /** Damage that was found and repaired on opening. */
   readonly damage: readonly SessionDamage[];
-  /** The last entry passed to `append`. After a failed append, the last entry written. */
+  /**
+   * The last entry passed to `append`. After a failed append, the last entry written. After opening,
+   * its large files may be references: see {@link ReadOptions.files}.
+   */
   readonly last: AnyEntry | undefined;
   /** The `seq` of the next entry. */
   readonly nextSeq: number;
@@ -81,11 +86,16 @@ export interface ReadOptions {
   readonly from?: number | undefined;
   /** Reads from the end to the beginning. Default false. */
   readonly reverse?: boolean | undefined;
+  /**
+   * Whether to load the large files of messages. If false, the `data` of their content part is a
+   * {@link StoredFile}. A store may load them nevertheless. Default true.
+   */
+  readonly files?: boolean | undefined;
   /** Called for each damaged record, which is left out. */
   readonly onDamage?: ((damage: SessionDamage) => void) | undefined;
 }
 
-export interface FollowOptions extends Pick<ReadOptions, "from" | "onDamage"> {
+export interface FollowOptions extends Pick<ReadOptions, "from" | "files" | "onDamage"> {
   /** Stops the iteration. */
   readonly signal?: AbortSignal | undefined;
 }

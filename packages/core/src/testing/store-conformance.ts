@@ -3,12 +3,13 @@
  * an empty store, and run each case. A case fails by rejecting.
  */
 import type { Store } from "../session/store.ts";
+import { files } from "./store/files.ts";
 import { holding } from "./store/holding.ts";
 import { listing } from "./store/listing.ts";
 import { reading } from "./store/reading.ts";
 import { writing } from "./store/writing.ts";
 
-const cases = { ...writing, ...holding, ...reading, ...listing };
+const cases = { ...writing, ...holding, ...reading, ...listing, ...files };
 
 export interface StoreFixture {
   /** An empty store. */

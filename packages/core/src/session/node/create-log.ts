@@ -5,7 +5,8 @@ import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AnyEntry, SessionHeader } from "../entry.ts";
 import { encodeEntry, encodeHeader } from "./record.ts";
-import { withFile } from "./file.ts";
+import { syncFolder, withFile } from "./file.ts";
+import { withoutFiles, type FileFolder, type NewFile } from "./file-folder.ts";
 
 /** Number of entries per write. */
 const BATCH = 1000;
@@ -16,16 +17,20 @@ export interface NewLog {
   readonly entries: readonly AnyEntry[];
   /** Whether to sync to the disk before resolving. */
   readonly mustSync: boolean;
+  readonly files: FileFolder;
 }
 
 /** Creates the file. The caller must hold the session's lock. */
-export async function createLog({ path, header, entries, mustSync }: NewLog): Promise<void> {
+export async function createLog({ path, header, entries, mustSync, files }: NewLog): Promise<void> {
   const temporary = `${path}.new`;
   try {
     await withFile(temporary, "w", async (file) => {
       await file.writeFile(encodeHeader(header));
       for (let at = 0; at < entries.length; at += BATCH) {
-        await file.writeFile(Buffer.concat(entries.slice(at, at + BATCH).map(encodeEntry)));
+        const found: NewFile[] = [];
+        const lean = entries.slice(at, at + BATCH).map((entry) => withoutFiles(entry, found));
+        await files.write(found);
+        await file.writeFile(Buffer.concat(lean.map(encodeEntry)));
       }
       if (mustSync) await file.datasync();
     });
@@ -35,13 +40,4 @@ export async function createLog({ path, header, entries, mustSync }: NewLog): Pr
     throw error;
   }
   if (mustSync) await syncFolder(dirname(path));
-}
-
-/** Syncs the folder, so that a new file name survives a power failure. */
-async function syncFolder(path: string): Promise<void> {
-  try {
-    await withFile(path, "r", (folder) => folder.sync());
-  } catch {
-    // not possible on every system, such as Windows
-  }
 }

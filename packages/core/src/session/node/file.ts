@@ -34,3 +34,12 @@ export async function writeAll(file: Pick<FileHandle, "write">, bytes: Buffer): 
   for (let at = 0; at < bytes.length;)
     at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
 }
+
+/** Syncs the folder, so that a new file name survives a power failure. */
+export async function syncFolder(path: string): Promise<void> {
+  try {
+    await withFile(path, "r", (folder) => folder.sync());
+  } catch {
+    // not possible on every system, such as Windows
+  }
+}

@@ -1,17 +1,20 @@
 /**
  * Stores sessions as JSONL files in one folder. `<name>.jsonl` is a log: a header line, then one
- * line per entry. `<name>.damaged-<n>` holds bytes that a repair cut off. `locks` has one file per
+ * line per entry. `<name>.files` holds the large files of its messages, named by their SHA-256.
+ * `<name>.damaged-<n>` holds bytes that a repair cut off. `locks` has one file per
  * writer. `sessions.index` is a cache for lists and can be deleted. Files are accessible only to
  * their owner.
  */
 import { resolve } from "node:path";
 import { systemClock, type Clock } from "../../clock.ts";
 import type { BowlineError } from "../../errors.ts";
-import { checkSequence, sessionNotFound, type Store } from "../store.ts";
+import type { AnyEntry } from "../entry.ts";
+import { checkSequence, sessionNotFound, type ReadOptions, type Store } from "../store.ts";
 import { pageOf } from "../summary.ts";
 import { withFile } from "./file.ts";
+import { FileReader } from "./file-folder.ts";
 import { followLog } from "./follow-log.ts";
-import { readEntries, readHeader, withLog } from "./read-log.ts";
+import { readEntries, readHeader, withLog, type LogFile } from "./read-log.ts";
 import { nameOf, SessionFolder } from "./session-folder.ts";
 import { SessionIndex } from "./session-index.ts";
 import { storageError, systemCode } from "./storage-error.ts";
@@ -37,6 +40,7 @@ export function createJsonlStore(folder: string, options: JsonlStoreOptions = {}
   const root = resolve(folder);
   const files = new SessionFolder(root, sync, clock);
   const index = new SessionIndex(root);
+  const reader = new FileReader();
 
   return {
     async create(header, entries = []) {
@@ -53,21 +57,23 @@ export function createJsonlStore(folder: string, options: JsonlStoreOptions = {}
           return readHeader({ handle, path }, { id, size });
         });
       }),
-    read: (id, read) => guarded(id, (path) => withLog(path, (file) => readEntries(file, read))),
+    read: (id, read) => guarded(id, read, (file) => readEntries(file, read)),
     follow: (id, follow) =>
-      guarded(id, (path) => withLog(path, (file) => followLog(file, { ...follow, clock, pollMs }))),
+      guarded(id, follow, (file) => followLog(file, { ...follow, clock, pollMs })),
     list: (list) => guard(`Reading ${root}`, "", async () => pageOf(await index.summaries(), list)),
     delete: async (id) => guard(`Deleting ${nameOf(id)}`, id, () => files.delete(id)),
     holder: async (id) => guard(`Reading ${files.locks}`, "", () => files.holder(id)),
   };
 
-  async function* guarded<T>(
+  async function* guarded(
     id: string,
-    read: (path: string) => AsyncIterable<T>,
-  ): AsyncGenerator<T> {
+    { files: withFiles = true, onDamage }: Pick<ReadOptions, "files" | "onDamage"> = {},
+    read: (file: LogFile) => AsyncIterable<readonly AnyEntry[]>,
+  ): AsyncGenerator<readonly AnyEntry[]> {
     const path = files.pathOf(id);
+    const entries = withLog(path, read);
     try {
-      yield* read(path);
+      yield* withFiles ? reader.restore(entries, files.filesOf(id), onDamage) : entries;
     } catch (error) {
       throw toError(error, `Reading ${path}`, id);
     }

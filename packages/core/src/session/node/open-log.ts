@@ -6,6 +6,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { sessionNotFound, type SessionDamage, type SessionWriter } from "../store.ts";
 import { withFile } from "./file.ts";
+import type { FileFolder } from "./file-folder.ts";
 import { readHeader } from "./read-log.ts";
 import { repairTail } from "./repair.ts";
 import { systemCode } from "./storage-error.ts";
@@ -17,6 +18,7 @@ export interface OpenLogOptions {
   /** Path prefix of files for damaged bytes. */
   readonly aside: string;
   readonly sync: SyncPolicy;
+  readonly files: FileFolder;
   /** Takes the session's lock. Resolves with a function that releases it. */
   readonly lock: () => Promise<() => Promise<void>>;
 }
@@ -30,6 +32,7 @@ export async function openLog({
   id,
   aside,
   sync,
+  files,
   lock,
 }: OpenLogOptions): Promise<SessionWriter> {
   const handle = await open(path, constants.O_RDWR | constants.O_APPEND);
@@ -49,7 +52,7 @@ export async function openLog({
     const mustSync = sync !== "never";
     const keep = (torn: Buffer): Promise<string> => saveAside(`${aside}.damaged`, torn, mustSync);
     const tail = await repairTail(file, { size, header, keep, mustSync, damage });
-    const log = new LogWriter({ file: handle, path, sync, ...tail });
+    const log = new LogWriter({ file: handle, path, sync, files, ...tail });
     const close = async (): Promise<void> => {
       try {
         await log.close();

@@ -5,6 +5,7 @@ import type { Clock } from "../../clock.ts";
 import type { AnyEntry, SessionHeader } from "../entry.ts";
 import { checkSessionId, sessionExists, type SessionHolder, type SessionWriter } from "../store.ts";
 import { createLog } from "./create-log.ts";
+import { FileFolder } from "./file-folder.ts";
 import { toFileName } from "./file-name.ts";
 import { holderOf, takeLock } from "./lock.ts";
 import { openLog } from "./open-log.ts";
@@ -37,14 +38,20 @@ export class SessionFolder {
     return join(this.#root, `${nameOf(id)}${EXTENSION}`);
   }
 
+  /** The folder of a session's large files. */
+  filesOf(id: string): string {
+    return join(this.#root, `${nameOf(id)}.files`);
+  }
+
   async create(header: SessionHeader, entries: readonly AnyEntry[]): Promise<SessionWriter> {
     const { id } = header;
     const path = this.pathOf(id);
     const release = await this.#lock(id);
     try {
       if ((await ifThere(stat(path))) !== undefined) throw sessionExists(id);
-      await createLog({ path, header, entries, mustSync: this.#sync !== "never" });
-      return await this.#hold(id, async () => release);
+      const files = this.#filesFor(id);
+      await createLog({ path, header, entries, mustSync: this.#sync !== "never", files });
+      return await this.#hold(id, async () => release, files);
     } catch (error) {
       await release();
       throw error;
@@ -52,7 +59,7 @@ export class SessionFolder {
   }
 
   open(id: string): Promise<SessionWriter> {
-    return this.#hold(id, () => this.#lock(id));
+    return this.#hold(id, () => this.#lock(id), this.#filesFor(id));
   }
 
   async delete(id: string): Promise<void> {
@@ -61,6 +68,8 @@ export class SessionFolder {
     const release = await this.#lock(id);
     try {
       await rm(path);
+      // After the log, so that a crash leaves no session without its files.
+      await rm(this.filesOf(id), { recursive: true, force: true });
       for (const other of await readdir(this.#root)) {
         if (other.startsWith(`${nameOf(id)}.damaged-`))
           await rm(join(this.#root, other), { force: true });
@@ -79,9 +88,13 @@ export class SessionFolder {
     return takeLock(this.#locks, id, { clock: this.#clock, self: await this.#identity() });
   }
 
-  #hold(id: string, lock: () => Promise<Release>): Promise<SessionWriter> {
+  #hold(id: string, lock: () => Promise<Release>, files: FileFolder): Promise<SessionWriter> {
     const aside = join(this.#root, nameOf(id));
-    return openLog({ path: this.pathOf(id), id, aside, sync: this.#sync, lock });
+    return openLog({ path: this.pathOf(id), id, aside, sync: this.#sync, files, lock });
+  }
+
+  #filesFor(id: string): FileFolder {
+    return new FileFolder(this.filesOf(id), this.#sync !== "never");
   }
 
   #identity(): Promise<ProcessIdentity> {

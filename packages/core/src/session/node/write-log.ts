@@ -6,6 +6,7 @@ import { BowlineError } from "../../errors.ts";
 import type { AnyEntry, Entry } from "../entry.ts";
 import { checkSequence } from "../store.ts";
 import { writeAll, type AppendableFile } from "./file.ts";
+import { withoutFiles, type FileFolder, type NewFile } from "./file-folder.ts";
 import { encodeEntry } from "./record.ts";
 import { storageError } from "./storage-error.ts";
 
@@ -33,10 +34,13 @@ export interface LogWriterOptions {
   readonly last: AnyEntry | undefined;
   readonly nextSeq: number;
   readonly sync: SyncPolicy;
+  /** Where large files of entries are written, before the entries. */
+  readonly files: FileFolder;
 }
 
 interface Waiting {
   readonly bytes: Buffer;
+  readonly files: readonly NewFile[];
   readonly mustSync: boolean;
   readonly tip: Tip;
   readonly settle: (error?: BowlineError) => void;
@@ -51,6 +55,7 @@ export class LogWriter {
   readonly #file: AppendableFile;
   readonly #path: string;
   readonly #sync: SyncPolicy;
+  readonly #files: FileFolder;
   #length: number;
   /**
    * `#written`: the last entry in the file. `#tip`: the last entry once all pending ones are
@@ -65,10 +70,11 @@ export class LogWriter {
   /** Set when the content of the file is unknown. The session must be opened again. */
   #lost: BowlineError | undefined;
 
-  constructor({ file, path, length, last, nextSeq, sync }: LogWriterOptions) {
+  constructor({ file, path, length, last, nextSeq, sync, files }: LogWriterOptions) {
     this.#file = file;
     this.#path = path;
     this.#sync = sync;
+    this.#files = files;
     this.#length = length;
     this.#written = { last, nextSeq };
     this.#tip = this.#written;
@@ -88,7 +94,8 @@ export class LogWriter {
     checkSequence(entries, this.#tip.nextSeq);
     const last = entries.at(-1);
     if (last === undefined) return;
-    const bytes = Buffer.concat(entries.map(encodeEntry));
+    const files: NewFile[] = [];
+    const bytes = Buffer.concat(entries.map((entry) => encodeEntry(withoutFiles(entry, files))));
     const mustSync =
       this.#sync === "always" ||
       (this.#sync === "commit" && entries.some(({ type }) => !canWait.has(type)));
@@ -96,7 +103,7 @@ export class LogWriter {
     const written = new Promise<void>((resolve, reject) => {
       const settle = (error?: BowlineError): void =>
         error === undefined ? resolve() : reject(error);
-      this.#waiting.push({ bytes, mustSync, tip, settle });
+      this.#waiting.push({ bytes, files, mustSync, tip, settle });
     });
     this.#tip = tip;
     this.#working ??= this.#work();
@@ -134,6 +141,7 @@ export class LogWriter {
         : Buffer.concat(batch.map((one) => one.bytes));
     let isWritten = false;
     try {
+      await this.#files.write(batch.flatMap(({ files }) => files));
       await writeAll(this.#file, bytes);
       isWritten = true;
       const mustSync = batch.some((one) => one.mustSync);

@@ -138,17 +138,17 @@ function checkPart(block: Json, problem: Problem): void {
   if (block.type === "document") return checkDocument(block, problem);
   if (block.type !== "image") return problem(`a user's ${String(block.type)}`);
   const { type, media_type, data, url } = block.source as Json;
-  if (type === "url" && String(url).startsWith("https:")) return;
+  if (type === "url" && typeof url === "string" && url.startsWith("https:")) return;
   if (type !== "base64" || !imageTypes.includes(media_type as string) || data === "")
     problem("image");
 }
 
-function checkDocument({ source, title }: Json, problem: Problem): void {
+function checkDocument({ source, title = "-" }: Json, problem: Problem): void {
   const { type, media_type, data, url } = source as Json;
-  if (title !== undefined && String(title).trim() === "") problem("an empty title");
-  if (type === "url" ? !String(url).startsWith("https:") : String(data).trim() === "")
-    problem("a document without content");
-  const mime = { base64: "application/pdf", text: "text/plain", url: undefined }[String(type)];
+  if (typeof title !== "string" || title.trim() === "") problem("title");
+  const content = type === "url" ? url : data;
+  if (typeof content !== "string" || content.trim() === "") problem("a document without content");
+  const mime = type === "base64" ? "application/pdf" : type === "text" ? "text/plain" : undefined;
   if (media_type !== mime) problem("the type of a document");
 }
 

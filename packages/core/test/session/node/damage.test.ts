@@ -11,6 +11,7 @@ import { createSession, openSession, type AnyEntry } from "../../../src/session/
 import { createJsonlStore } from "../../../src/session/node/index.ts";
 import { readEntries, readHeader } from "../../../src/session/node/read-log.ts";
 import { repairTail } from "../../../src/session/node/repair.ts";
+import { FileFolder } from "../../../src/session/node/file-folder.ts";
 import { LogWriter } from "../../../src/session/node/write-log.ts";
 import type { SessionDamage } from "../../../src/session/store.ts";
 import { collect, MemoryFile, say, seqs, temporaryFolder, upTo } from "../support.ts";
@@ -81,7 +82,8 @@ async function mendAndAppend(
   const keep = async (torn: Buffer): Promise<string> => `aside ${kept.push(torn)}`;
   const tail = await repairTail(file, { size, header, keep, mustSync: false, damage });
   assert.equal(tail.length, handle.bytes.length);
-  const writer = new LogWriter({ file: handle, path: "a file", sync: "never", ...tail });
+  const files = new FileFolder("no folder", false);
+  const writer = new LogWriter({ file: handle, path: "a file", sync: "never", files, ...tail });
   const { nextSeq: seq, last } = writer;
   await writer.append([{ seq, id: "after", parentId: last?.id ?? null, timestamp: 9, type: "x" }]);
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AnyEntry } from "../../../src/session/index.ts";
+import { FileFolder } from "../../../src/session/node/file-folder.ts";
 import { readEntries } from "../../../src/session/node/read-log.ts";
 import { LogWriter, type SyncPolicy } from "../../../src/session/node/write-log.ts";
 import { collect, MemoryFile, seqs, upTo } from "../support.ts";
@@ -11,7 +12,15 @@ function rig(sync: SyncPolicy = "commit"): { file: MemoryFile; writer: LogWriter
   const file = new MemoryFile();
   return {
     file,
-    writer: new LogWriter({ file, path: "a file", length: 0, last: undefined, nextSeq: 0, sync }),
+    writer: new LogWriter({
+      file,
+      path: "a file",
+      length: 0,
+      last: undefined,
+      nextSeq: 0,
+      sync,
+      files: new FileFolder("no folder", false),
+    }),
   };
 }
 
