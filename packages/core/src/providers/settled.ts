@@ -38,6 +38,9 @@ interface Memory extends Settled {
   worth: number;
 }
 
+/** A message with longer base64 is not cached, since the cached text would be another copy of it. */
+const MAX_DATA = 1_000_000;
+
 /** The longest id that every wire accepts unchanged. */
 const ID_LENGTH = 40;
 
@@ -114,7 +117,7 @@ function extend(
   const until = messages.findLastIndex((_, index) => isTurn(messages, index));
   const piece = messages.slice(count, Math.max(count, until));
   const own = piece.flatMap(callsOf);
-  if (!standsAlone(piece) || !areNew(own, ids)) return;
+  if (piece.some(isLarge) || !standsAlone(piece) || !areNew(own, ids)) return;
   let text = "";
   // `toWireJson` may throw.
   for (const item of encode(piece) as unknown[]) text += `${toWireJson(item)},`;
@@ -143,6 +146,13 @@ function standsAlone(piece: readonly Message[]): boolean {
     }
   }
   return isWhole;
+}
+
+function isLarge({ content }: Message): boolean {
+  return (
+    typeof content !== "string" &&
+    content.some((part) => "data" in part && (part.data ?? "").length > MAX_DATA)
+  );
 }
 
 function callsOf(message: Message): ToolCall[] {

@@ -136,6 +136,23 @@ describe("a transcript that grows turn by turn", () => {
     );
   });
 
+  test("is not cached if it has a large file, of which the cached text would be a copy", async () => {
+    const { ask, rests } = rig(openaiChat);
+    const model = getModel("openai", "m");
+    const part = {
+      type: "file",
+      mimeType: "application/pdf",
+      data: "A".repeat(1_000_004),
+    } as const;
+    const opening: Message = { role: "user", content: [part], timestamp: 0 };
+    const messages = [opening, ...conversation(10).slice(1)];
+    for (let length = 1; length <= messages.length; length += 2) {
+      const context = { ...system, messages: messages.slice(0, length) };
+      assert.equal(await ask(model, context), fresh(openaiChat, model, context));
+    }
+    assert.deepEqual(rests, []);
+  });
+
   test("is encoded again for a hook that sees the body", async () => {
     const { ask, rests } = rig(openaiChat);
     const model = getModel("openai", "m");
