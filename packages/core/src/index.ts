@@ -158,6 +158,7 @@ export { complete, CompletionError } from "./providers/complete.ts";
 export { createFailover } from "./providers/failover.ts";
 export type { FailoverOptions } from "./providers/failover.ts";
 export { getModel, parseModelRef, vendors } from "./providers/vendors.ts";
+export { whyNotSent } from "./providers/why-not-sent.ts";
 export type { ModelFamily, ModelIds, ModelRef, Vendor, VendorId } from "./providers/vendors.ts";
 export { streamByProtocol };
 export { streamProxy } from "./providers/proxy/client.ts";

@@ -42,6 +42,12 @@ export const runOptions: readonly Option[] = [
     repeated: true,
     help: "show the model an image; may be given again",
   },
+  {
+    name: "file",
+    value: "file",
+    repeated: true,
+    help: "send the model a PDF, text, MP3, WAV or MP4; may be given again",
+  },
   { name: "yes", short: "y", help: "allow write, edit and bash without asking" },
   { name: "json", help: "print the event log, one JSON object a line, instead of the answer" },
   {
@@ -82,6 +88,7 @@ export interface RunOptions {
   readonly profile?: string;
   readonly thinking: (typeof thinkingLevels)[number];
   readonly images: readonly string[];
+  readonly files: readonly string[];
   readonly yes: boolean;
   readonly json: boolean;
   readonly keep: Keep;
@@ -118,6 +125,7 @@ export function parseRunOptions(args: readonly string[]): RunOptions {
     task: positionals.join(" "),
     thinking,
     images: Array.isArray(values.image) ? values.image.map(String) : [],
+    files: Array.isArray(values.file) ? values.file.map(String) : [],
     yes: values.yes === true,
     json: values.json === true,
     keep: keepOf(text("session"), values.continue === true, values["no-session"] === true),

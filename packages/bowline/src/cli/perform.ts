@@ -25,7 +25,7 @@ export async function perform(
   { json, session, advise }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Promise<RunResult> {
-  const { task, images } = setup;
+  const { task, images, files } = setup;
   const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env, awaitedIn(setup));
   if (json && session !== undefined)
     stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
@@ -39,11 +39,11 @@ export async function perform(
   };
   const resumed = await session?.resume();
   if (resumed === undefined)
-    return tell(await (task === "" ? agent.continue() : agent.prompt(task, images)));
+    return tell(await (task === "" ? agent.continue() : agent.prompt(task, { images, files })));
   tell(resumed);
   if (task === "") return resumed;
   if (resumed.reason === "done" || resumed.reason === "length")
-    return tell(await agent.prompt(task, images));
+    return tell(await agent.prompt(task, { images, files }));
   stderr.write(
     "bowline: the task was not started, because the run before it could not be finished\n",
   );

@@ -1,6 +1,7 @@
 /** `bowline run`: does one task in the current directory. */
 import { access, constants } from "node:fs/promises";
-import type { Budget, ErrorInfo, ImageContent, Model, RunResult } from "@bowline/core";
+import { whyNotSent } from "@bowline/core";
+import type { Budget, ErrorInfo, FileContent, ImageContent, Model, RunResult } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
 import { secretsOf } from "../secrets.ts";
 import { recordRun } from "../record/record-run.ts";
@@ -21,6 +22,7 @@ import { exitCode } from "./exit.ts";
 import { runHelp } from "./help.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { onSignal } from "./on-signal.ts";
+import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept } from "./record.ts";
@@ -45,11 +47,12 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
     return exitCode.budget;
   }
   const images = await Promise.all(options.images.map(readImage));
+  const files = await Promise.all(options.files.map(readInputFile));
   if (options.record !== undefined) assertWritable(options.record);
   const keeping = await openRunSession(options, directory, host);
   try {
     assertSomethingToDo(task, options, keeping);
-    return await discovered(options, { task, images, directory, keeping, deadline }, host);
+    return await discovered(options, { task, images, files, directory, keeping, deadline }, host);
   } finally {
     await keeping.end();
   }
@@ -58,6 +61,7 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
 interface Job {
   readonly task: string;
   readonly images: readonly ImageContent[];
+  readonly files: readonly FileContent[];
   readonly directory: string;
   readonly keeping: RunSession;
   readonly deadline: Deadline | undefined;
@@ -153,10 +157,14 @@ function earlierRun({ task, keeping }: Job): string | undefined {
 
 function setupOf(
   { thinking, maxTurns, maxTokens, maxCost, retryMs }: RunOptions,
-  { task, images, directory, deadline }: Job,
+  { task, images, files, directory, deadline }: Job,
   model: Model,
   session: SessionContent | undefined,
 ): RunSetup {
+  for (const file of files) {
+    const why = whyNotSent(model, file); // before a session has a message that no request can hold
+    if (why !== undefined) throw new UsageError(`--file ${file.name}: ${why}`);
+  }
   const budget: Budget = {
     maxTurns,
     ...(maxTokens !== undefined && { maxTokens }),
@@ -167,6 +175,7 @@ function setupOf(
   return {
     task,
     images,
+    ...(files.length > 0 && { files }),
     systemPrompt: systemPrompt(directory),
     model,
     thinking,
@@ -185,12 +194,12 @@ async function contentOf(session: Session): Promise<SessionContent> {
 /** Throws `UsageError` if there is neither a task nor a run to continue. */
 function assertSomethingToDo(
   task: string,
-  { images, keep }: RunOptions,
+  { images, files, keep }: RunOptions,
   { interrupted, unanswered }: RunSession,
 ): void {
   if (task !== "") return;
   const how = 'bowline run "<task>", or text on standard input';
-  if (images.length > 0 || keep === "new" || keep === "none")
+  if (images.length + files.length > 0 || keep === "new" || keep === "none")
     throw new UsageError(`What is the task? ${how}.`);
   if (interrupted === undefined && unanswered === undefined)
     throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);

@@ -116,11 +116,18 @@ function messageOf(
 }
 
 function userText(content: string | readonly UserContent[]): string {
-  const images = typeof content === "string" ? [] : content.filter(({ type }) => type === "image");
+  const media = typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
   const text = printable(
     typeof content === "string" ? content : messageText({ content: [...content] }),
   );
-  return [text, ...images.map(() => "(an image)")].filter((part) => part !== "").join("\n");
+  return [
+    text,
+    ...media.map((part) =>
+      part.type === "file" ? `(a file: ${printable(part.name ?? part.mimeType)})` : "(an image)",
+    ),
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
 }
 
 function partText(part: AssistantContent, { dim }: Style): string[] {

@@ -122,6 +122,7 @@ const parts: Readonly<Record<Exclude<keyof RunRecording, "kind" | "version">, Ch
     isText(value.systemPrompt) &&
     isText(value.thinking) &&
     listOf(isRecord)(value.images) &&
+    (value.files === undefined || listOf(isRecord)(value.files)) &&
     isRecord(value.budget) &&
     (value.retryMs === undefined || isNumber(value.retryMs)) &&
     isRecord(value.model) &&

@@ -12,6 +12,7 @@ import type {
   BeforeToolCallContext,
   BeforeToolCallResult,
   Budget,
+  FileContent,
   ImageContent,
   Model,
   ThinkingLevel,
@@ -28,6 +29,8 @@ export type Approver = (
 export interface RunSetup {
   readonly task: string;
   readonly images: readonly ImageContent[];
+  /** Absent if there are none, and in recordings of earlier versions. */
+  readonly files?: readonly FileContent[];
   readonly systemPrompt: string;
   readonly model: Model;
   readonly thinking: ThinkingLevel;

@@ -114,7 +114,7 @@ describe("a run over plain HTTP", () => {
       said("/api/chat", { method: "POST", body, ...more });
     assert.match(
       await said("/api/chat"),
-      /The routes are POST \/api\/chat and GET \/api\/runs\/<id>\/events\.$/,
+      /The routes are POST \/api\/chat, GET \/api\/runs\/<id>\/events and GET \/api\/files\.$/,
     );
     assert.match(
       await said("/api/runs/none/events"),

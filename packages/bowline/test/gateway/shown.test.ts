@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { SessionMessage } from "@bowline/core/session";
-import { bytesOf, imagesOf } from "../../src/gateway/protocol/images.ts";
+import { bytesOf, mediaOf } from "../../src/gateway/protocol/images.ts";
 import { shownMessage } from "../../src/gateway/sessions/shown.ts";
 import { createSecretFilter } from "../../src/secrets.ts";
 
@@ -96,14 +96,14 @@ describe("the images of a message", () => {
       const data = Buffer.alloc(length).toString("base64");
       assert.equal(bytesOf(data), length);
       const image = { type: "image" as const, mimeType: "image/png" as const, data };
-      assert.deepEqual(imagesOf([{ type: "text", text: "Look" }, image]), [
-        { mimeType: "image/png", bytes: length },
-      ]);
+      assert.deepEqual(mediaOf([{ type: "text", text: "Look" }, image]), {
+        images: [{ mimeType: "image/png", bytes: length }],
+      });
     }
   });
 
   it("are undefined for a text, and for parts without images", () => {
     for (const content of [undefined, "Look", [], [{ type: "text" as const, text: "Look" }]])
-      assert.equal(imagesOf(content), undefined);
+      assert.deepEqual(mediaOf(content), {});
   });
 });

@@ -49,8 +49,12 @@ export function cleanFile(
 
 /** Returns the kind of a file, as {@link Model.input} names it. Undefined for an unknown one. */
 function kindOf(mimeType: string): InputKind | undefined {
-  if (/^text\/|^application\/json$/.test(mimeType)) return "text";
+  if (isTextType(mimeType)) return "text";
   return /^(?:image|audio|video)(?=\/)|(?<=^application\/)pdf$/.exec(mimeType)?.[0] as InputKind;
+}
+
+export function isTextType(mimeType: string): boolean {
+  return /^text\/|^application\/json\b/i.test(mimeType);
 }
 
 /** Returns the text of a file. Throws `invalid_argument` if it is not base64 of UTF-8. */

@@ -2,7 +2,7 @@
 import type { ToolResultMessage } from "@bowline/core";
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
-import { imagesOf } from "../protocol/images.ts";
+import { mediaOf } from "../protocol/images.ts";
 import type { EventFrame } from "../protocol/frame.ts";
 import type { Block } from "../protocol/protocol.ts";
 import { partsOf } from "../protocol/shown-message.ts";
@@ -17,12 +17,13 @@ const MAX_OUTPUT = 20_000;
 export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void {
   switch (event) {
     case "chat.user": {
-      const { text, messageId, images } = data;
+      const { text, messageId, images, files } = data;
       blocks.push({
         type: "user",
         text,
         ...(messageId !== undefined && { messageId }),
         ...(images && { images }),
+        ...(files && { files }),
       });
       break;
     }
@@ -90,8 +91,8 @@ export function blocksOf(messages: readonly SessionMessage[], filter: SecretFilt
   for (const message of messages) {
     if (message.role === "user") {
       const { messageId } = message as { readonly messageId?: string };
-      const images = imagesOf((message as UserMessage).content);
-      const more = { ...(messageId !== undefined && { messageId }), ...(images && { images }) };
+      const media = filter.value(mediaOf((message as UserMessage).content));
+      const more = { ...(messageId !== undefined && { messageId }), ...media };
       const text = filter.text(messageText(message as UserMessage));
       blocks.push({ type: "user", text, ...more });
     }

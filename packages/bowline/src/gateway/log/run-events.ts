@@ -10,7 +10,7 @@ import {
   type Usage,
   type UserMessage,
 } from "@bowline/core";
-import { imagesOf } from "../protocol/images.ts";
+import { mediaOf } from "../protocol/images.ts";
 import { cut } from "./blocks.ts";
 import type { ErrorKind } from "../protocol/protocol.ts";
 import type { RunLog } from "./run-log.ts";
@@ -113,11 +113,11 @@ class RunEvents {
 
   #tellUser(message: UserMessage): void {
     const { filter, idOf } = this.#options;
-    const [messageId, images] = [idOf(message), imagesOf(message.content)];
+    const messageId = idOf(message);
     this.#log.append("chat.user", {
       text: filter.text(messageText(message)),
       ...(messageId !== undefined && { messageId }),
-      ...(images !== undefined && { images }),
+      ...filter.value(mediaOf(message.content)),
     });
   }
 

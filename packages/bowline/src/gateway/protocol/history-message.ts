@@ -1,7 +1,7 @@
 /**
  * Messages of a transcript as clients receive them: the types of `@bowline/core` without fields
- * that only a model server needs (signatures, a call's arguments as text). Images are replaced by
- * their size. A session may also contain an application's own messages, with other roles.
+ * that only a model server needs (signatures, a call's arguments as text). The data of images and
+ * files is replaced by their size. A session may also contain an application's own messages, with other roles.
  */
 import type {
   AssistantMessage,
@@ -19,11 +19,21 @@ export interface HistoryImage {
   readonly mimeType: string;
   /** Size before Base64. Absent for an image that the message only refers to. */
   readonly bytes?: number;
+  readonly url?: string;
+}
+
+export interface HistoryFile {
+  readonly type: "file";
+  readonly mimeType: string;
+  readonly name?: string;
+  /** Size before Base64. Absent for a file that the message only refers to by `url`. */
+  readonly bytes?: number;
+  readonly url?: string;
 }
 
 type HistoryText = Omit<TextContent, "textSignature">;
 
-export type HistoryPart = HistoryText | HistoryImage;
+export type HistoryPart = HistoryText | HistoryImage | HistoryFile;
 
 type HistoryAnswerPart =
   | HistoryText

@@ -1,18 +1,29 @@
-/** Describes images to clients: their types and sizes. */
+/** Describes images and files to clients: their types, names and sizes. */
 import type { UserMessage } from "@bowline/core";
-import type { Attachment, ImageInfo } from "./protocol.ts";
+import type { Attachment, FileInfo, ImageInfo } from "./protocol.ts";
 
-/** Returns undefined if there are no images. */
-export function imagesOf(
+/** Images and files of a message, each only if there are any. */
+export interface MediaInfo {
+  readonly images?: readonly ImageInfo[];
+  readonly files?: readonly FileInfo[];
+}
+
+/** Images by their URL are not described. */
+export function mediaOf(
   content: readonly Attachment[] | undefined | UserMessage["content"] = [],
-): readonly ImageInfo[] | undefined {
-  if (typeof content === "string") return undefined;
-  const images = content.flatMap((part) =>
-    "data" in part && part.data !== undefined && part.mimeType.startsWith("image/")
-      ? [{ mimeType: part.mimeType, bytes: bytesOf(part.data) }]
-      : [],
-  );
-  return images.length === 0 ? undefined : images;
+): MediaInfo {
+  if (typeof content === "string") return {};
+  const images: ImageInfo[] = [];
+  const files: FileInfo[] = [];
+  for (const part of content) {
+    if (!("mimeType" in part) || part.mimeType === undefined) continue;
+    const { mimeType, data } = part;
+    const size = data === undefined ? {} : { bytes: bytesOf(data) };
+    if (!mimeType.startsWith("image/"))
+      files.push({ mimeType, ...("name" in part && { name: part.name }), ...size });
+    else if (data !== undefined) images.push({ mimeType, bytes: bytesOf(data) });
+  }
+  return { ...(images.length > 0 && { images }), ...(files.length > 0 && { files }) };
 }
 
 /** Returns the number of bytes that a Base64 text encodes. */

@@ -3,6 +3,7 @@
  * same as JSON Schema; the compiler checks that both agree.
  */
 import type { ErrorInfo } from "@bowline/core";
+import type { AttachmentType } from "./file-types.ts";
 import type { HistoryMessage } from "./history-message.ts";
 
 /**
@@ -92,11 +93,20 @@ export interface ImageInfo {
   readonly bytes: number;
 }
 
+/** Describes a file of a message. */
+export interface FileInfo {
+  readonly mimeType: string;
+  readonly name?: string;
+  /** Absent for a file that the message only refers to. */
+  readonly bytes?: number;
+}
+
 interface UserText {
   readonly text: string;
   /** As in {@link WaitingMessage}. Absent in messages read from the transcript. */
   readonly messageId?: string;
   readonly images?: readonly ImageInfo[];
+  readonly files?: readonly FileInfo[];
 }
 
 /** An accepted message that is not in the transcript yet. */
@@ -113,6 +123,7 @@ export interface WaitingMessage {
   readonly kind: "send" | "steer" | "followUp" | "held";
   readonly text: string;
   readonly images?: readonly ImageInfo[];
+  readonly files?: readonly FileInfo[];
 }
 
 /** A part of a run's content so far. */
@@ -177,14 +188,16 @@ export interface SendParams extends SessionParams {
   readonly agentId?: string;
   /** Becomes the run's id. A repeated key starts nothing. Default: a UUID from the server. */
   readonly idempotencyKey?: string;
-  /** Images of the message, within the limits in the welcome frame. */
+  /** Images and files of the message, within the limits in the welcome frame. */
   readonly attachments?: readonly Attachment[];
 }
 
 export interface Attachment {
-  readonly mimeType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  readonly mimeType: AttachmentType;
   /** Base64. */
   readonly data: string;
+  /** The name of a file, which the model is shown. Not used for images. */
+  readonly name?: string;
 }
 
 export interface SendResult {

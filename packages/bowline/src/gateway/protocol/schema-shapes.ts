@@ -8,6 +8,7 @@ import type {
   EventData,
   HistoryEntry,
   Holder,
+  FileInfo,
   ImageInfo,
   Params,
   Result,
@@ -19,6 +20,7 @@ import type {
   TokenCounts,
   WaitingMessage,
 } from "./protocol.ts";
+import { fileTypes, imageTypes } from "./file-types.ts";
 import {
   anything,
   count,
@@ -113,8 +115,9 @@ export const entry: JsonSchema = object<HistoryEntry>({
 });
 
 const attachment = object<Attachment>({
-  mimeType: oneOf("image/png", "image/jpeg", "image/gif", "image/webp"),
+  mimeType: oneOf(...imageTypes, ...fileTypes),
   data: { type: "string", minLength: 4, pattern: "^[A-Za-z0-9+/]+={0,2}$" },
+  name: maybe({ type: "string", minLength: 1, maxLength: 200 }),
 });
 export const send: JsonSchema = object<SendParams>({
   sessionKey: key,
@@ -152,16 +155,21 @@ export const call: Fields<Omit<EventData<"tool.progress">, "text">> = {
 };
 
 const images = maybe(list(object<ImageInfo>({ mimeType: text, bytes: count })));
+const files = maybe(
+  list(object<FileInfo>({ mimeType: text, name: maybe(text), bytes: maybe(count) })),
+);
 export const userText: Fields<Omit<EventData<"chat.user">, keyof RunEventData>> = {
   text,
   messageId: maybe(name),
   images,
+  files,
 };
 export const waitingFields: Fields<WaitingMessage> = {
   messageId: name,
   kind: oneOf("send", "steer", "followUp", "held"),
   text,
   images,
+  files,
 };
 
 export const block: JsonSchema = {

@@ -1,8 +1,15 @@
 /**
- * Checks the images of a message against the limits and the model, and adds them to its content.
+ * Checks the images and files of a message against the limits and the model, and adds them to its
+ * content.
  */
 import { createHash } from "node:crypto";
-import type { ImageContent, Model, TextContent } from "@bowline/core";
+import {
+  whyNotSent,
+  type FileContent,
+  type ImageContent,
+  type Model,
+  type TextContent,
+} from "@bowline/core";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import { bytesOf } from "../protocol/images.ts";
@@ -23,35 +30,44 @@ export function checkAttachments(attachments: Attachments = [], limits: GatewayL
 }
 
 /**
- * Throws `bad_params` if the model takes no images. Accepts any attachment if the model is not
- * known yet.
+/**
+ * Throws `bad_params` if the model or its wire does not take an attachment. Such an attachment would
+ * fail this run and all later ones of the session. Accepts any attachment if the model is not known
+ * yet.
  */
-export function assertTaken(attachments: Attachments, model: Model | undefined): void {
-  if (attachments === undefined || model === undefined || model.input.includes("image")) return;
+export function assertTaken(attachments: Attachments = [], model: Model | undefined): void {
+  if (model === undefined) return;
   const { provider, id } = model;
-  throw refusal(
-    `${provider}/${id} takes no images. Send the message without images, or choose another model.`,
-  );
+  for (const attachment of attachments) {
+    const part = partOf(attachment);
+    if (part.type === "image" && !model.input.includes("image"))
+      throw refusal(
+        `${provider}/${id} takes no images. Send the message without images, or choose another model.`,
+      );
+    const why = whyNotSent(model, part);
+    if (why !== undefined) throw refusal(`${provider}/${id} does not take an attachment: ${why}.`);
+  }
 }
 
 export function contentOf(
   text: string,
   attachments: Attachments = [],
-): string | (TextContent | ImageContent)[] {
+): string | (TextContent | ImageContent | FileContent)[] {
   if (attachments.length === 0) return text;
-  const images = attachments.map(({ mimeType, data }): ImageContent => ({
-    type: "image",
-    mimeType,
-    data,
-  }));
-  return [{ type: "text", text }, ...images];
+  return [{ type: "text", text }, ...attachments.map(partOf)];
+}
+
+function partOf({ mimeType, data, name }: Attachment): ImageContent | FileContent {
+  if (mimeType.startsWith("image/")) return { type: "image", mimeType, data };
+  return { type: "file", mimeType, data, ...(name !== undefined && { name }) };
 }
 
 /** Returns a hash that identifies the attachments. */
 export function digestOf(attachments: Attachments): string | undefined {
   if (attachments === undefined) return undefined;
   const hash = createHash("sha256");
-  for (const { mimeType, data } of attachments) hash.update(`${mimeType} ${data}\n`);
+  for (const { mimeType, data, name } of attachments)
+    hash.update(`${mimeType} ${data}${name === undefined ? "" : ` ${JSON.stringify(name)}`}\n`);
   return hash.digest("hex");
 }
 

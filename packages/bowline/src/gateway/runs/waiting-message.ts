@@ -1,5 +1,5 @@
 /** Converts an accepted message that is not in its transcript yet for clients. */
-import { imagesOf } from "../protocol/images.ts";
+import { mediaOf } from "../protocol/images.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { WaitingMessage } from "../protocol/protocol.ts";
 import type { SecretFilter } from "../../secrets.ts";
@@ -12,6 +12,6 @@ export function toWaiting(
   kind: WaitingMessage["kind"],
   filter: SecretFilter,
 ): WaitingMessage {
-  const images = imagesOf(attachments);
-  return { messageId, kind, text: filter.text(text), ...(images !== undefined && { images }) };
+  const media = filter.value(mediaOf(attachments));
+  return { messageId, kind, text: filter.text(text), ...media };
 }

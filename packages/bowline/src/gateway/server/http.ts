@@ -15,6 +15,7 @@ import { assertScope, permit, sessionOfRun } from "../access/permit.ts";
 import { userOf } from "../access/user.ts";
 import type { SendParams } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
+import { readData } from "../sessions/history.ts";
 import { streamRun } from "./run-stream.ts";
 
 interface HttpOptions {
@@ -76,8 +77,10 @@ export function createHttp(
   );
   app.post("/api/chat", (http) => takeMessage(http, options));
   app.get("/api/runs/:id/events", (http) => readRun(http, options));
+  app.get("/api/files", (http) => sendFile(http, options));
   app.all("/api/*", () => {
-    const message = "Not found. The routes are POST /api/chat and GET /api/runs/<id>/events.";
+    const message =
+      "Not found. The routes are POST /api/chat, GET /api/runs/<id>/events and GET /api/files.";
     return toResponse(new GatewayError("not_found", message).frame);
   });
   app.notFound(async (http) =>
@@ -128,6 +131,32 @@ async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
   const cutOff = (): void => void outgoing.destroy();
   const maxBytes = context.limits.maxBufferedBytes;
   return new Response(streamRun(log, seq, { listeners, maxBytes, cutOff }), { headers });
+}
+
+/** Types that a browser shows without running anything. Others are sent as bytes. */
+const shownTypes = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf|audio\/\w+|video\/\w+)$/;
+
+/**
+ * Sends an image or a file of a message as a download. The access check is that of the history:
+ * callers get files of their own sessions only.
+ */
+async function sendFile(http: Asked, { context, entry }: HttpOptions): Promise<Response> {
+  const access = await admit(http, entry);
+  const { sessionKey, id, part = "" } = http.req.query();
+  const params = { sessionKey: sessionKey ?? "", id: id ?? "" };
+  assertParams("chat.message", params, "The query does");
+  const asked = permit(context, "chat.message", params, access);
+  const position = /^\d{1,9}$/.test(part) ? Number(part) : -1;
+  const file = await readData(context.store, asked.sessionKey, { id: asked.id, part: position });
+  const { mimeType, name, bytes } = file;
+  const told = Buffer.from(context.filter.text(name)).toString(); // well-formed
+  const shown = told.replaceAll(/[^\x20-\x7e]|["\\]/g, "_");
+  const headers = {
+    "content-type": shownTypes.test(mimeType) ? mimeType : "application/octet-stream",
+    "content-disposition": `attachment; filename="${shown}"; filename*=UTF-8''${encodeURIComponent(told)}`,
+    "content-security-policy": "default-src 'none'; sandbox",
+  };
+  return new Response(new Uint8Array(bytes), { headers });
 }
 
 /**

@@ -2,6 +2,7 @@
  * Reads a session's messages for a client: the last ones with a size limit, or one whole message in
  * pieces.
  */
+import type { FileContent } from "@bowline/core";
 import { openSession, type AnyEntry, type SessionMessage, type Store } from "@bowline/core/session";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { isMissing } from "../../is-missing.ts";
@@ -61,6 +62,38 @@ export async function readMessage(
   return { sessionKey, id, offset, json, length: whole.length };
 }
 
+/** A file of a message, as the client gets it. */
+export interface HistoryData {
+  readonly mimeType: string;
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Reads an image or a file of a message, by its position in the content. Rejects with `not_found` if
+ * the session has none there.
+ */
+export async function readData(
+  store: Store,
+  sessionKey: string,
+  { id, part }: { readonly id: string; readonly part: number },
+): Promise<HistoryData> {
+  const { seq } = (await messageEntries(store, sessionKey)).find((one) => one.id === id) ?? {};
+  const missing = new GatewayError("not_found", "The message has no such image or file.");
+  if (seq === undefined) throw missing;
+  for await (const [entry] of store.read(sessionKey, { from: seq })) {
+    const { message } = entry as MessageEntry;
+    const { content } = message as { readonly content?: unknown };
+    const found = (Array.isArray(content) ? (content as unknown[])[part] : undefined) as
+      | Partial<FileContent>
+      | undefined;
+    const { type, data, mimeType = "", name = "file" } = found ?? {};
+    if (!/^(?:image|file)$/.test(type ?? "") || typeof data !== "string") break;
+    return { mimeType, name, bytes: Buffer.from(data, "base64") };
+  }
+  throw missing;
+}
+
 interface MessageEntry extends AnyEntry {
   readonly runId?: string;
   readonly message: SessionMessage;
@@ -69,7 +102,7 @@ interface MessageEntry extends AnyEntry {
 async function messageEntries(store: Store, key: string): Promise<MessageEntry[]> {
   try {
     const session = await openSession(store, key, { readOnly: true });
-    const path = await session.path();
+    const path = await session.path(undefined, { files: false });
     return path.filter((entry): entry is MessageEntry => entry.type === "message");
   } catch (error) {
     if (isMissing(error)) return [];

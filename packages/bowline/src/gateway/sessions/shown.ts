@@ -1,5 +1,5 @@
 /** Converts a message of a transcript for a client. */
-import type { SessionMessage } from "@bowline/core/session";
+import { isStoredFile, type SessionMessage } from "@bowline/core/session";
 import { bytesOf } from "../protocol/images.ts";
 import { cut } from "../log/blocks.ts";
 import type { HistoryMessage } from "../protocol/history-message.ts";
@@ -18,7 +18,8 @@ export interface Shown {
 }
 
 /**
- * Redacts secrets, cuts texts to `maxText` characters and replaces images and files by type and size. Fields
+ * Redacts secrets, cuts texts to `maxText` characters and replaces the data of images and files by
+ * its size. Fields
  * that only a model server needs are omitted.
  */
 export function shownMessage(
@@ -40,9 +41,10 @@ export function shownMessage(
     if (typeof value !== "object" || value === null) return value;
     if (depth > MAX_DEPTH) return "[more]";
     if (Array.isArray(value)) return value.map((item) => shorten(item, depth + 1));
-    const { type, data, mimeType } = value as Record<string, unknown>;
-    if ((type === "image" || type === "file") && typeof data === "string")
-      return { type, mimeType, bytes: bytesOf(data) };
+    const { type, data, ...others } = value as Record<string, unknown>;
+    const bytes = isStoredFile(data) ? data.bytes : typeof data === "string" && bytesOf(data);
+    if ((type === "image" || type === "file") && bytes !== false)
+      return { type, ...(shorten(others, depth) as object), bytes };
     // Signatures are only of use to the model server.
     return Object.fromEntries(
       Object.entries(value).flatMap(([name, part]) =>

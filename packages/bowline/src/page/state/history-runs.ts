@@ -1,11 +1,12 @@
 /** Groups the messages of a transcript into runs. */
 import type {
   HistoryAssistantMessage,
+  HistoryFile,
   HistoryImage,
   HistoryPart,
   HistoryToolResult,
 } from "../../gateway/protocol/history-message.ts";
-import type { ErrorKind, HistoryEntry } from "../../gateway/protocol/protocol.ts";
+import type { ErrorKind, FileInfo, HistoryEntry } from "../../gateway/protocol/protocol.ts";
 import { billedTokens, partsOf } from "../../gateway/protocol/shown-message.ts";
 import { bytesText } from "../text/wording.ts";
 import type { SentImage } from "./sent-image.ts";
@@ -88,8 +89,14 @@ function endOf(last: HistoryAssistantMessage | undefined): Pick<RunView, "state"
 function toUserBlock(content: string | readonly HistoryPart[]): UserBlock {
   if (typeof content === "string") return { type: "user", text: content };
   const images = content.flatMap((part) => (part.type === "image" ? [sizeOf(part)] : []));
-  const text = textOf(content.filter(({ type }) => type !== "image"));
-  return { type: "user", text, ...(images.length > 0 && { images }) };
+  const files = content.flatMap((part) => (part.type === "file" ? [fileOf(part)] : []));
+  const text = textOf(content.filter(({ type }) => type !== "image" && type !== "file"));
+  return {
+    type: "user",
+    text,
+    ...(images.length > 0 && { images }),
+    ...(files.length > 0 && { files }),
+  };
 }
 
 function settle(blocks: ShownBlock[], { toolCallId, content, isError }: HistoryToolResult): void {
@@ -103,6 +110,10 @@ function settle(blocks: ShownBlock[], { toolCallId, content, isError }: HistoryT
 
 function sizeOf({ mimeType = "image", bytes }: Partial<HistoryImage>): SentImage {
   return { mimeType, ...(bytes !== undefined && { bytes }) };
+}
+
+function fileOf({ mimeType, name, bytes }: HistoryFile): FileInfo {
+  return { mimeType, ...(name !== undefined && { name }), ...(bytes !== undefined && { bytes }) };
 }
 
 /** Returns the text of any message, including parts of unknown types. */

@@ -60,11 +60,11 @@ export function isOver({ state }: RunView): boolean {
 
 /**
  * Returns true if the run's last message is complete here. After a reload only the sizes of images
- * are known.
+ * and files are known.
  */
 export function canRetry({ blocks }: RunView): boolean {
   const asked = blocks.findLast((block) => block.type === "user");
-  return asked?.images === undefined || asked.images.every(isReady);
+  return asked?.files === undefined && (asked?.images ?? []).every(isReady);
 }
 
 /**
@@ -79,9 +79,14 @@ export function foldRun(
 ): RunView {
   switch (event) {
     case "chat.user": {
-      const { text, images: told = [] } = data;
+      const { text, images: told = [], files } = data;
       const shown = images.length > 0 ? images : told;
-      return add(run, { type: "user", text, ...(shown.length > 0 && { images: shown }) });
+      return add(run, {
+        type: "user",
+        text,
+        ...(shown.length > 0 && { images: shown }),
+        ...(files && { files }),
+      });
     }
     case "chat.delta":
       return grow(run, "text", data.turn, data.text);

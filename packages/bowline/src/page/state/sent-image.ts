@@ -1,7 +1,7 @@
 /** An image of a message, as far as the page knows it. */
 import type { Attachment, ImageInfo } from "../../gateway/protocol/protocol.ts";
 
-export type ImageType = Attachment["mimeType"];
+export type ImageType = Extract<Attachment["mimeType"], `image/${string}`>;
 
 export interface SentImage extends Partial<ImageInfo> {
   readonly mimeType: string;

@@ -72,7 +72,7 @@ function BlockView({
       return html`<div class="asked">
         <h2 class="offscreen">You</h2>
         <p>${block.text}</p>
-        <${SentImages} images=${block.images} />
+        <${SentImages} images=${block.images} files=${block.files} />
       </div>`;
     case "text":
       return html`<${Markdown} text=${block.text} isGrowing=${isGrowing} />`;

@@ -65,9 +65,9 @@ interface KeptProps {
 
 function KeptMessage({ message, images, isRunning, isReadOnly }: KeptProps): VNode {
   const { controller } = useTools();
-  const { messageId, kind, text } = message;
+  const { messageId, kind, text, files = [] } = message;
   return html`<li>
-    <span class="waiting-how">${howOf(kind, isRunning)}</span>${said(text, images)}
+    <span class="waiting-how">${howOf(kind, isRunning)}</span>${said(text, [...(images ?? []), ...files])}
     ${kind === "send" && !isReadOnly && dropButton("Do not send", () => controller.cancel(messageId))}
   </li>`;
 }
