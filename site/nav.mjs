@@ -12,6 +12,7 @@ const guide = [
   ["Runs and events", "runs"],
   ["Sessions", "sessions"],
   ["Structured output", "structured-output"],
+  ["Images and files", "files"],
   ["Sub-agents", "sub-agents"],
   ["Errors and limits", "limits"],
   ["Long conversations", "context"],

@@ -41,6 +41,11 @@ it("the page about sessions quotes examples/10-sessions.ts, which prints what th
   assert.equal(stdout, printedBy(source));
 });
 
+it("the page about files quotes examples/20-files.ts, which prints what the page says", async () => {
+  const { source, stdout } = await run("examples/20-files.ts");
+  assert.equal(stdout, printedBy(source));
+});
+
 it("the page about sessions describes what examples/11-killed-agent.ts does when it is killed", async () => {
   const { source, stdout } = await run("examples/11-killed-agent.ts");
   assert.equal(stdout, printedBy(source));

@@ -19,8 +19,7 @@ export interface Shown {
 
 /**
  * Redacts secrets, cuts texts to `maxText` characters and replaces the data of images and files by
- * its size. Fields
- * that only a model server needs are omitted.
+ * its size. Omits fields that only a model server needs.
  */
 export function shownMessage(
   message: SessionMessage,
