@@ -41,7 +41,7 @@ await attachSession(agent, session);
 
 const { text } = await agent.prompt("When can we enter?", { files: [chart] });
 console.log(text);
-console.log(calls[1]?.context.messages.flatMap(({ content }) => content).length, "parts were sent");
+console.log(calls[1]?.context.messages.length, "messages were sent");
 
 // What a wire cannot send is known before anything is sent.
 const song: FileContent = { type: "file", data: "SUQz", mimeType: "audio/mpeg", name: "horn.mp3" };
@@ -52,7 +52,7 @@ console.log((await sessionToMarkdown(session)).match(/\*A file.*\*/g));
 
 /* Prints:
 Enter before noon.
-4 parts were sent
+3 messages were sent
 google takes it
 anthropic anthropic-messages cannot send the file horn.mp3 (audio/mpeg). Remove it, or its kind from the model's input.
 [
