@@ -43,7 +43,7 @@ export class ArgumentsReader {
     if (event.type === "message_update") this.#update(event.assistantMessageEvent);
     if (event.type === "message_end" && event.message.role === "assistant") this.#endAnswer();
     const steps = this.#steps;
-    if (steps.length > 0) this.#steps = [];
+    this.#steps = [];
     return steps;
   }
 

@@ -91,7 +91,7 @@ export class JsonParser {
     if (this.#length > MAX_LENGTH) this.#break(`The JSON is longer than ${MAX_LENGTH} characters.`);
     for (let at = 0; at < fragment.length && this.#state !== "broken";)
       at = this.#step(fragment, at);
-    if (this.#state === "open" && this.#token !== undefined) this.#say();
+    if (this.#state === "open") this.#say();
   }
 
   /** Ends the text. The state is then `complete` or `broken`. */
@@ -138,9 +138,8 @@ export class JsonParser {
     return next;
   }
 
-  /** Hands over the piece of a string that was read last. */
+  /** Hands over what was read of a string since the last call. */
   #say(): void {
-    if (this.#token !== "string" && this.#token !== "key") return;
     const piece = this.#string.take();
     if (piece === "") return;
     if (this.#token === "key") this.#name += piece;

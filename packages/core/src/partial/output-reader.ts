@@ -56,7 +56,7 @@ export class OutputReader {
     if (event.runId !== this.#runId) return [];
     this.#readOwn(event);
     const events = this.#events;
-    if (events.length > 0) this.#events = [];
+    this.#events = [];
     return events;
   }
 
