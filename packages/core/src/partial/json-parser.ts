@@ -96,7 +96,9 @@ export class JsonParser {
 
   /** Ends the text. The state is then `complete` or `broken`. */
   end(): void {
-    if (this.#state === "open" && this.#token === "number") this.#endNumber();
+    // A number inside of an open container may have been cut.
+    const isWhole = this.#token === "number" && this.#stack.length === 0;
+    if (this.#state === "open" && isWhole) this.#endNumber();
     if (this.#state === "open" || this.#isInTail) this.#break("The JSON is not complete.");
   }
 

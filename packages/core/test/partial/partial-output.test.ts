@@ -269,6 +269,48 @@ describe("an output that is withdrawn", () => {
     );
   });
 
+  it("is that of the output tool's call, where its pieces say something else or are cut", async () => {
+    const name = "final_answer";
+    const start = update({ type: "toolcall_start", attempt: 1, contentIndex: 0, id: "1", name });
+    const delta = (text: string): AgentEvent =>
+      update({ type: "toolcall_delta", attempt: 1, contentIndex: 0, delta: text });
+    const end = (call: object): AgentEvent =>
+      update({
+        type: "toolcall_end",
+        attempt: 1,
+        contentIndex: 0,
+        toolCall: { type: "toolCall", id: "1", name, arguments: {}, ...call },
+      });
+    const other = { ...end({}), type: "tool_execution_end", toolName: name, isError: true };
+    const failed = (toolCallId: string): AgentEvent =>
+      ({ ...other, toolCallId }) as unknown as AgentEvent;
+    const args = { arguments: { a: 1 } };
+    for (const [events, expected] of [
+      [
+        [delta('{"a":1}'), end(args), failed("2"), failed("1")],
+        [{ a: 1 }, "reset: invalid"],
+      ],
+      [
+        [delta('{"b":2}'), end(args)],
+        [{ b: 2 }, "reset: replaced"],
+      ],
+      [
+        [delta('{"a":1'), end({ argumentsError: "Cut." })],
+        [{}, "partial_stopped"],
+      ],
+      [
+        [delta('{"a":1}'), start, delta('{"b":2}')],
+        [{ a: 1 }, "reset: replaced"],
+      ],
+      [[delta('{"a":1}'), update({ ...end({}), contentIndex: 1 })], []],
+    ] as const)
+      assert.deepEqual(await story(partialOutput(from([start, ...events]))), expected);
+    let last: unknown;
+    for await (const event of partialOutput(from([start, delta('{"b":2}'), end(args)])))
+      if (event.type === "partial_output") last = event.partial;
+    assert.deepEqual(last, { a: 1 });
+  });
+
   it("is reset by a retry and by another model", async () => {
     const delta = update({ type: "text_delta", attempt: 1, contentIndex: 0, delta: '{"a":1,' });
     for (const type of ["request_retry", "model_failover"])
