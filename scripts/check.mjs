@@ -143,6 +143,8 @@ const steps = [
     after: ["build and types"],
   },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
+  // It says so where the packages of ui-tests/ or a browser are missing.
+  { name: "useChat of the AI SDK", command: ["node", "ui-tests/run.mjs"] },
   { name: "the page in a browser", command: ["node", "scripts/test.mjs", "test/browser"] },
   {
     name: "drill",
