@@ -100,7 +100,7 @@ function assertErrors(errors, reason) {
 const clock = {
   now: () => Date.now(),
   setTimer: (ms, fire) => {
-    const timer = setTimeout(fire, Math.min(ms, 10));
+    const timer = setTimeout(() => fire(), Math.min(ms, 10));
     return () => clearTimeout(timer);
   },
 };
