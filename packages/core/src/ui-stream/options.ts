@@ -1,6 +1,6 @@
 /** The options of a UI message stream, and what is shown by default. */
 import { systemClock, type Clock } from "../clock.ts";
-import type { ErrorInfo } from "../errors.ts";
+import { BowlineError, type ErrorInfo } from "../errors.ts";
 import type { AgentEvent, RunEndReason } from "../agent/contract/event.ts";
 import type { AgentToolResult, ToolOutcome } from "../agent/contract/tool-result.ts";
 import { joinTexts } from "../llm/message.ts";
@@ -108,7 +108,11 @@ export function settingsOf(options: UIMessageStreamOptions): UIStreamSettings {
 /** Returns the chunks of the data that belongs to a result. */
 export function dataOf(settings: UIStreamSettings, result: UIToolResult): UIDataChunk[] {
   return [settings.toData(result) ?? []].flat().map(({ name, id, data, isTransient }) => {
-    if (!/^[\w-]+$/.test(name)) throw new TypeError(`${JSON.stringify(name)} is no name of data.`);
+    if (!/^[\w-]+$/.test(name))
+      throw new BowlineError(
+        "invalid_argument",
+        `toData: ${JSON.stringify(name)} is not a name. Use letters, digits, "_" and "-".`,
+      );
     return {
       type: `data-${name}` as const,
       ...(id !== undefined && { id }),

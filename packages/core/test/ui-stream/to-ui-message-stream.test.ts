@@ -138,6 +138,54 @@ describe("toUIMessageStream()", () => {
     ]);
   });
 
+  it("shows a call whose arguments are not JSON once, with an error and what the model wrote", async () => {
+    const broken = {
+      ...scriptedToolCall("look", {}, "c1"),
+      argumentsText: '{"at":',
+      argumentsError: "x",
+    };
+    const agent = agentOf([{ content: [broken] }, "Done."], { tools: [tool("look", () => "")] });
+    const chunks = plain(await read(agent)).filter((chunk) => "toolCallId" in chunk);
+    const about = { toolCallId: "c1", toolName: "look", dynamic: true };
+    assert.deepEqual(chunks[0], { type: "tool-input-start", ...about });
+    assert.deepEqual(chunks.at(-1), {
+      type: "tool-input-error",
+      ...about,
+      input: '{"at":',
+      errorText: "The tool was not run.",
+    });
+    assert.equal(
+      new Set(chunks.map((chunk) => (chunk as { toolCallId: string }).toolCallId)).size,
+      1,
+    );
+  });
+
+  it("gives calls of later answers ids of their own when a server repeats an id", async () => {
+    const call = { content: [scriptedToolCall("look", {}, "c1")] };
+    const agent = agentOf([call, call, "Done."], { tools: [tool("look", () => "seen")] });
+    const ends = (await read(agent)).filter(({ type }) => type === "tool-output-available");
+    assert.deepEqual(
+      ends.map((chunk) => "toolCallId" in chunk && chunk.toolCallId),
+      ["c1", "c1#2"],
+    );
+  });
+
+  it("sends images of results as content, and nothing for a name of data that is none", async () => {
+    const content = [{ type: "image" as const, data: "iVBORw0K", mimeType: "image/png" }];
+    const make = (): ReturnType<typeof agentOf> => {
+      const look = { ...tool("look", () => ""), execute: () => Promise.resolve({ content }) };
+      return agentOf([{ content: [scriptedToolCall("look", {}, "c1")] }, "Done."], {
+        tools: [look],
+      });
+    };
+    const end = (await read(make())).find(({ type }) => type === "tool-output-available");
+    assert.deepEqual(end && "output" in end && end.output, content);
+    await assert.rejects(
+      read(make(), { toData: () => ({ name: "not a name", data: 1 }) }),
+      /"not a name" is not a name/,
+    );
+  });
+
   it("sends neither thinking nor the text of errors unless asked", async () => {
     const secret = "sk-live-1234567890";
     const make = (): ReturnType<typeof agentOf> =>
