@@ -22,6 +22,7 @@ const MAX_RESULT = 100_000;
 
 const failed: ErrorInfo = { code: "internal_error", message: "The run failed.", retryable: false };
 
+type ProviderToolUpdate = Extract<AssistantMessageEvent, { readonly type: "provider_tool" }>;
 type ToolEvent = Extract<AgentEvent, { readonly type: `tool_execution_${string}` }>;
 
 interface RunEventsOptions {
@@ -48,6 +49,8 @@ class RunEvents {
   readonly #options: RunEventsOptions;
   readonly #text: RedactedStream;
   readonly #thinking: RedactedStream;
+  /** The vendor's own tools that were told of. */
+  readonly #providerTools = new Set<string>();
   #turn: number;
 
   constructor(log: RunLog, options: RunEventsOptions) {
@@ -109,6 +112,30 @@ class RunEvents {
       this.#add("chat.thinking", this.#thinking.push(update.delta));
     else if (update.type === "text_end") this.#add("chat.delta", this.#text.end());
     else if (update.type === "thinking_end") this.#add("chat.thinking", this.#thinking.end());
+    else if (update.type === "provider_tool") this.#tellProviderTool(update);
+  }
+
+  /** Tells of the first use of a vendor's own tool, and of each failure. */
+  #tellProviderTool({ toolName, status }: ProviderToolUpdate): void {
+    const isNew = status === "started" && !this.#providerTools.has(toolName);
+    if (!isNew && status !== "failed") return;
+    this.#providerTools.add(toolName);
+    const what = isNew ? `The model uses ${toolName}` : `${toolName} failed`;
+    this.#notice("provider_tool", `${what}, on the servers of its vendor.`);
+  }
+
+  /** Lists what an answer cites. */
+  #tellSources({ content }: AssistantMessage): void {
+    const places = content.flatMap((part) =>
+      part.type === "source" ? [part.url ?? part.name ?? part.title ?? ""] : [],
+    );
+    const listed = [...new Set(places)].filter((place) => place !== "").join(", ");
+    if (listed !== "") this.#notice("sources", `Sources: ${listed}`);
+  }
+
+  #notice(code: string, message: string): void {
+    const shown = cut(this.#options.filter.text(message), MAX_PROGRESS);
+    this.#log.append("chat.notice", { code, message: shown });
   }
 
   #tellUser(message: UserMessage): void {
@@ -127,6 +154,7 @@ class RunEvents {
     const usage = billedTokens(message);
     this.#log.append("chat.turn", { turn: this.#turn, provider, model, usage });
     this.#turn++;
+    this.#tellSources(message);
   }
 
   #tellTool(event: ToolEvent): void {

@@ -68,11 +68,14 @@ export const events: { readonly [E in EventName]: EventSchema } = {
     model: text,
     usage,
   }),
-  "chat.notice": event<"chat.notice">("Another model answers, or a request is retried", {
-    ...ofRun,
-    code: text,
-    message: text,
-  }),
+  "chat.notice": event<"chat.notice">(
+    "Another model answers, a request is retried, a vendor's tool is used, or sources are cited",
+    {
+      ...ofRun,
+      code: text,
+      message: text,
+    },
+  ),
   "chat.snapshot": event<"chat.snapshot">("All of the run so far; replaces what the client has", {
     ...ofRun,
     seq,

@@ -385,7 +385,10 @@ export interface Events {
     readonly model: string;
     readonly usage: TokenCounts;
   };
-  /** A notice for people: another model answers, or a request is retried. */
+  /**
+   * A notice for people: another model answers, a request is retried, a vendor's tool is used, or
+   * sources are cited.
+   */
   "chat.notice": RunEventData & { readonly code: string; readonly message: string };
   /**
    * The run's content so far. It replaces what the client has. If it is too long for a frame, it
