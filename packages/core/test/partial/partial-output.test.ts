@@ -274,12 +274,12 @@ describe("an output that is withdrawn", () => {
     const start = update({ type: "toolcall_start", attempt: 1, contentIndex: 0, id: "1", name });
     const delta = (text: string): AgentEvent =>
       update({ type: "toolcall_delta", attempt: 1, contentIndex: 0, delta: text });
-    const end = (call: object): AgentEvent =>
+    const end = (more: object): AgentEvent =>
       update({
         type: "toolcall_end",
         attempt: 1,
         contentIndex: 0,
-        toolCall: { type: "toolCall", id: "1", name, arguments: {}, ...call },
+        toolCall: { type: "toolCall", id: "1", name, arguments: {}, ...more },
       });
     const other = { ...end({}), type: "tool_execution_end", toolName: name, isError: true };
     const failed = (toolCallId: string): AgentEvent =>
