@@ -63,7 +63,7 @@ export class ChatRun {
    */
   answer(answers: readonly PostedAnswer[]): void {
     for (const answer of answers) {
-      const asked = this.feed.fold.approval(answer.approvalId);
+      const asked = this.feed.message.approval(answer.approvalId);
       if (asked === undefined && this.#early === undefined)
         throw refused("This chat does not ask for that approval.");
       if (asked && !this.#isShown(answer)) throw refused("The approval is for other arguments.");
@@ -82,7 +82,7 @@ export class ChatRun {
 
   /** Returns false for an approval that was not asked for. The first answer stands. */
   #give({ approvalId, isApproved, reason }: PostedAnswer): boolean {
-    const asked = this.feed.fold.approval(approvalId);
+    const asked = this.feed.message.approval(approvalId);
     if (asked?.isOpen && asked.call.approval)
       // The event of the answer comes when a session has recorded it.
       asked.call.approval.isGiven = this.#agent.answer(approvalId, {
@@ -94,7 +94,7 @@ export class ChatRun {
 
   /** Returns whether the page showed the arguments that will run. */
   #isShown({ approvalId, input }: PostedAnswer): boolean {
-    const shown = this.feed.fold.approval(approvalId)?.call.input;
+    const shown = this.feed.message.approval(approvalId)?.call.input;
     if (shown?.state !== "available") return false;
     return toText(parseJson(JSON.stringify(shown.value ?? null))) === toText(input);
   }

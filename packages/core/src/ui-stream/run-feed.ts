@@ -3,7 +3,8 @@ import { sleep } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { UIMessageChunk } from "./chunk.ts";
-import { cutShort, MessageFold } from "./message-fold.ts";
+import { MessageFold } from "./message-fold.ts";
+import type { ShownMessage } from "./shown-message.ts";
 import { settingsOf, type UIMessageStreamOptions, type UIStreamSettings } from "./options.ts";
 
 /**
@@ -41,6 +42,10 @@ export class RunFeed {
     this.fold = new MessageFold(this.settings);
   }
 
+  get message(): ShownMessage {
+    return this.fold.message;
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -63,8 +68,9 @@ export class RunFeed {
 
   /** Ends the feed. Readers reject if the run has not ended. */
   end(): void {
-    if (this.fold.isOver) this.#close();
-    else this.fail(cutShort());
+    if (this.message.isOver) this.#close();
+    else
+      this.fail(new BowlineError("stream_truncated", "The run's events ended without agent_end."));
   }
 
   /** Ends the feed. Readers reject with `error` after the last chunk. */
@@ -79,7 +85,7 @@ export class RunFeed {
    * that has the message up to there.
    */
   read(after?: readonly string[]): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
-    const chunks = after === undefined ? this.fold.replay() : this.fold.replayAfter(after);
+    const chunks = after === undefined ? this.message.replay() : this.message.replayAfter(after);
     const room = chunks.length + this.settings.maxHeldChunks;
     const reader: Reader = { chunks, room, wake: () => {}, failure: undefined };
     this.#readers.add(reader);
@@ -99,12 +105,12 @@ export class RunFeed {
         } else if (
           this.#mustPause &&
           reader.pause?.isDue &&
-          reader.pause.asked === this.fold.asked
+          reader.pause.asked === this.message.asked
         ) {
-          yield this.fold.pause();
+          yield this.message.pause();
           return;
         } else {
-          if (this.#mustPause && reader.pause?.asked !== this.fold.asked)
+          if (this.#mustPause && reader.pause?.asked !== this.message.asked)
             reader.pause = this.#pauseSoon(reader);
           await new Promise<void>((resolve) => (reader.wake = resolve));
         }
@@ -115,7 +121,7 @@ export class RunFeed {
   }
 
   #pauseSoon(reader: Reader): NonNullable<Reader["pause"]> {
-    const pause = { isDue: false, asked: this.fold.asked };
+    const pause = { isDue: false, asked: this.message.asked };
     void sleep(this.settings.clock, PAUSE_MS).then(() => {
       pause.isDue = true;
       reader.wake();
@@ -124,7 +130,7 @@ export class RunFeed {
   }
 
   get #mustPause(): boolean {
-    return this.settings.approvals === "end" && this.fold.isAsking;
+    return this.settings.approvals === "end" && this.message.isAsking;
   }
 
   #give(reader: Reader, chunks: readonly UIMessageChunk[]): void {

@@ -2,10 +2,11 @@
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentEvent, AgentEventBody } from "../agent/contract/event.ts";
 import type { UIUserPart, UIWholeChunk } from "./chunk.ts";
-import { MessageFold, userParts } from "./message-fold.ts";
+import { MessageFold } from "./message-fold.ts";
 import { settingsOf, type UIMessageStreamOptions } from "./options.ts";
 import type { ShownCall } from "./shown-call.ts";
 import type { ShownPart } from "./shown-step.ts";
+import { userParts } from "./user-parts.ts";
 
 /** A part of an answer, as `useChat` holds it. */
 export type UIMessagePart =
@@ -80,9 +81,9 @@ export function replayMessage(
   for (const body of bodies) fold.push({ ...body, ...about });
 }
 
-function partsOf(fold: MessageFold): UIMessagePart[] {
+function partsOf({ message }: MessageFold): UIMessagePart[] {
   // A message of the user is one of its own here, so an answer holds steps only.
-  return fold.items.flatMap((item): UIMessagePart[] =>
+  return message.items.flatMap((item): UIMessagePart[] =>
     item.kind === "step" ? [{ type: "step-start" }, ...item.parts.map((part) => partOf(part))] : [],
   );
 }
