@@ -72,6 +72,8 @@ export class ArgumentsReader {
       case "thinking_delta":
       case "thinking_end":
       case "opaque_end":
+      case "part_end":
+      case "provider_tool":
       case "request_retry":
       case "model_failover":
       case "done":

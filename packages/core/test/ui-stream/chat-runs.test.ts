@@ -1,14 +1,18 @@
 /** The routes of a chat: approvals over two requests, reloads, restarts, and forged posts. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireApproval, type Agent, type AgentOptions } from "../../src/index.ts";
+import { Agent, createAgentTool, requireApproval, type AgentOptions } from "../../src/index.ts";
 import {
   attachSession,
   createSession,
   openSession,
   createMemoryStore,
 } from "../../src/session/index.ts";
-import { scriptedToolCall, type ScriptedStep } from "../../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedStep,
+} from "../../src/testing/index.ts";
 import { ChatRuns, type ChatAgent, type UIMessageChunk } from "../../src/ui-stream/index.ts";
 import { tool } from "../support.ts";
 import { checkGrammar } from "./grammar.ts";
@@ -119,6 +123,49 @@ describe("ChatRuns", () => {
     const third = await post(chats, asked, open, ["c1", "c2"]);
     assert.deepEqual(shown(third), ["before", "c1", "c2", "after"]);
     assert.deepEqual(done.toSorted(), ["look", "look", "pay"]);
+  });
+
+  it("asks for the calls of two sub-agents that run at once, each as a call of its own", async () => {
+    const done: string[] = [];
+    const helper = createAgentTool({
+      name: "helper",
+      description: "Helps",
+      createAgent: ({ prompt }) => {
+        const { model, streamFn } = createScriptedModel([
+          { content: [scriptedToolCall("sail", { to: prompt }, "c1")] },
+          `hidden ${prompt}`,
+        ]);
+        const sail = { ...tool("sail", () => (done.push(prompt), "Sailed.")) };
+        const beforeToolCall = requireApproval({ timeoutMs: 0 });
+        return new Agent({ model, streamFn, tools: [sail], beforeToolCall });
+      },
+    });
+    const calls = ["Oban", "Mull"].map((prompt, at) =>
+      scriptedToolCall("helper", { prompt }, `c${at}`),
+    );
+    const agent = agentOf([{ content: calls }, "Done."], { tools: [helper] });
+    const open = (): ChatAgent => ({ agent });
+    const chats = new ChatRuns({ toOutput: ({ toolName }) => toolName });
+    const first = await post(chats, posted("Go"), open);
+    const shown = first.slice(types(first).lastIndexOf("reset-step"));
+    const asked = ofType(shown, "tool-input-available");
+    assert.deepEqual(
+      asked.map(({ toolName, input }) => [toolName, input]),
+      [
+        ["sail", { to: "Oban" }],
+        ["sail", { to: "Mull" }],
+      ],
+    );
+    const second = await post(chats, answered(first, true), open, ["any"]);
+    assert.deepEqual(done.toSorted(), ["Mull", "Oban"]);
+    assert.deepEqual(
+      ofType(second, "tool-output-available")
+        .map(({ output }) => output)
+        .toSorted(),
+      ["helper", "helper", "sail", "sail"],
+    );
+    assert.ok(!JSON.stringify([first, second]).includes("hidden"));
+    assert.equal(ofType(second, "text-delta").at(-1)?.delta, "Done.");
   });
 
   it("keeps the response open while an approval is open if told to wait", async () => {

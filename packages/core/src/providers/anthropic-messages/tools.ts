@@ -43,7 +43,7 @@ export interface AnthropicComputerOptions {
   readonly displayWidthPx: number;
   /** In pixels. */
   readonly displayHeightPx: number;
-  /** The number of the X11 display. Default: none. */
+  /** The number of the display, if the machine has several. Default: none. */
   readonly displayNumber?: number | undefined;
   /** Whether the model may look at a part of the screen. Default false. */
   readonly enableZoom?: boolean | undefined;
