@@ -18,6 +18,8 @@ export type ChattingAgent = Pick<
 
 export class ChatRun {
   readonly feed: RunFeed;
+  /** Whether the run has ended. The feed ends earlier when an option throws. */
+  isOver = false;
   /** Number of messages that the page shows as history while this run is going on. */
   readonly earlier: number;
   readonly #agent: ChattingAgent;
@@ -46,11 +48,10 @@ export class ChatRun {
         () => this.feed.end(),
         (error: unknown) => this.feed.fail(error),
       )
-      .finally(unsubscribe);
-  }
-
-  get isOver(): boolean {
-    return this.feed.isOver;
+      .finally(() => {
+        this.isOver = true;
+        unsubscribe();
+      });
   }
 
   abort(reason: unknown): void {

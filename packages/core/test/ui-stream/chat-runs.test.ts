@@ -1,6 +1,7 @@
 /** The routes of a chat: approvals over two requests, reloads, restarts, and forged posts. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { settle } from "../../../../test/support/manual-clock.ts";
 import { Agent, createAgentTool, requireApproval, type AgentOptions } from "../../src/index.ts";
 import {
   attachSession,
@@ -260,6 +261,21 @@ describe("ChatRuns", () => {
     assert.equal(chats.stop("chat"), true);
     await agent.waitForIdle();
     assert.equal((await chats.resume("chat", open)).status, 204);
+  });
+
+  it("stops a run whose chunks cannot be made, because an option throws", async () => {
+    const { agent, open } = payer([{ content: [scriptedToolCall("look", {}, "c1"), pay] }]);
+    const toOutput = (): never => {
+      throw new RangeError("mine");
+    };
+    const chats = new ChatRuns({ toOutput });
+    agent.toolExecution = "sequential";
+    const response = await chats.post(posted("Look"), open);
+    await assert.rejects(response.text(), RangeError);
+    assert.equal(chats.stop("chat"), true);
+    await agent.waitForIdle();
+    await settle();
+    assert.equal(chats.stop("chat"), false);
   });
 
   it("gives another answer to the last message, unless the chat has a session", async () => {
