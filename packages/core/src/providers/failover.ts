@@ -91,7 +91,7 @@ export function createFailover(
         const failed = await pass(ask, broken, push, next === undefined ? [] : kinds, lost);
         if (next === undefined || failed.message !== undefined)
           return failed.message as AssistantMessage;
-        push([failover(candidate, next, failed.event)]);
+        push(failover(candidate, next, failed));
         return askFirst(next, others, addUsage(lost, billedUsage(failed.event.error)));
       };
       return askFirst(model, options.models, {});
@@ -109,9 +109,12 @@ async function pass(
   kinds: readonly ErrorCode[],
   lost: Usage,
 ): Promise<
-  { message: AssistantMessage; event?: undefined } | { message?: undefined; event: ErrorEvent }
+  | { message: AssistantMessage; event?: undefined }
+  | { message?: undefined; event: ErrorEvent; isBegun: boolean }
 > {
   let shown = false;
+  /** Whether a start or the progress of a vendor's tool was forwarded, which can be withdrawn. */
+  let isBegun = false;
   const isPassed = ({ error }: ErrorEvent): boolean =>
     shown ||
     error.content.length > 0 ||
@@ -120,9 +123,13 @@ async function pass(
   try {
     for await (const batch of batchesOf(await ask())) {
       const last = batch.at(-1);
-      if (last?.type === "error" && !isPassed(last)) return { event: last };
+      if (last?.type === "error" && !isPassed(last)) return { event: last, isBegun };
       // A start alone is not output, so it is held back with the rest of a batch that only fails.
-      shown ||= batch.some(({ type }) => type !== "request_retry" && type !== "model_failover");
+      for (const { type } of batch) {
+        if (type === "start" || type === "provider_tool") isBegun = true;
+        else if (type === "message_retract") isBegun = false;
+        else shown ||= type !== "request_retry" && type !== "model_failover";
+      }
       const end = last && isTerminal(last) ? withDiscardedEnd(last, lost) : undefined;
       push(end ? [...batch.slice(0, -1), end] : batch);
       if (end) return { message: messageOf(end) };
@@ -131,7 +138,7 @@ async function pass(
   } catch (error) {
     if (shown) throw error; // its output was already forwarded
     const event = broken(error);
-    if (!isPassed(event)) return { event };
+    if (!isPassed(event)) return { event, isBegun };
     const end = withDiscardedEnd(event, lost);
     push([end]);
     return { message: messageOf(end) };
@@ -150,7 +157,11 @@ async function keyFor(
   );
 }
 
-function failover(from: Model, to: Model, { attempt, error }: ErrorEvent): AssistantMessageEvent {
+function failover(
+  from: Model,
+  to: Model,
+  { event: { attempt, error }, isBegun }: { event: ErrorEvent; isBegun: boolean },
+): AssistantMessageEvent[] {
   const reason = error.error ?? {
     code: "internal_error" as const,
     message: error.errorMessage ?? "",
@@ -160,5 +171,9 @@ function failover(from: Model, to: Model, { attempt, error }: ErrorEvent): Assis
     provider,
     model: id,
   });
-  return { type: "model_failover", attempt, from: name(from), to: name(to), error: reason };
+  const base = { attempt, error: reason };
+  return [
+    ...(isBegun ? [{ type: "message_retract", ...base, contentIndex: 0 } as const] : []),
+    { type: "model_failover", ...base, from: name(from), to: name(to) },
+  ];
 }

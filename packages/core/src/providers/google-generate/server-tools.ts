@@ -40,9 +40,12 @@ export class ServerTools {
 
   /** Notes the sources of a candidate. Later chunks repeat and complete earlier ones. */
   note(candidate: Json): void {
-    this.#grounding = { ...this.#grounding, ...asRecord(field(candidate, "groundingMetadata")) };
-    this.#pages = { ...this.#pages, ...asRecord(field(candidate, "urlContextMetadata")) };
-    this.#citations = { ...this.#citations, ...asRecord(field(candidate, "citationMetadata")) };
+    const grounding = field(candidate, "groundingMetadata");
+    const pages = field(candidate, "urlContextMetadata");
+    const citations = field(candidate, "citationMetadata");
+    if (isRecord(grounding)) this.#grounding = { ...this.#grounding, ...grounding };
+    if (isRecord(pages)) this.#pages = { ...this.#pages, ...pages };
+    if (isRecord(citations)) this.#citations = { ...this.#citations, ...citations };
   }
 
   /** How often the tools were used, as far as it is billed. */

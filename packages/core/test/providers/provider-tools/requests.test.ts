@@ -1,5 +1,6 @@
 /** What a request keeps of the agent's settings, and when a try with a vendor's tool is repeated. */
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { describe, it } from "node:test";
 import type { StreamOptions } from "../../../src/llm/model.ts";
 import {
@@ -7,6 +8,7 @@ import {
   streamAnthropicMessages,
 } from "../../../src/providers/anthropic-messages/index.ts";
 import { streamByProtocol } from "../../../src/providers/by-protocol.ts";
+import { createFailover } from "../../../src/providers/failover.ts";
 import { getModel } from "../../../src/providers/vendors.ts";
 import { apis, tool } from "../../support.ts";
 import { failing, loopback, streamed } from "../../../../../test/support/loopback.ts";
@@ -88,6 +90,35 @@ describe("a try in which only a server tool was at work", () => {
       "done",
     ]);
     assert.equal(server.requests.length, 2);
+  });
+});
+
+describe("a model that fails while a server tool is at work", () => {
+  it("is withdrawn, and another one answers", async () => {
+    const call = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+    const slow = (response: ServerResponse): void => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(wire.sse(wire.begin(), wire.start(0, call)));
+      setTimeout(() => response.end(), 20);
+    };
+    const whole = streamed(wire.begin(), ...wire.text(0, "Hello"), wire.end("end_turn"), wire.over);
+    await using server = await loopback(slow, whole);
+    const model = getModel("mine", "m", { baseUrl: server.baseUrl, api: "anthropic-messages" });
+    const streamFn = createFailover({
+      streamFn: streamAnthropicMessages,
+      models: [{ ...model, id: "n" }],
+    });
+    const said: string[] = [];
+    const stream = streamFn(model, { messages }, { maxRetries: 0 });
+    for await (const event of stream) said.push(event.type);
+    assert.deepEqual(said.slice(0, 5), [
+      "start",
+      "provider_tool",
+      "message_retract",
+      "model_failover",
+      "start",
+    ]);
+    assert.equal((await stream.result()).model, "n");
   });
 });
 
