@@ -161,8 +161,8 @@ describe("ChatRuns", () => {
     assert.deepEqual(done.toSorted(), ["Mull", "Oban"]);
     assert.deepEqual(
       ofType(second, "tool-output-available")
-        .map(({ output }) => output)
-        .toSorted(),
+        .map(({ output }) => String(output))
+        .toSorted((one, other) => one.localeCompare(other)),
       ["helper", "helper", "sail", "sail"],
     );
     assert.ok(!JSON.stringify([first, second]).includes("hidden"));
