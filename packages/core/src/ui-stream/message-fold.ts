@@ -5,7 +5,7 @@
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { UIMessageChunk } from "./chunk.ts";
 import { dataOf, type UIStreamSettings, type UIToolResult } from "./options.ts";
-import { endChunks, resultOf, settleCall, type Settled } from "./settle-call.ts";
+import { endChunks, shownResult, settleCall, type CallEnd } from "./settle-call.ts";
 import type { ShownCall } from "./shown-call.ts";
 import { ShownMessage } from "./shown-message.ts";
 import { userParts } from "./user-parts.ts";
@@ -107,17 +107,17 @@ export class MessageFold {
   #progress(event: EventOf<"tool_execution_update">): UIMessageChunk[] {
     const call = this.message.callOf(event);
     if (call === undefined) return [];
-    const result = resultOf(call, event.partialResult, true);
+    const result = shownResult(call, event.partialResult, true);
     const value = this.#settings.toOutput(result);
     return [...call.setOutput({ state: "progress", value }), ...this.#data(result)];
   }
 
-  #settle(call: ShownCall | undefined, settled: Settled): UIMessageChunk[] {
+  #settle(call: ShownCall | undefined, settled: CallEnd): UIMessageChunk[] {
     if (call === undefined) return [];
     const chunks = settleCall(call, settled, this.#settings);
     return call.output?.state === "denied"
       ? chunks
-      : [...chunks, ...this.#data(resultOf(call, settled.result, false))];
+      : [...chunks, ...this.#data(shownResult(call, settled.result, false))];
   }
 
   #data(result: UIToolResult): UIMessageChunk[] {

@@ -7,11 +7,11 @@ import { metadataOf, type UIStreamSettings, type UIToolResult } from "./options.
 import type { ShownCall } from "./shown-call.ts";
 
 /** The outcome of a call, with a result that may be empty. */
-export type Settled = Pick<SettledCall, "isError" | "outcome"> & {
+export type CallEnd = Pick<SettledCall, "isError" | "outcome"> & {
   readonly result: UIToolResult["result"];
 };
 
-export function resultOf(
+export function shownResult(
   { names: { id, name } }: ShownCall,
   result: UIToolResult["result"],
   isPreliminary: boolean,
@@ -22,7 +22,7 @@ export function resultOf(
 /** Sets the output of a call that has ended. */
 export function settleCall(
   call: ShownCall,
-  { result, isError, outcome }: Settled,
+  { result, isError, outcome }: CallEnd,
   settings: UIStreamSettings,
 ): UIMessageChunk[] {
   if (call.approval?.answer?.approved === false && outcome === "not_started")
@@ -30,7 +30,7 @@ export function settleCall(
   if (!isError)
     return call.setOutput({
       state: "done",
-      value: settings.toOutput(resultOf(call, result, false)),
+      value: settings.toOutput(shownResult(call, result, false)),
     });
   const text = joinTexts(result.content ?? [], "\n");
   const about = { kind: "tool", toolName: call.names.name, outcome, text } as const;

@@ -162,7 +162,7 @@ describe("ChatRuns", () => {
     assert.deepEqual(
       ofType(second, "tool-output-available")
         .map(({ output }) => String(output))
-        .toSorted((one, other) => one.localeCompare(other)),
+        .toSorted(),
       ["helper", "helper", "sail", "sail"],
     );
     assert.ok(!JSON.stringify([first, second]).includes("hidden"));

@@ -4,7 +4,7 @@ import { onAbort, sleep, type Clock } from "../../clock.ts";
 /** Interval of keep-alive comments. Some proxies close a connection after 30 s without data. */
 const PING_MS = 15_000;
 
-export interface SseOptions<T> {
+export interface SseResponseOptions<T> {
   readonly clock: Clock;
   /** Returns an item as frames. An empty text sends nothing. */
   readonly toFrames: (item: T) => string;
@@ -20,7 +20,7 @@ export interface SseOptions<T> {
  */
 export function sseResponse<T>(
   batches: AsyncGenerator<readonly T[], void, undefined>,
-  { clock, toFrames, headers, onCancel }: SseOptions<T>,
+  { clock, toFrames, headers, onCancel }: SseResponseOptions<T>,
 ): Response {
   const encoder = new TextEncoder();
   const left = new AbortController();
