@@ -227,7 +227,8 @@ export interface StreamOptions {
   // Q029
   maxEventLength?: number | undefined;
   /**
-   * The longest total of an answer's texts, thoughts and arguments, in UTF-16 units. A longer
+   * The longest total of an answer's texts, thoughts, arguments, sources and media, in UTF-16
+   * units. A longer
    * answer fails with `stream_corrupt`. Default 16 Mi.
    */
   maxAnswerLength?: number | undefined;

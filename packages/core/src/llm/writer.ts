@@ -69,7 +69,7 @@ export class MessageWriter {
   #ended = false;
 
   /**
-   * `maxLength` limits the characters of all texts, thoughts and arguments together. A longer
+   * `maxLength` limits the characters of all texts, thoughts, arguments, sources and media. A longer
    * answer throws `stream_corrupt`.
    */
   constructor(origin: MessageOrigin, attempt = 1, maxLength: number = Infinity) {

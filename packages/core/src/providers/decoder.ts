@@ -23,7 +23,7 @@ export interface DecoderOptions extends SseOptions {
   /** The names of the tools that the request declared. */
   readonly toolNames?: readonly string[];
   /**
-   * The most characters of an answer's texts, thoughts and arguments together. Default 16 Mi: more
+   * The most characters of an answer's texts, thoughts, arguments, sources and media together. Default 16 Mi: more
    * than any model writes, and little enough for a small process to hold and store.
    */
   readonly maxAnswerLength?: number | undefined;
