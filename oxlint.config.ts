@@ -119,6 +119,11 @@ export default defineConfig({
         "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
       },
     },
+    // The transports of MCP are no event targets: they call what is assigned.
+    {
+      files: ["packages/mcp/**/*.ts"],
+      rules: { "unicorn/prefer-add-event-listener": "off" },
+    },
     // A type test may be a lone `new`, there to be refused.
     { files: ["**/*.types.ts"], rules: { "no-new": "off" } },
   ],

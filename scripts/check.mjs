@@ -19,7 +19,7 @@ const packed = (name) => () =>
     tarballs,
     readdirSync(tarballs).find((file) => file.startsWith(name)),
   );
-const allPacked = [packed("bowline-core"), packed("bowline-compat"), packed("bowline-0")];
+const allPacked = ["bowline-core", "bowline-compat", "bowline-mcp", "bowline-0"].map(packed);
 
 /**
  * `after` names the steps whose output a step needs. A function in `command` is called when the
@@ -59,6 +59,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "publint mcp",
+    command: ["publint", "run", packed("bowline-mcp"), "--strict"],
+    after: ["pack"],
+  },
+  {
     name: "publint bowline",
     command: ["publint", "run", packed("bowline-0"), "--strict"],
     after: ["pack"],
@@ -71,6 +76,11 @@ const steps = [
   {
     name: "attw compat",
     command: ["attw", packed("bowline-compat"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw mcp",
+    command: ["attw", packed("bowline-mcp"), "--profile", "esm-only"],
     after: ["pack"],
   },
   {

@@ -66,6 +66,48 @@ const compat: PackageRules = {
   },
 };
 
+/** Options, states and events are at the bottom. Servers and their tools are above them. */
+const mcp: PackageRules = {
+  source: "packages/mcp/src",
+  isWebOnly: false,
+  layers: {
+    config: [],
+    wire: ["config"],
+    "cut-text": [],
+    event: ["wire"],
+    "server-state": ["wire"],
+    options: ["config", "event"],
+    server: ["config", "wire", "cut-text", "options", "server-state"],
+    tools: ["wire", "cut-text", "options", "server"],
+    resources: ["cut-text", "server", "tools"],
+    prompts: ["cut-text", "server", "tools"],
+    mcp: ["server-state", "resources", "prompts"],
+    "server-group": [
+      "wire",
+      "event",
+      "options",
+      "server-state",
+      "server",
+      "tools",
+      "resources",
+      "prompts",
+      "mcp",
+    ],
+    "connect-mcp": ["config", "options", "server", "mcp", "server-group"],
+    index: [
+      "config",
+      "wire",
+      "event",
+      "options",
+      "server-state",
+      "resources",
+      "prompts",
+      "mcp",
+      "connect-mcp",
+    ],
+  },
+};
+
 /** Files that all layers may import: network, data folders, secrets and safe output. */
 const ground = [
   "network",
@@ -120,7 +162,7 @@ const bowline: PackageRules = {
 };
 
 /** The rules by package folder. */
-export const packages: Readonly<Record<string, PackageRules>> = { core, compat, bowline };
+export const packages: Readonly<Record<string, PackageRules>> = { core, compat, mcp, bowline };
 
 function each(
   names: readonly string[],

@@ -1,0 +1,39 @@
+/** Replaces references to variables in the texts of an entry. */
+import { BowlineError } from "@bowline/core";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const reference = /\$\{(?:env:)?([^}:]*)(:-([^}]*))?\}/g;
+const anyReference = /\$\{[^}]*\}?/;
+const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}`. As in a shell, the default also
+ * replaces an empty value. Throws `invalid_argument` for a variable that is not set and for every
+ * other form of `${…}`. `where` names the text in the error.
+ */
+export function expand(text: string, env: Environment, where: string): string {
+  const [unknown] = anyReference.exec(text.replaceAll(reference, "")) ?? [];
+  if (unknown !== undefined) throw unsupported(unknown, where);
+  return text.replaceAll(
+    reference,
+    (whole, variable: string, ending: string | undefined, byDefault: string | undefined) => {
+      if (!name.test(variable)) throw unsupported(whole, where);
+      const value = env[variable];
+      if (ending !== undefined) return value || (byDefault ?? "");
+      if (value === undefined)
+        throw new BowlineError(
+          "invalid_argument",
+          `${where} needs the environment variable ${variable}, which is not set. Set it, or write \${${variable}:-default}.`,
+        );
+      return value;
+    },
+  );
+}
+
+function unsupported(given: string, where: string): BowlineError {
+  return new BowlineError(
+    "invalid_argument",
+    `${where} contains ${JSON.stringify(given.slice(0, 80))}. Only \${NAME}, \${NAME:-default} and \${env:NAME} are replaced.`,
+  );
+}

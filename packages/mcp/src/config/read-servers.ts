@@ -1,0 +1,214 @@
+/** Reads the entries of servers: known fields only, checked shapes, variables replaced. */
+import { BowlineError } from "@bowline/core";
+import { checkNames } from "@bowline/core/agent";
+import { expand, type Environment } from "./expand.ts";
+import type { HttpConfig, ServerConfig, StdioConfig, ToolChoice } from "./server-config.ts";
+
+/** Fields with a meaning here. Each alias is another tool's name for the field before it. */
+const fields = [
+  "type",
+  "transportType",
+  "command",
+  "args",
+  "env",
+  "cwd",
+  "url",
+  "httpUrl",
+  "serverUrl",
+  "headers",
+  "disabled",
+  "enabled",
+  "includeTools",
+  "tools",
+  "excludeTools",
+  "disabledTools",
+];
+
+/**
+ * Fields that other tools write, and that mean nothing here. None of them makes a tool run without
+ * approval, and their time limits have different units.
+ */
+const ignored = [
+  "alwaysAllow",
+  "autoApprove",
+  "description",
+  "dev",
+  "gallery",
+  "icon",
+  "initTimeout",
+  "name",
+  "networkTimeout",
+  "note",
+  "timeout",
+  "title",
+  "trust",
+  "version",
+];
+
+const types: Readonly<Record<string, "stdio" | "http" | "sse">> = {
+  stdio: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamableHttp: "http",
+  sse: "sse",
+};
+
+/** A name of a variable whose value must not appear in messages. */
+const secretName = /key|token|secret|pass|auth|credential|pwd|jwt|dsn/i;
+
+/**
+ * Reads the servers of the option, or of another tool's file with `mcpServers`. Leaves out those
+ * that are disabled. Throws `invalid_argument` for everything that is not understood.
+ */
+export function readServers(given: unknown, env: Environment): ServerConfig[] {
+  const outer = record(given, "servers");
+  const inner = outer.mcpServers;
+  // A server may itself be called mcpServers: its entry has a command or a URL, which is a text.
+  const isFile =
+    isRecord(inner) && Object.values(inner).every((entry) => isRecord(entry)) && !isEntry(inner);
+  const entries = Object.entries(isFile ? inner : outer);
+  return entries.flatMap(([name, entry]) => readEntry(name, entry, env) ?? []);
+}
+
+function isEntry(given: Record<string, unknown>): boolean {
+  return ["command", "url", "httpUrl", "serverUrl"].some((key) => typeof given[key] === "string");
+}
+
+function readEntry(name: string, given: unknown, env: Environment): ServerConfig | undefined {
+  const where = `The server ${JSON.stringify(name.slice(0, 80))}`;
+  if (name === "" || name.length > 200 || /\p{Cc}/u.test(name))
+    throw refusal(`${where} needs a name of 1 to 200 characters without control characters.`);
+  const entry = record(given, where);
+  checkNames(
+    Object.fromEntries(Object.entries(entry).filter(([field]) => !ignored.includes(field))),
+    fields,
+    `field of the server ${JSON.stringify(name)}:`,
+  );
+  if (flag(entry, "disabled", where) === true || flag(entry, "enabled", where) === false)
+    return undefined;
+  const reach = readReach(entry, env, where);
+  const choice = readChoice(entry, where);
+  return { name, reach, choice, secrets: secretsOf(reach) };
+}
+
+function readReach(
+  entry: Record<string, unknown>,
+  env: Environment,
+  where: string,
+): StdioConfig | HttpConfig {
+  const said = text(entry, "type", where) ?? text(entry, "transportType", where);
+  const type = said === undefined ? undefined : types[said];
+  if (said !== undefined && type === undefined)
+    throw refusal(
+      `${where} has the type ${JSON.stringify(said)}. Known types: ${Object.keys(types).join(", ")}.`,
+    );
+  const command = text(entry, "command", where);
+  const address = ["url", "httpUrl", "serverUrl"]
+    .map((field) => text(entry, field, where))
+    .find((value) => value !== undefined);
+  if ((command === undefined) === (address === undefined))
+    throw refusal(`${where} needs either a command or a url.`);
+  if ((type === "stdio") !== (command !== undefined) && type !== undefined)
+    throw refusal(
+      `${where} has the type ${type}, which does not fit its ${command ? "command" : "url"}.`,
+    );
+  const filled = (value: string, what: string): string => expand(value, env, `${where}: ${what}`);
+  if (command !== undefined) {
+    const cwd = text(entry, "cwd", where);
+    return {
+      kind: "stdio",
+      command: filled(command, "command"),
+      args: (texts(entry, "args", where) ?? []).map((value) => filled(value, "args")),
+      env: filledMap(entry, "env", where, filled),
+      cwd: cwd === undefined ? undefined : filled(cwd, "cwd"),
+    };
+  }
+  return {
+    kind: type === "sse" || type === "http" ? type : "any",
+    url: readUrl(filled(address ?? "", "url"), where),
+    headers: filledMap(entry, "headers", where, filled),
+  };
+}
+
+function readUrl(address: string, where: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw refusal(`${where} needs a url that begins with http:// or https://.`);
+  if (url.username !== "" || url.password !== "")
+    throw refusal(`${where} has a password in its url. Send it as a header instead.`);
+  return url;
+}
+
+function readChoice(entry: Record<string, unknown>, where: string): ToolChoice {
+  const only = texts(entry, "includeTools", where) ?? texts(entry, "tools", where);
+  const without = [
+    ...(texts(entry, "excludeTools", where) ?? []),
+    ...(texts(entry, "disabledTools", where) ?? []),
+  ];
+  return { only: only?.includes("*") === true ? undefined : only, without };
+}
+
+function secretsOf(reach: StdioConfig | HttpConfig): string[] {
+  const found =
+    reach.kind === "stdio"
+      ? Object.entries(reach.env).flatMap(([name, value]) => (secretName.test(name) ? [value] : []))
+      : // The scheme before a token is no secret.
+        Object.values(reach.headers).flatMap((value) => [value, value.replace(/^\S+ /, "")]);
+  return found.filter((value) => value.trim().length >= 8);
+}
+
+function filledMap(
+  entry: Record<string, unknown>,
+  field: string,
+  where: string,
+  filled: (value: string, what: string) => string,
+): Record<string, string> {
+  if (entry[field] === undefined || entry[field] === null) return {};
+  return Object.fromEntries(
+    Object.entries(record(entry[field], `${where}: ${field}`)).map(([name, value]) => {
+      if (typeof value !== "string")
+        throw refusal(`${where}: ${field} must map names to texts, and ${name} is not a text.`);
+      return [name, filled(value, `${field}.${name}`)];
+    }),
+  );
+}
+
+function text(entry: Record<string, unknown>, field: string, where: string): string | undefined {
+  const value = entry[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string" || value === "")
+    throw refusal(`${where}: ${field} must be a text.`);
+  return value;
+}
+
+function texts(
+  entry: Record<string, unknown>,
+  field: string,
+  where: string,
+): readonly string[] | undefined {
+  const value = entry[field];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || !value.every((part) => typeof part === "string"))
+    throw refusal(`${where}: ${field} must be a list of texts.`);
+  return value;
+}
+
+function flag(entry: Record<string, unknown>, field: string, where: string): boolean | undefined {
+  const value = entry[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "boolean") throw refusal(`${where}: ${field} must be true or false.`);
+  return value;
+}
+
+function record(given: unknown, what: string): Record<string, unknown> {
+  if (!isRecord(given)) throw refusal(`${what} must be an object.`);
+  return given;
+}
+
+function isRecord(given: unknown): given is Record<string, unknown> {
+  return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+function refusal(message: string): BowlineError {
+  return new BowlineError("invalid_argument", message);
+}
