@@ -1,18 +1,42 @@
 // An OAuth client that needs no person: it follows the authorization address by itself, as the suite's
 // authorization servers allow.
+import {
+  ClientCredentialsProvider,
+  DpopSession,
+  PrivateKeyJwtProvider,
+} from "@modelcontextprotocol/client";
+
 const REDIRECT = "http://127.0.0.1:33418/callback";
 
 /** The suite hosts this document's meaning only: a client id that is an address. */
 const METADATA = "https://conformance-test.local/client-metadata.json";
 
-export function createProvider(context) {
+/** The way of authorization that a scenario is about. */
+export async function providerOf(scenario, context) {
+  const { client_id: clientId, client_secret: clientSecret } = context;
+  switch (scenario) {
+    case "auth/client-credentials-basic":
+      return new ClientCredentialsProvider({ clientId, clientSecret });
+    case "auth/client-credentials-jwt": {
+      const { private_key_pem: privateKey, signing_algorithm: algorithm } = context;
+      return new PrivateKeyJwtProvider({ clientId, privateKey, algorithm });
+    }
+    case "auth/dpop":
+    case "auth/dpop-nonce": {
+      const session = await DpopSession.create();
+      return Object.assign(createProvider(context), { dpop: () => session });
+    }
+    default:
+      return createProvider(context);
+  }
+}
+
+function createProvider(context) {
   let tokens;
   let verifier;
-  let information =
-    context.client_id === undefined
-      ? undefined
-      : { client_id: context.client_id, client_secret: context.client_secret };
-  let discovery;
+  const { client_id, client_secret } = context;
+  /** Of each authorization server what it knows us as: no other one must see it. */
+  const known = new Map();
   return {
     /** The query of the address to which the authorization server sent us back. */
     answer: undefined,
@@ -25,18 +49,16 @@ export function createProvider(context) {
       response_types: ["code"],
       application_type: "native",
     },
-    clientInformation: () => information,
-    saveClientInformation: (saved) => void (information = saved),
+    clientInformation: ({ issuer } = {}) =>
+      known.get(issuer) ?? (client_id === undefined ? undefined : { client_id, client_secret }),
+    saveClientInformation: (saved, { issuer } = {}) => void known.set(issuer, saved),
     tokens: () => tokens,
     saveTokens: (saved) => void (tokens = saved),
     saveCodeVerifier: (saved) => void (verifier = saved),
     codeVerifier: () => verifier,
-    saveDiscoveryState: (saved) => void (discovery = saved),
-    discoveryState: () => discovery,
     invalidateCredentials(scope) {
       if (scope === "all" || scope === "tokens") tokens = undefined;
-      if (scope === "all" || scope === "client") information = undefined;
-      if (scope === "all" || scope === "discovery") discovery = undefined;
+      if (scope === "all" || scope === "client") known.clear();
     },
     async redirectToAuthorization(address) {
       const response = await fetch(address, { redirect: "manual" });
