@@ -37,6 +37,7 @@ function createProvider(context) {
   const { client_id, client_secret } = context;
   /** Of each authorization server what it knows us as: no other one must see it. */
   const known = new Map();
+  let left = 3;
   return {
     /** The query of the address to which the authorization server sent us back. */
     answer: undefined,
@@ -61,6 +62,8 @@ function createProvider(context) {
       if (scope === "all" || scope === "client") known.clear();
     },
     async redirectToAuthorization(address) {
+      // A person would not grant the same thing over and over.
+      if (left-- === 0) return;
       const response = await fetch(address, { redirect: "manual" });
       const location = response.headers.get("location");
       if (location) this.answer = new URL(location, address).searchParams;

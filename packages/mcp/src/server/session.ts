@@ -50,6 +50,7 @@ export class Session {
   /** Resolves when the connection has ended, for whatever reason. */
   readonly closed: Promise<void>;
   isClosed = false;
+  #isConnected = false;
 
   private constructor(client: Client, transport: StdioTransport | RemoteTransport) {
     this.client = client;
@@ -85,13 +86,19 @@ export class Session {
         ? new StdioTransport({ ...limits, config: reach, env: ports.env, clock: ports.clock })
         : remote(reach, kind === "sse" ? "sse" : "http", ports, open);
     open.attach(transport);
-    const { onmessage } = transport;
+    const session = new Session(client, transport);
+    const { onerror, onmessage } = transport;
+    transport.onerror = (error) => {
+      onerror?.(error);
+      // From then on the client reports it too.
+      if (!session.#isConnected) ports.onWarning(error);
+    };
     // The client library calls this before it reads the message itself.
     (transport as Transport).onmessage = (message) => {
       onmessage?.(message);
       mendTools(message, ports.onProblem);
     };
-    return new Session(client, transport);
+    return session;
   }
 
   /** Connects. `era` is what a former connection to this server had agreed on. */
@@ -101,6 +108,7 @@ export class Session {
       timeout: NEVER,
       ...(era === "legacy" && { prior: { kind: "legacy" } }),
     });
+    this.#isConnected = true;
     if (!(this.transport instanceof SSEClientTransport)) return;
     // Answers come on one stream. Without it, open calls would wait for ever.
     const { onerror } = this.client;
