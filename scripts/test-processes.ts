@@ -5,6 +5,7 @@
 const apart = [
   "packages/bowline/test",
   "packages/compat/test/(?:seeds|gateway)",
+  "packages/mcp/test",
   "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
   "mutants/test",
 ];
