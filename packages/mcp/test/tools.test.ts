@@ -96,8 +96,8 @@ describe("the schema of a tool", () => {
       (server?.problems ?? []).map((one) => [one.tool, one.reason]),
     );
     assert.deepEqual(Object.keys(reasons).toSorted(), [
-      "#26",
       "#27",
+      "#28",
       "bad-properties",
       "bad-ref",
       "bad-type",
