@@ -152,6 +152,11 @@ const steps = [
     command: ["node", "--conditions=@bowline/source", "peer-tests/run.mjs"],
     after: ["build and types"],
   },
+  {
+    name: "reference MCP servers",
+    command: ["node", "mcp-tests/run.mjs", "--servers"],
+    after: ["build and types"],
+  },
   { name: "smoke", command: ["node", "runtime-tests/run.mjs"], after: ["build and types"] },
   // It says so where the packages of ui-tests/ or a browser are missing.
   { name: "useChat of the AI SDK", command: ["node", "ui-tests/run.mjs"] },

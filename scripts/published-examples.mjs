@@ -14,6 +14,7 @@ const libraries = /from "(?:arktype|express|typebox|valibot|hono|@hono\/[\w-]+|w
 /** Further packages that the programs import. */
 const installed = [
   "@hono/node-server",
+  "@modelcontextprotocol/client",
   "@types/express",
   "@types/node",
   "@types/ws",

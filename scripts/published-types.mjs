@@ -24,6 +24,7 @@ try {
   ).flat();
   link("undici", folder.path);
   link("@types/node", folder.path);
+  link("@modelcontextprotocol/client", folder.path);
   writeImports(
     "web",
     entries.filter((entry) => !isForNode(entry)),

@@ -9,6 +9,7 @@ const guide = [
   ["Start", "start"],
   ["Agents", "agent"],
   ["Tools", "agent#tools"],
+  ["MCP servers", "mcp"],
   ["Runs and events", "runs"],
   ["Sessions", "sessions"],
   ["Structured output", "structured-output"],

@@ -179,6 +179,21 @@ export const pages = [
     holds: { bowline: ["tools/"] },
     first: ["createTools", "ToolsOptions", "ToolLimits"],
   },
+  {
+    file: "mcp",
+    title: "MCP servers",
+    about: "Tools of MCP servers: `@bowline/mcp`.",
+    holds: { mcp: [""] },
+    first: [
+      "connectMcp",
+      "McpOptions",
+      "McpLimits",
+      "McpServerEntry",
+      "Mcp",
+      "McpServerState",
+      "McpEvent",
+    ],
+  },
   ...["karl", "codelet", "gai", "gateway"].map((face) => ({
     file: `compat-${face}`,
     title: `Compatibility: ${face}`,
