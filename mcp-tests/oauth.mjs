@@ -73,9 +73,9 @@ function createProvider(context) {
 
 /** Ends the authorization if one waits. Returns whether it did. */
 export async function settle(mcp, provider) {
-  const { answer } = provider;
-  provider.answer = undefined;
+  const answer = provider?.answer;
   if (answer === undefined) return false;
+  provider.answer = undefined;
   try {
     await mcp.finishAuth("test", answer);
     return true;

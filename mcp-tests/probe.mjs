@@ -20,7 +20,7 @@ const mcp = await connectMcp({
   clientInfo: { name: "bowline-conformance", version: "0.1.0" },
 });
 // A server may want another authorization once it has the first.
-for (let left = 3; left > 0 && provider && (await settle(mcp, provider)); left--);
+for (let left = 3; left > 0 && (await settle(mcp, provider)); left--);
 const calls =
   context.toolCalls ??
   mcp.tools.map(({ name, parameters }) => ({ name, arguments: argumentsOf(name, parameters) }));
@@ -36,7 +36,7 @@ for (const call of calls) {
     const result = agent.state.messages.find(({ role }) => role === "toolResult");
     console.error(JSON.stringify(result?.content).slice(0, 500));
     // A call that the server refused for want of a scope is repeated by a person, once it is granted.
-    if (!provider || !(await settle(mcp, provider))) break;
+    if (!(await settle(mcp, provider))) break;
   }
 }
 await mcp.close();

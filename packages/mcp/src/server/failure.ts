@@ -26,6 +26,11 @@ export function isUnauthorized(error: unknown): boolean {
   );
 }
 
+/** Whether a remote server answered with a status that is an error. */
+export function isRefused(error: unknown): boolean {
+  return SdkHttpError.isInstance(error);
+}
+
 /** Whether the server answered the request with an error. Then it did not run, or said so itself. */
 function isAnswer(error: unknown): error is ProtocolError {
   return ProtocolError.isInstance(error);

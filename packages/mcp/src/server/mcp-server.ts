@@ -8,7 +8,7 @@ import type { McpToolProblem } from "../wire/mend-tools.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { withDeadline } from "./deadline.ts";
 import { connectSession, withEnd } from "./connect-session.ts";
-import { explain, isLost, isUnauthorized, say, toInfo } from "./failure.ts";
+import { explain, isLost, isRefused, isUnauthorized, say, toInfo } from "./failure.ts";
 import type { Session, SessionPorts } from "./session.ts";
 
 /** What a server tells the whole. */
@@ -325,8 +325,9 @@ export class McpServer {
   }
 
   #warn(error: Error): void {
-    // Usual: progress that came together with the answer.
+    // Usual: progress that came together with the answer, and failures that a request ends with.
     if (error.message.startsWith("Received a progress notification for an unknown")) return;
+    if (isLost(error) || isRefused(error)) return;
     this.#warnings += 1;
     if (this.#warnings <= MAX_WARNINGS && this.status !== "closed")
       this.#listener.warned(this, cutText(say(error, this.redact), 500));

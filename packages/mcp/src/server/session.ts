@@ -90,8 +90,8 @@ export class Session {
     const { onerror, onmessage } = transport;
     transport.onerror = (error) => {
       onerror?.(error);
-      // From then on the client reports it too.
-      if (!session.#isConnected) ports.onWarning(error);
+      // From then on the client reports it too. Failures of HTTP reach who made the request.
+      if (!session.#isConnected && kind === "stdio") ports.onWarning(error);
     };
     // The client library calls this before it reads the message itself.
     (transport as Transport).onmessage = (message) => {

@@ -10,7 +10,7 @@ export interface BoundedFetchOptions {
   readonly streams: AnswerStreams;
 }
 
-export interface AnswerStreams {
+interface AnswerStreams {
   streamOpened(requestId: string | number): void;
   /**
    * The stream has ended or failed. `canResume`: the server gave an event id, so that the client
