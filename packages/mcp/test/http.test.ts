@@ -150,6 +150,8 @@ describe("a remote server", () => {
       const result = await call(mcp, "s__bad");
       assert.ok(result.isError);
       assert.match(result.text, /It is unknown whether it took effect/);
+      // Only a server that says nothing is waited for.
+      assert.equal(result.text.includes("took longer"), name === "never answers");
       assert.equal((await call(mcp, "s__echo")).text, "here");
       const calls = server.methods.filter((method) => method === "tools/call");
       assert.equal(calls.length, 2);
