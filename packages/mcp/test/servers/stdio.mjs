@@ -28,6 +28,7 @@ let tools = [
     "progress",
     "spawn",
     "stuck",
+    "sample",
   ].map((name) => tool(name)),
   tool("huge", { type: "object", properties: { length: { type: "integer" } } }),
   tool("reply", { type: "object", properties: { result: { type: "object" } } }),
@@ -45,6 +46,8 @@ let tools = [
   ...extra,
 ];
 let cancelled = 0;
+/** Answers the call that waits for what this program was asked. */
+let waiting;
 
 if (noise) process.stdout.write('Welcome!\n{"half": \n\n');
 if (start === "fails") {
@@ -62,6 +65,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (start === "silent") return;
   const message = JSON.parse(line);
   if (message.method === "notifications/cancelled") cancelled += 1;
+  if (message.id === "ask-1" && message.method === undefined)
+    return waiting(text(JSON.stringify(message.result ?? message.error)));
   if (message.id === undefined || message.method === undefined) return;
   const answer = (result) => send({ id: message.id, result });
   switch (message.method) {
@@ -142,6 +147,12 @@ function call({ id, params }, answer) {
     case "spawn": {
       const child = spawn("sleep", ["1000"], { stdio: "ignore" });
       return answer(text(String(child.pid)));
+    }
+    case "sample": {
+      waiting = answer;
+      const messages = [{ role: "user", content: { type: "text", text: "Say hi." } }];
+      const params = { messages, maxTokens: 10 };
+      return send({ id: "ask-1", method: "sampling/createMessage", params });
     }
     case "stuck":
       for (;;);
