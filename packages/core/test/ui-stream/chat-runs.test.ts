@@ -120,7 +120,6 @@ describe("ChatRuns", () => {
     const second = await post(chats, answered(first, true), open, ["c1"]);
     assert.deepEqual(shown(second), ["c1", "c2"]);
     const asked = answered(second, false);
-    asked.messages[0]?.parts.shift(); // c1 is answered already
     const third = await post(chats, asked, open, ["c1", "c2"]);
     assert.deepEqual(shown(third), ["before", "c1", "c2", "after"]);
     assert.deepEqual(done.toSorted(), ["look", "look", "pay"]);
@@ -147,26 +146,28 @@ describe("ChatRuns", () => {
     const agent = agentOf([{ content: calls }, "Done."], { tools: [helper] });
     const open = (): ChatAgent => ({ agent });
     const chats = new ChatRuns({ toOutput: ({ toolName }) => toolName });
-    const first = await post(chats, posted("Go"), open);
-    const shown = first.slice(types(first).lastIndexOf("reset-step"));
-    const asked = ofType(shown, "tool-input-available");
-    assert.deepEqual(
-      asked.map(({ toolName, input }) => [toolName, input]),
-      [
-        ["sail", { to: "Oban" }],
-        ["sail", { to: "Mull" }],
-      ],
-    );
-    const second = await post(chats, answered(first, true), open, ["any"]);
+    // On a busy machine the second sub-agent may ask after the first response has ended.
+    let chunks = await post(chats, posted("Go"), open);
+    const all = [...chunks];
+    while (ofType(chunks, "finish")[0]?.finishReason === "tool-calls") {
+      chunks = await post(chats, answered(chunks, true), open, ["any"]);
+      all.push(...chunks);
+    }
+    const asked = ofType(all, "tool-input-available").filter(({ toolName }) => toolName === "sail");
+    const inputs = new Set(asked.map(({ input }) => JSON.stringify(input)));
+    assert.deepEqual([...inputs].toSorted(), ['{"to":"Mull"}', '{"to":"Oban"}']);
     assert.deepEqual(done.toSorted(), ["Mull", "Oban"]);
-    assert.deepEqual(
-      ofType(second, "tool-output-available")
-        .map(({ output }) => String(output))
-        .toSorted(),
-      ["helper", "helper", "sail", "sail"],
+    const outputs = new Map(
+      ofType(all, "tool-output-available").map(({ toolCallId, output }) => [toolCallId, output]),
     );
-    assert.ok(!JSON.stringify([first, second]).includes("hidden"));
-    assert.equal(ofType(second, "text-delta").at(-1)?.delta, "Done.");
+    assert.deepEqual([...outputs.values()].map(String).toSorted(), [
+      "helper",
+      "helper",
+      "sail",
+      "sail",
+    ]);
+    assert.ok(!JSON.stringify(all).includes("hidden"));
+    assert.equal(ofType(all, "text-delta").at(-1)?.delta, "Done.");
   });
 
   it("keeps the response open while an approval is open if told to wait", async () => {

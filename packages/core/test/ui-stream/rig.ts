@@ -33,7 +33,12 @@ export function answered(
   const inputs = new Map<string, unknown>();
   for (const chunk of chunks)
     if (chunk.type === "tool-input-available") inputs.set(chunk.toolCallId, chunk.input);
-  const asked = chunks.filter((chunk) => chunk.type === "tool-approval-request");
+  const over = new Set(
+    chunks.flatMap((chunk) => (chunk.type === "tool-approval-response" ? chunk.approvalId : [])),
+  );
+  const asked = chunks
+    .filter((chunk) => chunk.type === "tool-approval-request")
+    .filter(({ approvalId }) => !over.has(approvalId));
   const parts = asked.map(({ toolCallId, approvalId }) => ({
     type: "dynamic-tool",
     toolCallId,
