@@ -125,6 +125,37 @@ describe("bowline run", () => {
       [2, "bowline: --image b.png: cannot be read (ENOENT).\n"],
     );
   });
+
+  it("sends files to the model, by their content, and refuses others before the run", async () => {
+    await using folder = await temporary();
+    await writeFile(join(folder.path, "a.txt"), "%PDF-1.7");
+    await writeFile(join(folder.path, "b.md"), "Grüße");
+    await writeFile(join(folder.path, "c.mp4"), Buffer.from("00000018667479706d703432", "hex"));
+    await writeFile(join(folder.path, "d.zip"), Buffer.from("504b0304ff00", "hex"));
+    await using server = await loopback(chatText("Read."));
+    const ask = (...files: string[]): ReturnType<typeof bowline> => {
+      const options = files.flatMap((file) => ["--file", file]);
+      return bowline(at(server.baseUrl, ...options, "what is this?"), { cwd: folder.path });
+    };
+    assert.equal((await ask("a.txt", "b.md")).code, 0);
+    const body = server.requests.at(-1)?.body ?? "";
+    assert.match(
+      body,
+      /"filename":"a.txt","file_data":"data:application\/pdf;base64,JVBERi0xLjc="/,
+    );
+    assert.match(body, /<file name=\\"b.md\\">\\nGrüße\\n<\/file>/);
+    const asked = server.requests.length;
+    for (const [file, why] of [
+      ["c.mp4", /openai-chat cannot send the file c.mp4 \(video\/mp4\)/],
+      ["d.zip", /is not a PDF, UTF-8 text, MP3, WAV or MP4/],
+      ["e.pdf", /cannot be read \(ENOENT\)/],
+    ] as const) {
+      const { code, stderr } = await ask(file);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, why);
+    }
+    assert.equal(server.requests.filter(({ body: sent }) => sent !== "").length, asked);
+  });
 });
 
 describe("approval", () => {

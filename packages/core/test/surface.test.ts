@@ -101,6 +101,7 @@ describe("the public surface", () => {
       "toResponseEvent",
       "toolCallsOf",
       "vendors",
+      "whyNotSent",
       "withJsonSchema",
     ]);
   });
@@ -165,6 +166,7 @@ describe("the public surface", () => {
       "createMemoryStore",
       "createSession",
       "isKnownEntry",
+      "isStoredFile",
       "openSession",
       "pageOf",
       "resumeSession",

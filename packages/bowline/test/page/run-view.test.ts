@@ -17,7 +17,13 @@ const name = fc.constantFrom("bash", "read");
 const error = { code: "server_error" as const, message: "no", retryable: true };
 
 const said = fc.oneof(
-  fc.record({ event: fc.constant("chat.user"), body: fc.record({ text }) }),
+  fc.record({
+    event: fc.constant("chat.user"),
+    body: fc.record(
+      { text, files: fc.constant([{ mimeType: "application/pdf", name: "a.pdf", bytes: 3 }]) },
+      { requiredKeys: ["text"] },
+    ),
+  }),
   fc.record({
     event: fc.constantFrom("chat.delta", "chat.thinking"),
     body: fc.record({ turn, text }),

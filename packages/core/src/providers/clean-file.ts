@@ -31,19 +31,18 @@ export function cleanFile(
   });
   if (kind && !input.includes(kind)) return note(`the model reads ${input.join(", ")} only`);
   const file = { ...part, type: kind === "image" ? kind : type, data, mimeType } as FileContent;
-  if (data !== "" && takes.test(`${url?.split(":")[0] ?? "data"}:${mimeType || "image/"}`))
-    return file;
+  const scheme = url === undefined ? "data" : url.split(":")[0];
+  if (data !== "" && takes.test(`${scheme}:${mimeType || "image/"}`)) return file;
   if (url === undefined) {
     if (kind === "text")
       return {
         type: "text",
         text: `<file name=${toWireJson(name)}>\n${textOf(file)}\n</file>`,
       };
-    if (kind === "image" || !data) return note(`${data ? given : "empty data"} is not supported`);
+    if (kind === "image") return note(`${given} is not supported`);
   }
-  throw new BowlineError(
-    "invalid_argument",
-    `${api} cannot send ${what}${url ? ` by its url as ${given || "an unknown type"}` : ""}. Remove it, or its kind from the model's input.`,
+  throw refusal(
+    `${api} cannot send ${what} by ${scheme}: remove it, or its kind from model.input.`,
   );
 }
 
@@ -63,6 +62,10 @@ export function textOf({ data = "", name = "" }: FileContent): string {
     const bytes = Uint8Array.from(atob(data), (unit) => unit.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new BowlineError("invalid_argument", `The file ${name} is not UTF-8 in base64.`);
+    throw refusal(`The file ${name} is not UTF-8 in base64.`);
   }
+}
+
+function refusal(message: string): BowlineError {
+  return new BowlineError("invalid_argument", message);
 }

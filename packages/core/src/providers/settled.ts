@@ -149,10 +149,8 @@ function standsAlone(piece: readonly Message[]): boolean {
 }
 
 function isLarge({ content }: Message): boolean {
-  return (
-    typeof content !== "string" &&
-    content.some((part) => "data" in part && (part.data ?? "").length > MAX_DATA)
-  );
+  const parts = [content].flat() as readonly { readonly data?: string }[];
+  return parts.some(({ data = "" }) => data.length > MAX_DATA);
 }
 
 function callsOf(message: Message): ToolCall[] {

@@ -37,7 +37,7 @@ export type {
   SessionWriter,
   Store,
 } from "./store.ts";
-export { isStoredFile, putBackFiles, storedFilesIn, takeOutFiles } from "./stored-files.ts";
+export { isStoredFile } from "./stored-files.ts";
 export type { StoredFile } from "./stored-files.ts";
 export { addToSummary, pageOf, summaryOf } from "./summary.ts";
 export { sessionToHtml } from "./export/html.ts";

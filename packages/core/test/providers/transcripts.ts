@@ -91,7 +91,6 @@ const files: fc.Arbitrary<UserContent> = fc.constantFrom<UserContent[]>(
   { type: "file", data: "aGVsbG8=", mimeType: "text/plain; charset=utf-8", name: "\ud83d\u0000" },
   { type: "file", data: "e30=", mimeType: "application/json", name: "" },
   { type: "file", data: "IA==", mimeType: "text/csv", name: " " },
-  { type: "file", data: "", mimeType: "application/pdf" },
   { type: "image", url: "https://example.com/a.png?b=1", mimeType: "image/png" },
 );
 
