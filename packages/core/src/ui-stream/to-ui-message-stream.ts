@@ -53,7 +53,7 @@ export function chunkResponse(
   all.set("x-accel-buffering", "no"); // for nginx, as the AI SDK does
   const toFrames = (chunk: UIMessageChunk | "[DONE]"): string =>
     `data: ${chunk === "[DONE]" ? chunk : JSON.stringify(chunk)}\n\n`;
-  return sseResponse(withDone(batches), { clock, toFrames, headers: all, onCancel });
+  return sseResponse(withDone(batches), clock, toFrames, all, onCancel);
 }
 
 function chunkStream(batches: Batches, { onCancel }: Cancel): ReadableStream<UIMessageChunk> {

@@ -4,23 +4,18 @@ import { onAbort, sleep, type Clock } from "../../clock.ts";
 /** Interval of keep-alive comments. Some proxies close a connection after 30 s without data. */
 const PING_MS = 15_000;
 
-export interface SseResponseOptions<T> {
-  readonly clock: Clock;
-  /** Returns an item as frames. An empty text sends nothing. */
-  readonly toFrames: (item: T) => string;
-  /** Additional headers. `content-type` and `cache-control` are always set. */
-  readonly headers: ConstructorParameters<typeof Headers>[0];
-  /** Called when the client disconnects. */
-  readonly onCancel?: (() => void) | undefined;
-}
-
 /**
  * Reads a batch when the client has taken the previous one. Stops reading when the client
- * disconnects. Sends a comment after every 15 s without data.
+ * disconnects, and calls `onCancel`. Sends a comment after every 15 s without data. `toFrames`
+ * returns an item as text; an empty text sends nothing. `headers` are additional ones:
+ * `content-type` and `cache-control` are always set.
  */
 export function sseResponse<T>(
   batches: AsyncGenerator<readonly T[], void, undefined>,
-  { clock, toFrames, headers, onCancel }: SseResponseOptions<T>,
+  clock: Clock,
+  toFrames: (item: T) => string,
+  headers?: ConstructorParameters<typeof Headers>[0],
+  onCancel?: () => void,
 ): Response {
   const encoder = new TextEncoder();
   const left = new AbortController();

@@ -19,7 +19,7 @@ export function toResponse(
   clock: Clock,
   { toData = toResponseEvent, headers }: ResponseOptions = {},
 ): Response {
-  return sseResponse(batches, { clock, toFrames: (event) => toFrame(toData(event)), headers });
+  return sseResponse(batches, clock, (event) => toFrame(toData(event)), headers);
 }
 
 function toFrame(data: unknown): string {
