@@ -4,14 +4,8 @@
  */
 import { toErrorInfo, type BowlineError, type ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
-import type { GrowingText } from "./growing-text.ts";
-import type {
-  AssistantContent,
-  AssistantMessage,
-  OpaqueContent,
-  ToolCall,
-  WholeContent,
-} from "./message.ts";
+import { appendDelta } from "./append-delta.ts";
+import type { AssistantMessage, OpaqueContent, ToolCall, WholeContent } from "./message.ts";
 
 /**
  * `attempt` counts the tries of the request from 1. `partial` is the live message so far: one
@@ -172,9 +166,6 @@ export type PartStart = Extract<
   { type: "text_start" | "thinking_start" | "toolcall_start" }
 >;
 
-/** The event types that a stream emits most, one for each token. */
-export type DeltaType = "text_delta" | "thinking_delta" | "toolcall_delta";
-
 /** Returns whether this is the last event of a stream. */
 export function isTerminal(event: AssistantMessageEvent): event is DoneEvent | ErrorEvent {
   return event.type === "done" || event.type === "error";
@@ -257,30 +248,6 @@ export function applyEvent(
       appendDelta(part, event.type, event.delta);
   }
   return message;
-}
-
-/**
- * Appends a delta to its part, unless the part is of another kind. `text`, if given, holds the
- * part's text and makes appending cheaper.
- */
-export function appendDelta(
-  part: AssistantContent | undefined,
-  type: DeltaType,
-  delta: string,
-  text?: GrowingText,
-): void {
-  switch (type) {
-    case "text_delta":
-      if (part?.type === "text") part.text = text ? text.append(delta) : part.text + delta;
-      break;
-    case "thinking_delta":
-      if (part?.type === "thinking")
-        part.thinking = text ? text.append(delta) : part.thinking + delta;
-      break;
-    case "toolcall_delta":
-      if (part?.type === "toolCall")
-        part.argumentsText = text ? text.append(delta) : (part.argumentsText ?? "") + delta;
-  }
 }
 
 /** Returns the origin of a message that `model` writes at `timestamp`. */

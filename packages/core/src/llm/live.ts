@@ -4,7 +4,8 @@
  * takes 20 ns per event; `Object.defineProperty` takes 220 ns.
  */
 import type { AssistantMessage } from "./message.ts";
-import type { AssistantMessageEvent, DeltaType } from "./event.ts";
+import type { DeltaType } from "./append-delta.ts";
+import type { AssistantMessageEvent } from "./event.ts";
 
 /** A delta event. Streams emit thousands of them. */
 export class LiveDelta {

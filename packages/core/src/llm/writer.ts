@@ -5,13 +5,12 @@
  */
 import { BowlineError } from "../errors.ts";
 import { defined } from "../json-value.ts";
+import { appendDelta, type DeltaType } from "./append-delta.ts";
 import {
-  appendDelta,
   applyEvent,
   emptyMessage,
   failureOf,
   type AssistantMessageEvent,
-  type DeltaType,
   type EventBody,
   type MessageOrigin,
   type PartStart,
