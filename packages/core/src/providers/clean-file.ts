@@ -42,7 +42,7 @@ export function cleanFile(
     if (kind === "image") return note(`${given} is not supported`);
   }
   throw refusal(
-    `${api} cannot send ${what} by ${scheme}: remove it, or its kind from model.input.`,
+    `${api} cannot send ${what}${url ? ` by its ${scheme}: URL` : ""}. Remove it, or its kind from the model's input.`,
   );
 }
 

@@ -13,7 +13,7 @@ const read = (path: string): Promise<string> => readFile(join(root, path), "utf8
 for (const [page, example] of [
   ["docs/sub-agents.md", "examples/14-sub-agents.ts"],
   ["docs/structured-output.md", "examples/15-structured-output.ts"],
-  ["docs/files.md", "examples/20-files.ts"],
+  ["docs/files.md", "examples/21-files.ts"],
 ] as const)
   it(`${page} quotes ${example}`, async () => {
     const blocks = [...(await read(page)).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code);

@@ -93,7 +93,10 @@ describe("tools", () => {
       );
       const { messages, tools } = await agent.prompt("Hi");
       const [refused = "", answer] = texts(messages).slice(2);
-      assert.match(refused, /^toolResult: The tool returned no \{ content \} of text or images\./);
+      assert.match(
+        refused,
+        /^toolResult: The tool returned no \{ content \} of text, images or files\./,
+      );
       assert.equal(answer, "assistant: Done.");
       assert.equal(tools[0]?.outcome, "failed");
     }

@@ -41,8 +41,8 @@ it("the page about sessions quotes examples/10-sessions.ts, which prints what th
   assert.equal(stdout, printedBy(source));
 });
 
-it("the page about files quotes examples/20-files.ts, which prints what the page says", async () => {
-  const { source, stdout } = await run("examples/20-files.ts");
+it("the page about files quotes examples/21-files.ts, which prints what the page says", async () => {
+  const { source, stdout } = await run("examples/21-files.ts");
   assert.equal(stdout, printedBy(source));
 });
 
