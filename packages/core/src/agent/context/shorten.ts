@@ -16,7 +16,7 @@ const LONGEST_NOTE = 40;
  */
 export function shortenText(text: string, maxTokens: number): string {
   const tokens = estimateTokens(text);
-  if (tokens <= maxTokens) return text;
+  if (tokens <= maxTokens || text.length <= LONGEST_NOTE) return text;
   // Tokens are not spread evenly in a text, so cut again while it is too long.
   for (
     let length = Math.floor((text.length * maxTokens) / tokens);
@@ -28,7 +28,7 @@ export function shortenText(text: string, maxTokens: number): string {
     const short = `${text.slice(0, start)}\n[${end - start} characters left out]\n${text.slice(end)}`;
     if (estimateTokens(short) <= maxTokens) return short;
   }
-  return text.length > LONGEST_NOTE ? `[${text.length} characters left out]` : text;
+  return `[${text.length} characters left out]`;
 }
 
 /**
@@ -52,7 +52,8 @@ export function shortenResult(result: ToolResultMessage, maxTokens: number): Too
 
 /** Returns the note that replaces an image or a file. */
 export function mediaNote({ type, mimeType = type }: ImageContent | FileContent): string {
-  return `[${mimeType} left out]`;
+  const note = `[${mimeType.replace(/;.*/s, "")} left out]`;
+  return note.length > LONGEST_NOTE ? `[${type} left out]` : note;
 }
 
 function shortenTextPart(text: string, maxTokens: number): string | false {
