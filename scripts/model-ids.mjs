@@ -47,7 +47,7 @@ const text = `/**
  * the list of vendors and the data of genai-prices; \`npm run check\` compares.
  */
 
-/** What stands before the slash of a model reference. */
+/** The part before the slash of a model reference. */
 export type VendorId =${union(vendors.map(({ id }) => id))};
 
 /** Models by vendor. Servers have others, too: every id is accepted. */

@@ -87,9 +87,9 @@ export interface StreamTimeouts {
    */
   // Q236
   firstByteMs?: number | undefined;
-  /** Between two chunks of any bytes, including keep-alives. Default 120,000. */
+  /** The time limit between two chunks of any kind, including keep-alives. Default 120,000. */
   idleMs?: number | undefined;
-  /** Between two events with content. Default 300,000. */
+  /** The time limit between two events with content. Default 300,000. */
   progressMs?: number | undefined;
   /**
    * For the whole model call, including retries and the waits between them. Content received so far

@@ -163,7 +163,7 @@ function assertFits(
   );
 }
 
-/** Returns whether a part is an answer, not thinking or data that belongs to it. */
+/** Returns false for thinking and its data, and true for all other parts. */
 function isAnswer(part: AssistantContent): boolean {
   if (part.type !== "opaque") return part.type !== "thinking" && part.type !== "source";
   const { text, reasoning_details } = asRecord(part.raw);

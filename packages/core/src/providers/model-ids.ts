@@ -3,7 +3,7 @@
  * the list of vendors and the data of genai-prices; `npm run check` compares.
  */
 
-/** What stands before the slash of a model reference. */
+/** The part before the slash of a model reference. */
 export type VendorId =
   | "anthropic"
   | "openai"

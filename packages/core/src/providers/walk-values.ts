@@ -6,8 +6,8 @@ const list = Symbol("list");
 const end = Symbol("end");
 
 /**
- * Walks through what encoders read of a message. Compares it with `values` from index `at`, and
- * appends to `values` beyond its end. Returns the index of the next message, or -1 if a value
+ * Walks through the values that encoders read of a message. Compares each value with `values`, from
+ * index `at`, and appends those beyond its end. Returns the index of the next message, or -1 if a value
  * differs. Messages that would be encoded differently never compare equal.
  */
 export function walkMessage(message: Message | undefined, values: unknown[], at: number): number {

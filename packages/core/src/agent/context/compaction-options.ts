@@ -61,8 +61,8 @@ export interface CompactionOptions {
   /** Charged with the usage of summaries, in addition to the run's own budget. Default: none. */
   budget?: SharedBudget | undefined;
   /**
-   * The stored state of an earlier compaction of the same transcript. Default: none, so the
-   * compaction starts anew.
+   * The stored state of an earlier compaction of the same transcript. Default: none. The
+   * compaction then starts without a summary.
    */
   state?: CompactionState | undefined;
   /**

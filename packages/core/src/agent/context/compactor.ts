@@ -77,7 +77,7 @@ export class Compactor {
     run: RunPort | undefined,
   ): Promise<AgentMessage[]> {
     this.#run = run;
-    // Skip the check once if the model will be known with the first request. Do not skip it again
+    // Skip the check once if the model is still unknown. The first request will name it. Do not skip it again
     // if that request never comes.
     const waits = this.#isExpecting && !this.#writer.model;
     this.#isExpecting = false;

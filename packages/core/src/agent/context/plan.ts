@@ -57,8 +57,8 @@ export function project({ before, shown }: Sizes, after: number): number {
 }
 
 /**
- * Returns the index after `first` to cut at, so that about `keep` tokens and at least the last
- * whole group of messages stay. Returns `first` if there is none.
+ * Returns the index at which to cut, after `first`. About `keep` tokens remain, and at least the
+ * last complete group of messages. Returns `first` if there is no such index.
  */
 export function chooseCut(
   messages: readonly AgentMessage[],

@@ -114,7 +114,7 @@ export class Spending {
     if (tokens) for (const used of this.#uses) used.last = this.#last;
   }
 
-  /** Charges a call that no message of the run carries, also to `budget`. */
+  /** Charges a model call whose usage is in no message of the run. Also charges `budget`. */
   add(usage: Usage, budget?: SharedBudget): void {
     const chain = budget ? [...this.#chain, ...budgetChain(budget)] : this.#chain;
     charge(usesOf(chain), 0, usage);

@@ -26,8 +26,8 @@ type Level = Exclude<ThinkingLevel, "off">;
 
 const DEFAULT_MAX_TOKENS = 8192;
 /**
- * The smallest thinking budget that the server accepts. As many tokens are left for the answer if
- * possible.
+ * The smallest thinking budget that the server accepts. If possible, the answer gets at least this
+ * many tokens too.
  */
 const MIN_BUDGET = 1024;
 const budgets: Record<Level, number> = {

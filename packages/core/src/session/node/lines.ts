@@ -52,7 +52,7 @@ export async function* linesBackward(
   file: Pick<ReadableFile, "read">,
   end: number,
 ): AsyncGenerator<Line[]> {
-  // Parts, last one first, of a line whose beginning was not read yet.
+  // The parts of a line whose start has not been read yet, in reverse order.
   let ended: Buffer[] | undefined;
   let wanted = FIRST_CHUNK;
   for (let at = end; at > 0; wanted = Math.min(wanted * 2, LARGEST_CHUNK)) {
