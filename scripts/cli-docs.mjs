@@ -57,8 +57,8 @@ each tool, is on the disk before the run continues.
 - The conversation keeps its model and address unless an option names another, even when a variable such as
   \`OPENAI_BASE_URL\` was set or removed. The variable of a key and a profile are remembered by name.
 - Only one process can write to a session. A second one exits at once with code 1 and a line that names the first.
-- When no session can be stored because the folder cannot be written, a run without \`--session\` and \`--continue\`
-  continues, and says \`THIS RUN IS NOT SAVED\` before and after. A run with one of these options exits with code 1. When a
+- If a new session cannot be created, for example because the folder cannot be written, the run goes on without one. It
+  says \`THIS RUN IS NOT SAVED\` at its start and its end. With \`--session\` or \`--continue\` it exits with code 1. When a
   write fails during a run, the run ends, so that nothing is done that would be unknown after a crash.
 - Damaged entries are left out and reported on standard error. A damaged end is cut off and stored separately.
 - \`--record\` stores the earlier messages of the session in its file; \`bowline replay\` neither reads nor writes a session.

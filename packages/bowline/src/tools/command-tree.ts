@@ -40,7 +40,7 @@ const OPEN_FILE = /^(?:socket|pipe):\[\d+\]$/;
  * unrelated processes, which would be killed.
  */
 export function assertMark(mark: string): void {
-  if (!UUID.test(mark)) throw new Error("The mark of a command is a UUID.");
+  if (!UUID.test(mark)) throw new Error("The mark of a command must be a UUID.");
 }
 
 /**

@@ -226,7 +226,7 @@ describe("the page by keyboard alone", { skip }, () => {
     assert.match((await page.locator("[data-said=answers]").textContent()) ?? "", /^Done\.$/);
   });
 
-  it("moves from the first Tab past the list to the message, through the list's actions, and out of the dialog", async () => {
+  it("lets a user skip the list to reach the message, use a session's actions, and leave the dialog", async () => {
     await using server = await pageGateway(["Hello."]);
     await using tab = await openTab(server.gateway.url);
     const { page } = tab;

@@ -131,7 +131,7 @@ describe("a run over plain HTTP", () => {
     );
     assert.equal(
       await send("x".repeat(1_048_577)),
-      "The body has 1048577 bytes: 1048576 are the most.",
+      "The body has 1048577 bytes. At most 1048576 are allowed.",
     );
     const chunks = new Blob(["{}"]).stream();
     assert.match(

@@ -58,7 +58,8 @@ describe("the workspace", () => {
       /explain/,
     ])
       assert.match(soul, word);
-    // The text must not promise privacy, because it goes to the model's server.
+    // The text must not promise privacy, because what the assistant reads and says goes to
+    // the model's server.
     assert.doesNotMatch(soul, /everything stays|nothing is logged/);
     assert.match(tools, /^# Available Tools\n\n## bash\n/);
     assert.deepEqual(

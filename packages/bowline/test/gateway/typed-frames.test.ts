@@ -174,7 +174,7 @@ describe("a client with typed frames", () => {
     }
   });
 
-  it("may authenticate once, with one kind of frame", async () => {
+  it("is disconnected when it authenticates again, with either kind of frame", async () => {
     await using server = await gatewayWith([]);
     for (const second of [connect(), JSON.stringify({ type: "auth", token })]) {
       const { socket } = await knock(server, connect());

@@ -65,7 +65,7 @@ const claudeAt = ({ baseUrl }: Loopback): ClaudeProvider =>
 
 describe("codelet's reasoning", () => {
   // Requirements: C14, C24
-  it("is requested in every call of a run and of the next, with the earlier thinking sent back", async () => {
+  it("is requested in every model call of two runs, and earlier thinking is sent back", async () => {
     await using server = await loopback(
       whole(thinking, use),
       whole(thinking, { ...use, id: "t2" }),

@@ -337,7 +337,7 @@ describe("karl's tools", () => {
   });
 
   // Requirements: K11, K51
-  it("of karl's runner are adapted, and get the real call id and the signal", async () => {
+  it("written for the runner work after adaptTool, and get the real call id and the signal", async () => {
     const told: unknown[] = [];
     const parameters = Type.Object({ path: Type.String() });
     const adapted = adaptTool({

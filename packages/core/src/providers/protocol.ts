@@ -25,9 +25,9 @@ export interface Protocol {
   /** The body field that holds the transcript. */
   readonly transcript: string;
   /**
-   * Returns the request. `continued` means that other messages precede these, and that these begin
-   * with a turn that calls tools and follows tool results. The list then omits what belongs only at
-   * its start. Throws `invalid_argument` for what this wire cannot express.
+   * Returns the request. With `continued`, the context is a later part of a transcript. Its first
+   * message is an assistant message that calls tools, and the message before it is a tool result.
+   * The list then omits what belongs only at its start. Throws `invalid_argument` for what this wire cannot express.
    */
   encode(model: Model, context: Context, options: StreamOptions, continued?: boolean): WireRequest;
   /**

@@ -140,7 +140,7 @@ describe("a tool that needs approval", () => {
     for (const needsApproval of failing) {
       const made = answering({ decision: "allow" }, [pays(1), "Done."], [payWith(needsApproval)]);
       assert.deepEqual(await resultsIn(made), [
-        "toolResult: Not run: the check whether this call of pay needs a person's approval failed: No price list.",
+        "toolResult: Not run: could not check whether this call of pay needs a person's approval: No price list.",
       ]);
       assert.deepEqual(made.questions, []);
     }

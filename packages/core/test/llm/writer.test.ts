@@ -246,7 +246,7 @@ describe("an event stream", () => {
     batches: (stream: EventStream<number, void>) => stream.batches(),
   })) {
     it(
-      `aborts its producer when the reader of ${name} returns while it waits`,
+      `aborts its producer when a reader of ${name} is closed during a pending read`,
       { timeout: 5000 },
       async () => {
         const stream = new EventStream<number, void>(

@@ -11,7 +11,7 @@ import { cutAt, documentRuns, documents, places } from "./documents.ts";
 
 interface Parsed {
   readonly json: GrowingJson;
-  /** The copy of a reader of the increments. */
+  /** The value that a reader builds from the increments. */
   readonly copy: unknown;
 }
 

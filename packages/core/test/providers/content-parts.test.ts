@@ -84,7 +84,7 @@ describe("a content part", () => {
       }
     });
 
-    it(`of the caller's own tools is appended to the agent's on ${api}`, async () => {
+    it(`of extraBody.tools is sent after the agent's tools on ${api}`, async () => {
       const own = { type: "web_search" };
       const { body } = await send(api, [user({ type: "text", text: "Hi" })], {
         extraBody: { tools: [own] },

@@ -100,7 +100,7 @@ function failureOf(
     return { code: "internal_error", message: "the answer was complete", retryable: false };
   return {
     code: "stream_corrupt",
-    message: "The model stopped to use a tool and called none.",
+    message: "The model's answer ended with stop reason toolUse, but it calls no tool.",
     retryable: false,
   };
 }

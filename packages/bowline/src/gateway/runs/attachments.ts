@@ -21,10 +21,12 @@ type Attachments = readonly Attachment[] | undefined;
 export function checkAttachments(attachments: Attachments = [], limits: GatewayLimits): void {
   const { maxAttachments, maxAttachmentBytes } = limits;
   if (attachments.length > maxAttachments)
-    throw refusal(`A message has ${maxAttachments} attachments at most.`);
+    throw refusal(`The message has too many attachments. At most ${maxAttachments} are allowed.`);
   const bytes = attachments.reduce((sum, { data }) => sum + bytesOf(data), 0);
   if (bytes > maxAttachmentBytes)
-    throw refusal(`Attachments have ${maxAttachmentBytes} bytes together at most.`);
+    throw refusal(
+      `The attachments are too large. A message may have at most ${maxAttachmentBytes} bytes of attachments.`,
+    );
   if (attachments.some(({ data }) => data.length % 4 !== 0))
     throw refusal("An attachment is not Base64.");
 }

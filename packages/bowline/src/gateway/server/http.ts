@@ -218,7 +218,7 @@ async function bodyOf(http: Asked, maxBytes: number): Promise<SendParams> {
   if (!(Number(length) <= maxBytes))
     throw new GatewayError(
       "bad_request",
-      `The body has ${length.slice(0, 20)} bytes: ${maxBytes} are the most.`,
+      `The body has ${length.slice(0, 20)} bytes. At most ${maxBytes} are allowed.`,
     );
   let body: unknown;
   try {

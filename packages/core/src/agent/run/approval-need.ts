@@ -35,7 +35,7 @@ async function ask(run: Run, tool: AgentTool, call: ToolCall, args: unknown): Pr
     return await run.grace.patiently(tool.needsApproval(args, about));
   } catch (error) {
     throw new Error(
-      `Not run: the check whether this call of ${call.name} needs a person's approval failed: ${errorText(error)}`,
+      `Not run: could not check whether this call of ${call.name} needs a person's approval: ${errorText(error)}`,
       { cause: error },
     );
   }

@@ -105,7 +105,10 @@ class ModelCall {
     answer = withDiscarded(answer, this.#discarded);
     if (answer.stopReason === "toolUse" && toolCallsOf(answer).length === 0) {
       answer = this.#failed(
-        new BowlineError("stream_corrupt", "The model stopped to use a tool and called none."),
+        new BowlineError(
+          "stream_corrupt",
+          "The model's answer ended with stop reason toolUse, but it calls no tool.",
+        ),
       );
     }
     // Report the cause of an abort if there is one: the caller's reason, a failed listener, the

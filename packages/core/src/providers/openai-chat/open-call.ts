@@ -17,7 +17,10 @@ export class OpenCall implements SeenCall {
   name = "";
   /** Whether another call started later under the same index. */
   isCovered = false;
-  /** Whether its name was repeated after complete arguments, with nothing since. */
+  /**
+   * Whether the server sent its name again after complete arguments. The next piece then decides
+   * whether another call starts.
+   */
   isNamedAgain = false;
   thoughtSignature = "";
   /** Its index in the message, once its name is known. */

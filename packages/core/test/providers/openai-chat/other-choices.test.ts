@@ -99,7 +99,7 @@ describe("the calls of another choice", () => {
     assert.deepEqual(outcome([text], [whole], [choice(0, {}, "tool_calls")]), ["toolUse", "read"]);
   });
 
-  it("have no effect when there are none", () => {
+  it("do not change the stop reason when that choice has only text", () => {
     const other = choice(1, { content: "Another" }, "content_filter");
     assert.deepEqual(outcome([text], [other], [choice(0, {}, "stop")]), ["stop"]);
   });

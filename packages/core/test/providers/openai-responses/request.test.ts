@@ -341,7 +341,7 @@ describe("the Responses wire writes", () => {
     assert.deepEqual(input(messages, { extraBody: { store: true } }).slice(1), sent(true));
   });
 
-  it("the caller of a call with the call and its output, and the namespace", () => {
+  it("a call with its caller and namespace, and its output with the caller, for the same model only", () => {
     const caller = { type: "program", caller_id: "call_0" };
     const call = toolCall("a", { thoughtSignature: JSON.stringify({ caller, namespace: "n" }) });
     assert.deepEqual(input([user("Hi"), assistant([call]), result("a")]).slice(1), [
