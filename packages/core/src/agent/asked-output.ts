@@ -92,7 +92,7 @@ export class AskedOutput {
    */
   async ask(isFollowUp: boolean): Promise<AgentMessage | undefined> {
     // The answer to a follow-up replaces the earlier value if it fits.
-    const unfit = isFollowUp ? await this.#read() : undefined;
+    const unfit = isFollowUp ? await this.#readOutput() : undefined;
     const problem = this.#found === undefined ? unfit : undefined;
     if (problem !== undefined) this.#attempts++;
     if (this.#found === undefined && this.#attempts >= MAX_ATTEMPTS)
@@ -112,7 +112,7 @@ export class AskedOutput {
   }
 
   /** Reads the value from the last answer. Returns the problem with it, as text for the model. */
-  async #read(): Promise<string | undefined> {
+  async #readOutput(): Promise<string | undefined> {
     const text = this.#last?.role === "assistant" ? unfenced(messageText(this.#last)) : "";
     const native = this.isNative;
     const value = this.#given ?? (native ? parseJson(text) : undefined);
@@ -143,7 +143,7 @@ export class AskedOutput {
     const release = onAbort(signal, () => grace.abort());
     try {
       const problem = await callHook("Checking the output", () =>
-        grace.patiently(this.#read(), hookTimeoutMs),
+        grace.patiently(this.#readOutput(), hookTimeoutMs),
       );
       return problem === undefined ? undefined : invalid(problem);
     } catch (error) {

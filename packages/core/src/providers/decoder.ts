@@ -110,12 +110,12 @@ export class StreamDecoder implements SseListener {
 
   /** Decodes a chunk and returns its events. */
   push(chunk: Uint8Array): AssistantMessageEvent[] {
-    return this.#read(chunk);
+    return this.#decode(chunk);
   }
 
   /** Ends the body and returns the remaining events, with `done` if the answer was complete. */
   end(): AssistantMessageEvent[] {
-    return this.#read(undefined);
+    return this.#decode(undefined);
   }
 
   /** Ends the message with `error` and keeps its content so far. */
@@ -125,7 +125,7 @@ export class StreamDecoder implements SseListener {
   }
 
   /** Reads a chunk, or the end if it is undefined. */
-  #read(chunk: Uint8Array | undefined): AssistantMessageEvent[] {
+  #decode(chunk: Uint8Array | undefined): AssistantMessageEvent[] {
     try {
       if (!this.#writer.ended && this.#failure === undefined) {
         if (chunk === undefined) this.#end();

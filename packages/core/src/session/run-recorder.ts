@@ -64,7 +64,9 @@ export class RunRecorder<TContext> {
   }
 
   start(queues: KeptQueues): void {
-    this.#unsubscribe = this.#agent.subscribe((event, signal) => this.#hear(event, queues, signal));
+    this.#unsubscribe = this.#agent.subscribe((event, signal) =>
+      this.#onEvent(event, queues, signal),
+    );
   }
 
   stop(): void {
@@ -74,7 +76,7 @@ export class RunRecorder<TContext> {
     else this.#agent.effects = this.#before;
   }
 
-  #hear(event: AgentEvent, queues: KeptQueues, signal: AbortSignal): Promise<void> | undefined {
+  #onEvent(event: AgentEvent, queues: KeptQueues, signal: AbortSignal): Promise<void> | undefined {
     // A nested run is part of its tool's step. Only its usage needs entries.
     const isNested = event.parentRunId !== this.#agent.parentRunId;
     const bodies = isNested

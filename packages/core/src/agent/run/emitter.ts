@@ -83,7 +83,7 @@ export class Emitter {
     const waiting =
       this.#tail || this.#isBusy()
         ? this.#sendLater(event, this.#tail)
-        : this.#options.effects.publish(event, this.#hear);
+        : this.#options.effects.publish(event, this.#callListener);
     if (!waiting) return undefined;
     const own = waiting.then(() => {
       if (this.#tail === own) this.#tail = undefined;
@@ -103,7 +103,7 @@ export class Emitter {
       await clock.yield?.();
       this.#yielded = monotonicNow(clock);
     }
-    return effects.publish(event, this.#hear);
+    return effects.publish(event, this.#callListener);
   }
 
   /**
@@ -116,7 +116,7 @@ export class Emitter {
     return clock.yield !== undefined && monotonicNow(clock) - this.#yielded >= BUSY_MS;
   }
 
-  readonly #hear: Hear = (listener, event) => {
+  readonly #callListener: Hear = (listener, event) => {
     try {
       const result = listener(event);
       return isThenable(result) ? this.#settle(result, listener, event) : undefined;

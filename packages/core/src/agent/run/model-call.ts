@@ -171,17 +171,17 @@ class ModelCall {
     if (refusal) throw refusal;
     try {
       const events = await run.streamFn(config.model, { ...ask.context }, options);
-      await this.#read(events, ask);
+      await this.#readEvents(events, ask);
     } catch (error) {
       throw toBowlineError(error, "stream_function_failed", "The stream function failed");
     }
   }
 
   /** Emits the events of an answer as they arrive. */
-  async #read(events: AssistantMessageStream, ask: Ask): Promise<void> {
+  async #readEvents(events: AssistantMessageStream, ask: Ask): Promise<void> {
     for await (const batch of (events.batches?.() ?? events) as AsyncIterable<Batch>) {
       for (const event of (Array.isArray(batch) ? batch : [batch]) as AssistantMessageEvent[]) {
-        this.#hear(event);
+        this.#handleEvent(event);
         if (this.#hearing) {
           this.#since = monotonicNow(this.#run.clock);
           await this.#hearing;
@@ -202,7 +202,7 @@ class ModelCall {
    * Applies one event to the partial message and emits it. Sets `#hearing` if listeners must be
    * awaited.
    */
-  #hear(event: AssistantMessageEvent): void {
+  #handleEvent(event: AssistantMessageEvent): void {
     if (this.#isOver) throw abortedRun();
     if (event.type === "request_retry" || event.type === "model_failover") {
       this.#hearing = this.#emitter.emit(event);
