@@ -357,6 +357,13 @@ describe("a provider that pauses its own work", () => {
     ]);
   });
 
+  it("gives the run the text of all its parts, and only of these", async () => {
+    const first = [{ type: "text" as const, text: "At first. " }, scriptedToolCall("a", {})];
+    const { agent } = rig([{ content: first }, paused, paused, " Found."], [tool("a", () => "1")]);
+    const run = await agent.prompt("Hi");
+    assert.equal(run.text, "searchingsearching Found.");
+  });
+
   it("without end is stopped", async () => {
     const { agent } = rig(Array.from({ length: 20 }, () => paused));
     const run = await agent.prompt("Hi");

@@ -14,5 +14,16 @@ export function bestAnswer(
   const answers = messages.filter((message) => message.role === "assistant");
   const said = reason === "done" ? undefined : answers.findLast((answer) => messageText(answer));
   const message = said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
-  return message && { message, text: messageText(message) };
+  if (message === undefined) return undefined;
+  // A vendor's tool may pause an answer. The next one continues it.
+  const last = answers.indexOf(message);
+  let first = last;
+  while (answers[first - 1]?.paused) first--;
+  return {
+    message,
+    text: answers
+      .slice(first, last + 1)
+      .map((answer) => messageText(answer))
+      .join(""),
+  };
 }

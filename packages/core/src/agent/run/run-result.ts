@@ -15,7 +15,10 @@ export interface RunResult<TOutput = unknown> {
    * is none, the empty message of the failed call.
    */
   readonly message?: AssistantMessage;
-  /** The text of {@link message}, or an empty string. */
+  /**
+   * The text of {@link message}, after that of the paused answers which it continues, or an empty
+   * string.
+   */
   readonly text: string;
   /**
    * The validated value of a run with the option `output`. Absent when the run ended before giving
