@@ -1,6 +1,6 @@
 /** Large files beside the log: round trips, one copy of each, and what happens when one is gone. */
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -165,6 +165,7 @@ describe("a file of a session", () => {
   for (const [what, spoil] of [
     ["missing", (path: string) => rm(path)],
     ["damaged", (path: string) => writeFile(path, "other")],
+    ["a folder", (path: string) => rm(path).then(() => mkdir(path))],
   ] as const)
     it(`that is ${what} is replaced by a note, and is reported`, async () => {
       await using made = await folder();

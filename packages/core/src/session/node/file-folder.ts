@@ -10,7 +10,7 @@ import type { AnyEntry } from "../entry.ts";
 import type { ReadOptions } from "../store.ts";
 import { syncFolder, withFile } from "./file.ts";
 import { makeFolder } from "./make-folder.ts";
-import { ifThere } from "./storage-error.ts";
+import { ifThere, systemCode } from "./storage-error.ts";
 
 /** A file that is to be written before the line that names it. */
 export interface NewFile {
@@ -136,8 +136,21 @@ export class FileReader {
     const path = join(folder, name);
     const known = this.#parts.get(path)?.deref() as { readonly data: string } | undefined;
     if (known !== undefined) return known.data;
-    const bytes = await ifThere(readFile(path));
+    const bytes = await readable(path);
     return bytes !== undefined && digestOf(bytes) === name ? bytes.toString("base64") : undefined;
+  }
+}
+
+/** Errors that mean damage. Others, such as too many open files, may pass: the read then fails. */
+const DAMAGED: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "EIO"]);
+
+/** Resolves with the bytes of a file, or with undefined if it is missing or cannot be a file. */
+async function readable(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (DAMAGED.has(systemCode(error))) return undefined;
+    throw error;
   }
 }
 
