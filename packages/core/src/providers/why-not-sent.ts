@@ -15,6 +15,9 @@ const wires: ReadonlyMap<string, RegExp> = new Map([
   ["google-generate", google.files],
 ]);
 
+/** Also with the `data:` prefix, which is removed when the part is sent. */
+const base64 = /^(?:data:[^,]*;base64,)?[A-Za-z0-9+/]+={0,2}$/;
+
 /**
  * Returns why a model is not sent an image or a file: its wire refuses it, or a note would replace
  * it. Returns undefined if it is sent, and for a wire of your own.
@@ -24,6 +27,7 @@ export function whyNotSent(model: Model, part: ImageContent | FileContent): stri
   if (takes === undefined) return undefined;
   const fault = unsupported(part);
   if (fault !== undefined) return fault;
+  if (part.data !== undefined && !base64.test(part.data)) return "Its data is not base64.";
   try {
     const sent = cleanFile(part, model, takes);
     const isText = part.type === "file" && isTextType(part.mimeType);
