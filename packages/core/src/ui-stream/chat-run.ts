@@ -97,7 +97,11 @@ export class ChatRun {
   #isShown({ approvalId, input }: PostedAnswer): boolean {
     const shown = this.feed.message.approval(approvalId)?.call.input;
     if (shown?.state !== "available") return false;
-    return toText(parseJson(JSON.stringify(shown.value ?? null))) === toText(input);
+    try {
+      return toText(parseJson(JSON.stringify(shown.value ?? null))) === toText(input);
+    } catch {
+      return false; // a page cannot show what is not JSON or is nested too deep
+    }
   }
 }
 

@@ -53,7 +53,10 @@ export interface FromUIMessagesOptions {
 const MAX_ID_LENGTH = 200;
 const MAX_REASON_LENGTH = 1_000;
 const MAX_NAME_LENGTH = 255;
-const MAX_ANSWERS = 100;
+/** Number of answers to approvals in a post, and of those that wait for their approval. */
+export const MAX_ANSWERS = 100;
+const MAX_INPUT_DEPTH = 100;
+const MAX_INPUT_LENGTH = 1_000_000;
 const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 type Limits = Required<{
@@ -95,6 +98,7 @@ export function fromUIMessages(body: unknown, options: FromUIMessagesOptions = {
 }
 
 function answersOf(parts: readonly unknown[]): PostedAnswer[] {
+  let length = 0;
   const answers = parts.filter(isRecord).flatMap(({ type, state, approval, input }) => {
     const isTool =
       typeof type === "string" && (type === "dynamic-tool" || type.startsWith("tool-"));
@@ -102,6 +106,7 @@ function answersOf(parts: readonly unknown[]): PostedAnswer[] {
     const { id, approved, reason } = approval;
     if (typeof approved !== "boolean") throw refused("An approval's answer must be true or false.");
     const approvalId = idOf(id, "An approval's id");
+    length += lengthOf(input, MAX_INPUT_LENGTH - length);
     const why = typeof reason === "string" ? reason.slice(0, MAX_REASON_LENGTH) : undefined;
     return [{ approvalId, isApproved: approved, input, ...(why !== undefined && { reason: why }) }];
   });
@@ -109,6 +114,29 @@ function answersOf(parts: readonly unknown[]): PostedAnswer[] {
   if (answers.length > MAX_ANSWERS)
     throw refused(`At most ${MAX_ANSWERS} approvals are answered at once.`);
   return answers;
+}
+
+/**
+ * Returns the number of characters and values. Does not recurse, because a page chooses the depth.
+ */
+function lengthOf(input: unknown, maxLength: number): number {
+  const left: { readonly value: unknown; readonly depth: number }[] = [{ value: input, depth: 0 }];
+  let length = 0;
+  for (let next = left.pop(); next; next = left.pop()) {
+    const { value, depth } = next;
+    length += typeof value === "string" ? value.length + 1 : 1;
+    if (typeof value === "object" && value !== null) {
+      if (depth >= MAX_INPUT_DEPTH)
+        throw refused(`The input of an approval is nested at most ${MAX_INPUT_DEPTH} deep.`);
+      for (const [name, part] of Object.entries(value)) {
+        if (!Array.isArray(value)) length += name.length;
+        left.push({ value: part, depth: depth + 1 });
+      }
+    }
+    if (length > maxLength)
+      throw refused(`The inputs of approvals have at most ${MAX_INPUT_LENGTH} characters in all.`);
+  }
+  return length;
 }
 
 function messageOf(parts: readonly unknown[], limits: Limits): UserMessage {

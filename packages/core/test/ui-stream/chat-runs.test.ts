@@ -404,6 +404,30 @@ describe("a forged post", () => {
     }
   });
 
+  it("is refused when it nests an input deep, and a run that was resumed still waits", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "chat" });
+    const before = payer([{ content: [pay] }]);
+    const attached = await attachSession(before.agent, session);
+    const first = await post(new ChatRuns(), posted("Pay"), () => ({
+      agent: before.agent,
+      session: attached,
+    }));
+    await session.close();
+    before.agent.abort();
+    const after = payer(["Paid."]);
+    const again = await attachSession(after.agent, await openSession(store, "chat"));
+    const reopen = (): ChatAgent => ({ agent: after.agent, session: again });
+    const chats = new ChatRuns();
+    const body = answered(first, true);
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 20_000; depth++) deep = { a: deep };
+    for (const part of body.messages[0]?.parts ?? []) part.input = deep;
+    assert.deepEqual(await refusalOf(await chats.post(body, reopen)), [400, "invalid_argument"]);
+    await post(chats, answered(first, true), reopen, ["c1"]);
+    assert.deepEqual(after.done, ["pay"]);
+  });
+
   it("is given no effect by tool outputs that the client wrote", async () => {
     const { agent, open, done } = payer([{ content: [pay] }, "Paid."]);
     const chats = new ChatRuns();

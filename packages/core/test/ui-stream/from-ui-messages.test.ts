@@ -70,6 +70,31 @@ describe("fromUIMessages()", () => {
     });
   });
 
+  it("refuses inputs of approvals that are nested too deep or too long, also together", () => {
+    const answers = (...inputs: unknown[]): object => {
+      const parts = inputs.map((input, at) => ({
+        type: "dynamic-tool",
+        state: "approval-responded",
+        input,
+        approval: { id: `a${at}`, approved: true },
+      }));
+      return { id: "chat", messages: [{ role: "assistant", parts }] };
+    };
+    const nested = (depth: number): unknown => {
+      let value: unknown = 1;
+      for (let at = 0; at < depth; at++) value = at % 2 === 0 ? { a: value } : [value];
+      return value;
+    };
+    assert.equal(fromUIMessages(answers(nested(100))).kind, "approvals");
+    assertRefused(answers(nested(101)), /100 deep/);
+    assertRefused(answers(nested(20_000)), /100 deep/);
+    const half = "x".repeat(500_000);
+    assert.equal(fromUIMessages(answers({ half })).kind, "approvals");
+    assertRefused(answers({ half }, [half]), /1000000 characters/);
+    assertRefused(answers({ [half]: half }), /1000000 characters/);
+    assertRefused(answers(Array.from({ length: 1_000_001 }, () => 1)), /1000000 characters/);
+  });
+
   it("refuses bodies of other shapes", () => {
     assertRefused(undefined, /must be an object/);
     assertRefused(body([{ type: "text", text: "x" }], { id: "" }), /chat's id/);
