@@ -5,7 +5,7 @@ import type { AgentEvent } from "../agent/contract/event.ts";
 import type { InterruptedRun } from "../agent/run/run-result.ts";
 import { BowlineError } from "../errors.ts";
 import { parseJson, toText } from "../json-value.ts";
-import type { PostedAnswer } from "./from-ui-messages.ts";
+import { MAX_ANSWERS, type PostedAnswer } from "./from-ui-messages.ts";
 import type { UIMessageStreamOptions } from "./options.ts";
 import { RunFeed } from "./run-feed.ts";
 import { replayMessage } from "./to-ui-messages.ts";
@@ -23,8 +23,11 @@ export class ChatRun {
   /** Number of messages that the page shows as history while this run is going on. */
   readonly earlier: number;
   readonly #agent: ChattingAgent;
-  /** Answers to approvals that a resumed run has not asked for yet. Undefined for a new run. */
-  readonly #early: Map<string, PostedAnswer> | undefined;
+  /**
+   * Answers to approvals that a resumed run has not asked for yet. Undefined once it cannot ask for
+   * them any more, and for a new run.
+   */
+  #early: Map<string, PostedAnswer> | undefined;
 
   /** Starts the run by calling `start`. Of a resumed run, `interrupted` is what it continues. */
   constructor(
@@ -50,6 +53,7 @@ export class ChatRun {
       )
       .finally(() => {
         this.isOver = true;
+        this.#early = undefined;
         unsubscribe();
       });
   }
@@ -60,21 +64,29 @@ export class ChatRun {
 
   /**
    * Gives the answers to the run, each once. Throws `invalid_state` and gives none if one of them
-   * is to an approval that this run did not ask for, or to other arguments.
+   * is to an approval that this run did not ask for, or to other arguments, or if a resumed run would
+   * hold more than {@link MAX_ANSWERS} that it has not asked for yet.
    */
   answer(answers: readonly PostedAnswer[]): void {
+    const held = new Set(this.#early?.keys());
     for (const answer of answers) {
       const asked = this.feed.message.approval(answer.approvalId);
       if (asked === undefined && this.#early === undefined)
         throw refused("This chat does not ask for that approval.");
       if (asked && !this.#isShown(answer)) throw refused("The approval is for other arguments.");
+      if (!asked) held.add(answer.approvalId);
     }
+    if (held.size > MAX_ANSWERS)
+      throw refused(`This chat holds at most ${MAX_ANSWERS} answers before it asks.`);
     for (const answer of answers)
       if (!this.#give(answer)) this.#early?.set(answer.approvalId, answer);
   }
 
   #hear(event: AgentEvent): void {
     this.feed.push(event);
+    // What was open when the process ended is over before the model answers again.
+    const isAnswer = event.type === "message_start" && event.message.role === "assistant";
+    if (isAnswer && event.runId === this.feed.message.runId) this.#early = undefined;
     if (event.type !== "approval_request") return;
     const early = this.#early?.get(event.approvalId);
     this.#early?.delete(event.approvalId);
