@@ -161,7 +161,9 @@ export class ChatRuns {
 
   #respond(run: ChatRun, after?: readonly string[]): Response {
     const { feed } = run;
-    return chunkResponse(feed.read(after), feed.settings, { headers: this.#options.headers });
+    const { headers } = this.#options;
+    // Servers answer HEAD with GET, and drop the body without a word.
+    return chunkResponse(feed.readLater(after), feed.settings, { headers, isLazy: true });
   }
 }
 

@@ -82,7 +82,7 @@ export class RunFeed {
 
   /**
    * Returns the chunks from the message's first, in batches; or after these approvals, for a page
-   * that has the message up to there.
+   * that has the message up to there. Chunks are held for the reader from now on.
    */
   read(after?: readonly string[]): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
     const chunks = after === undefined ? this.message.replay() : this.message.replayAfter(after);
@@ -90,6 +90,13 @@ export class RunFeed {
     const reader: Reader = { chunks, room, wake: () => {}, failure: undefined };
     this.#readers.add(reader);
     return this.#batches(reader);
+  }
+
+  /** Like {@link read}, but holds nothing before the first batch is asked for. */
+  async *readLater(
+    after?: readonly string[],
+  ): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
+    yield* this.read(after);
   }
 
   async *#batches(reader: Reader): AsyncGenerator<readonly UIMessageChunk[], void, undefined> {
@@ -141,6 +148,7 @@ export class RunFeed {
       const { maxHeldChunks } = this.settings;
       const why = `The reader is more than ${maxHeldChunks} chunks behind. Read faster, or raise maxHeldChunks.`;
       reader.failure = { error: new BowlineError("reader_too_slow", why) };
+      this.#readers.delete(reader);
     }
     reader.wake();
   }

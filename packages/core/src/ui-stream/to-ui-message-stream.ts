@@ -42,18 +42,25 @@ export function toUIMessageResponse(
   return chunkResponse(batches, settings, options);
 }
 
-/** Sends chunks with the headers and the end of the protocol. */
+/**
+ * Sends chunks with the headers and the end of the protocol. With `isLazy`, `batches` begins when
+ * somebody reads the body.
+ */
 export function chunkResponse(
   batches: Batches,
   { clock }: Pick<UIStreamSettings, "clock">,
-  { headers, onCancel }: Pick<UIMessageResponseOptions, "headers" | "onCancel">,
+  {
+    headers,
+    onCancel,
+    isLazy = false,
+  }: Pick<UIMessageResponseOptions, "headers" | "onCancel"> & { readonly isLazy?: boolean },
 ): Response {
   const all = new Headers(headers);
   all.set("x-vercel-ai-ui-message-stream", "v1");
   all.set("x-accel-buffering", "no"); // for nginx, as the AI SDK does
   const toFrames = (chunk: UIMessageChunk | "[DONE]"): string =>
     `data: ${chunk === "[DONE]" ? chunk : JSON.stringify(chunk)}\n\n`;
-  return sseResponse(withDone(batches), clock, toFrames, all, onCancel);
+  return sseResponse(withDone(batches), clock, toFrames, all, { onCancel, isLazy });
 }
 
 function chunkStream(batches: Batches, { onCancel }: Cancel): ReadableStream<UIMessageChunk> {

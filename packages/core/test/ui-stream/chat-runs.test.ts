@@ -15,6 +15,7 @@ import {
   type ScriptedStep,
 } from "../../src/testing/index.ts";
 import { ChatRuns, type ChatAgent, type UIMessageChunk } from "../../src/ui-stream/index.ts";
+import { RunFeed } from "../../src/ui-stream/run-feed.ts";
 import { tool } from "../support.ts";
 import { checkGrammar } from "./grammar.ts";
 import { agentOf, answered, chunksOf, posted } from "./rig.ts";
@@ -252,6 +253,29 @@ describe("ChatRuns", () => {
     );
     await post(chats, answered(reloaded, true), reopen, ["c1"]);
     assert.deepEqual(after.done, ["pay"]);
+  });
+
+  it("holds nothing for a response that nobody reads, such as that of a HEAD request", async () => {
+    const { agent, open } = payer(["x".repeat(10_000)]);
+    const chats = new ChatRuns({ maxHeldChunks: 5 });
+    const response = await chats.post(posted("Hi"), open);
+    const unread = await chats.resume("chat", open);
+    await agent.waitForIdle();
+    for (const later of [response, unread]) {
+      const chunks = await chunksOf(later);
+      checkGrammar(chunks);
+      const texts = ofType(chunks, "text-delta").map(({ delta }) => delta);
+      assert.equal(texts.join("").length, 10_000);
+    }
+  });
+
+  it("forgets a reader that falls behind", async () => {
+    const feed = new RunFeed({ maxHeldChunks: 5 });
+    const reader = feed.read();
+    assert.equal(feed.isLeft, false);
+    for await (const event of agentOf(["x".repeat(10_000)]).stream("Hi")) feed.push(event);
+    assert.equal(feed.isLeft, true);
+    await assert.rejects(Array.fromAsync(reader), { code: "reader_too_slow" });
   });
 
   it("stops the run that goes on, also while it waits for approval", async () => {

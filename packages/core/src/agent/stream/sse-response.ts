@@ -4,23 +4,29 @@ import { onAbort, sleep, type Clock } from "../../clock.ts";
 /** Interval of keep-alive comments. Some proxies close a connection after 30 s without data. */
 const PING_MS = 15_000;
 
+interface SseOptions {
+  readonly onCancel?: (() => void) | undefined;
+  readonly isLazy?: boolean;
+}
+
 /**
  * Reads a batch when the client has taken the previous one. Stops reading when the client
  * disconnects, and calls `onCancel`. Sends a comment after every 15 s without data. `toFrames`
  * returns an item as text; an empty text sends nothing. `headers` are additional ones:
- * `content-type` and `cache-control` are always set.
+ * `content-type` and `cache-control` are always set. With `isLazy`, the first batch is read only when
+ * somebody reads the body, which an answer to `HEAD` is not.
  */
 export function sseResponse<T>(
   batches: AsyncGenerator<readonly T[], void, undefined>,
   clock: Clock,
   toFrames: (item: T) => string,
   headers?: ConstructorParameters<typeof Headers>[0],
-  onCancel?: () => void,
+  { onCancel, isLazy = false }: SseOptions = {},
 ): Response {
   const encoder = new TextEncoder();
   const left = new AbortController();
   let next: Promise<IteratorResult<readonly T[], void>> | undefined;
-  const body = new ReadableStream<Uint8Array>({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       for (let text = ""; text === "" && !left.signal.aborted;) {
         next ??= batches.next();
@@ -38,7 +44,8 @@ export function sseResponse<T>(
       void batches.return();
       onCancel?.();
     },
-  });
+  };
+  const body = new ReadableStream(source, { highWaterMark: isLazy ? 0 : 1 });
   const all = new Headers(headers);
   all.set("content-type", "text/event-stream");
   all.set("cache-control", "no-cache, no-transform");
