@@ -84,6 +84,11 @@ export class ChatRun {
 
   #hear(event: AgentEvent): void {
     this.feed.push(event);
+    // Nobody can see or answer a run whose chunks cannot be made. The responses report the error.
+    if (this.feed.isOver && !this.feed.message.isOver) {
+      this.#agent.abort("The chunks of the run could not be made: an option threw.");
+      return;
+    }
     // What was open when the process ended is over before the model answers again.
     const isAnswer = event.type === "message_start" && event.message.role === "assistant";
     if (isAnswer && event.runId === this.feed.message.runId) this.#early = undefined;

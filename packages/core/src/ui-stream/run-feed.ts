@@ -55,7 +55,7 @@ export class RunFeed {
     return this.#readers.size === 0;
   }
 
-  /** Applies an event. An option that throws fails the readers, and not the run. */
+  /** Applies an event. An option that throws fails the readers and ends the feed. */
   push(event: AgentEvent): void {
     if (this.#isOver) return;
     try {

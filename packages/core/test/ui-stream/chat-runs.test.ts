@@ -288,8 +288,8 @@ describe("ChatRuns", () => {
     assert.equal((await chats.resume("chat", open)).status, 204);
   });
 
-  it("stops a run whose chunks cannot be made, because an option throws", async () => {
-    const { agent, open } = payer([{ content: [scriptedToolCall("look", {}, "c1"), pay] }]);
+  it("aborts a run whose chunks cannot be made, because an option throws", async () => {
+    const { agent, open, done } = payer([{ content: [scriptedToolCall("look", {}, "c1"), pay] }]);
     const toOutput = (): never => {
       throw new RangeError("mine");
     };
@@ -297,10 +297,11 @@ describe("ChatRuns", () => {
     agent.toolExecution = "sequential";
     const response = await chats.post(posted("Look"), open);
     await assert.rejects(response.text(), RangeError);
-    assert.equal(chats.stop("chat"), true);
     await agent.waitForIdle();
     await settle();
+    assert.deepEqual(done, ["look"]);
     assert.equal(chats.stop("chat"), false);
+    assert.equal((await chats.resume("chat", open)).status, 204);
   });
 
   it("gives another answer to the last message, unless the chat has a session", async () => {
