@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { getModel } from "@bowline/core";
+import { createMemoryStore, createSession } from "@bowline/core/session";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import type { Attachment, SendParams } from "../../src/gateway/protocol/protocol.ts";
 import { gatewayWith, token, type TestGateway } from "./gateway.ts";
@@ -76,6 +77,37 @@ describe("a file in a message", () => {
     ])
       assert.equal((await load(server, query)).status, 404, JSON.stringify(query));
     assert.equal((await load(server, { id, part: "1" })).status, 400);
+  });
+
+  it("is loaded under a short name that shows its own ending", async () => {
+    const store = createMemoryStore();
+    const names = [
+      "x".repeat(200_000),
+      "a\u202efdp\u2028.\u0000\u0085exe",
+      "😀".repeat(300),
+      "\ud800b",
+    ];
+    const session = await createSession(store, { id: "s" });
+    const content = names.map((name) => ({
+      type: "file" as const,
+      mimeType: "application/pdf",
+      data: "JVBERi0=",
+      name,
+    }));
+    await session.append(
+      { type: "message", message: { role: "user", content, timestamp: 1 } },
+      "m",
+    );
+    await session.close();
+    await using server = await gatewayWith([], { store });
+    const shown: (string | undefined)[] = [];
+    for (const part of names.keys()) {
+      const response = await load(server, { sessionKey: "s", id: "m", part: String(part) });
+      assert.equal(response.status, 200);
+      const header = response.headers.get("content-disposition") ?? "";
+      shown.push(decodeURIComponent(/filename\*=UTF-8''(.*)$/.exec(header)?.[1] ?? ""));
+    }
+    assert.deepEqual(shown, ["x".repeat(255), "afdp.exe", "😀".repeat(255), "\ufffdb"]);
   });
 
   it("is loaded only by those who may read its session", async () => {

@@ -133,6 +133,16 @@ async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
   return new Response(streamRun(log, seq, { listeners, maxBytes, cutOff }), { headers });
 }
 
+const maxNameLength = 255;
+/** Characters that reorder or break a name, so that it hides its extension. */
+const hiding = /[\p{Bidi_Control}\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** Returns the name as a header can carry it: well-formed, and short. */
+function shownName(name: string): string {
+  const whole = Buffer.from(name.slice(0, 4 * maxNameLength)).toString();
+  return [...whole.replaceAll(hiding, "")].slice(0, maxNameLength).join("");
+}
+
 /** Types that a browser shows without running anything. Others are sent as bytes. */
 const shownTypes = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf|audio\/\w+|video\/\w+)$/;
 
@@ -149,7 +159,7 @@ async function sendFile(http: Asked, { context, entry }: HttpOptions): Promise<R
   const position = /^\d{1,9}$/.test(part) ? Number(part) : -1;
   const file = await readData(context.store, asked.sessionKey, { id: asked.id, part: position });
   const { mimeType, name, bytes } = file;
-  const told = Buffer.from(context.filter.text(name)).toString(); // well-formed
+  const told = shownName(context.filter.text(name));
   const shown = told.replaceAll(/[^\x20-\x7e]|["\\]/g, "_");
   const headers = {
     "content-type": shownTypes.test(mimeType) ? mimeType : "application/octet-stream",
