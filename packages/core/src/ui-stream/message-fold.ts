@@ -97,8 +97,7 @@ export class MessageFold {
 
   #show({ runId, toolCallId, toolName, args }: EventOf<"tool_execution_start">): UIMessageChunk[] {
     const step = this.message.step();
-    if (step.calls.some(({ names }) => names.runId === runId && names.callId === toolCallId))
-      return [];
+    if (step.callsOf({ runId, callId: toolCallId }).length > 0) return [];
     // The run was resumed without the answer that has this call.
     const call = step.addCall(toolCallId, toolName, {});
     return call.setInput({ state: "available", value: args });

@@ -2,7 +2,7 @@
 import type { UIDataChunk, UIMessageChunk, UIUserPart } from "./chunk.ts";
 import type { UIStreamSettings } from "./options.ts";
 import type { ShownCall } from "./shown-call.ts";
-import { ShownStep } from "./shown-step.ts";
+import { ShownStep, type ShownData, type ShownPart } from "./shown-step.ts";
 
 /** A message that was added to the run while it worked. */
 interface ShownSteering {
@@ -24,6 +24,10 @@ export class ShownMessage {
   readonly items: Item[] = [];
   /** The call of each approval, and the index of its step among the items. */
   readonly #asked = new Map<string, { readonly call: ShownCall; readonly item: number }>();
+  /** The data that has an id, by its name and id. */
+  readonly #data = new Map<string, ShownData>();
+  /** The ids of all calls. */
+  readonly #callIds = new Set<string>();
   /** Undefined before the first event. */
   runId: string | undefined;
   /** The last chunks. Undefined while the run goes on. */
@@ -127,6 +131,7 @@ export class ShownMessage {
       settings: this.#settings,
       runId: this.runId ?? "",
       newCallId: (callId: string) => this.#newCallId(callId),
+      forget: (parts: readonly ShownPart[]) => this.#forget(parts),
     };
     this.items.push(new ShownStep(port, this.items.length));
     return [...closed, { type: "start-step" }];
@@ -149,26 +154,23 @@ export class ShownMessage {
   /** Adds data to the last step, or replaces data of the same name and id. */
   addData(chunk: UIDataChunk): void {
     if (chunk.transient) return;
-    const parts = this.items.flatMap((item) => (item.kind === "step" ? item.parts : []));
-    const known = parts.find(
-      (part) =>
-        part.kind === "data" &&
-        part.chunk.type === chunk.type &&
-        chunk.id !== undefined &&
-        part.chunk.id === chunk.id,
-    );
-    if (known?.kind === "data") known.chunk = chunk;
-    else this.step().parts.push({ kind: "data", chunk });
+    const key = dataKey(chunk);
+    const known = key === undefined ? undefined : this.#data.get(key);
+    if (known) {
+      known.chunk = chunk;
+      return;
+    }
+    const part: ShownData = { kind: "data", chunk };
+    this.step().parts.push(part);
+    if (key !== undefined) this.#data.set(key, part);
   }
 
   /** Returns the open call of a run. Ids may repeat in later answers. */
   callOf(about: { readonly runId: string; readonly toolCallId: string }): ShownCall | undefined {
     const last = this.items.at(-1);
     if (last?.kind !== "step") return undefined;
-    return last.calls.findLast(
-      ({ names: { runId, callId }, isSettled }) =>
-        runId === about.runId && callId === about.toolCallId && !isSettled,
-    );
+    const { runId, toolCallId: callId } = about;
+    return last.callsOf({ runId, callId }).findLast(({ isSettled }) => !isSettled);
   }
 
   /** Returns all calls, in order. */
@@ -177,11 +179,23 @@ export class ShownMessage {
   }
 
   #newCallId(callId: string): string {
-    const ids = new Set(this.calls().map(({ names }) => names.id));
     let id = callId;
-    for (let count = 2; ids.has(id); count++) id = `${callId}#${count}`;
+    for (let count = 2; this.#callIds.has(id); count++) id = `${callId}#${count}`;
+    this.#callIds.add(id);
     return id;
   }
+
+  #forget(parts: readonly ShownPart[]): void {
+    for (const part of parts) {
+      if (part.kind === "call") this.#callIds.delete(part.names.id);
+      const key = part.kind === "data" ? dataKey(part.chunk) : undefined;
+      if (key !== undefined) this.#data.delete(key);
+    }
+  }
+}
+
+function dataKey({ type, id }: UIDataChunk): string | undefined {
+  return id === undefined ? undefined : JSON.stringify([type, id]);
 }
 
 function itemChunks(item: Item): UIMessageChunk[] {

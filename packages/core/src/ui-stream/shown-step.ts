@@ -17,7 +17,7 @@ interface ShownText {
   isOpen: boolean;
 }
 
-interface ShownData {
+export interface ShownData {
   readonly kind: "data";
   readonly contentIndex?: undefined;
   chunk: UIDataChunk;
@@ -37,6 +37,8 @@ export interface StepPort {
   readonly runId: string;
   /** Returns an id for a call that no other call of the message has. */
   readonly newCallId: (callId: string) => string;
+  /** Called with parts that the step shows no longer. */
+  readonly forget: (parts: readonly ShownPart[]) => void;
 }
 
 export class ShownStep {
@@ -45,6 +47,8 @@ export class ShownStep {
   readonly #number: number;
   parts: ShownPart[] = [];
   isOpen = true;
+  /** The calls of {@link parts} by their run and id, so that finding one does not read them all. */
+  readonly #callsById = new Map<string, ShownCall[]>();
 
   constructor(port: StepPort, number: number) {
     this.#port = port;
@@ -53,6 +57,11 @@ export class ShownStep {
 
   get calls(): ShownCall[] {
     return this.parts.filter((part) => part.kind === "call");
+  }
+
+  /** Returns the calls of a run with this id, in order. Servers may repeat an id. */
+  callsOf(about: { readonly runId: string; readonly callId: string }): readonly ShownCall[] {
+    return this.#callsById.get(keyOf(about)) ?? [];
   }
 
   /** Returns the chunks that create the given parts, without the boundaries of the step. */
@@ -70,6 +79,10 @@ export class ShownStep {
     const isHeldBack = this.#port.settings.approvals === "end";
     const call = new ShownCall({ runId, callId, name, contentIndex, id }, isHeldBack);
     this.parts.push(call);
+    const key = keyOf(call.names);
+    const same = this.#callsById.get(key);
+    if (same) same.push(call);
+    else this.#callsById.set(key, [call]);
     return call;
   }
 
@@ -114,7 +127,7 @@ export class ShownStep {
   complete({ content }: AssistantMessage): UIMessageChunk[] {
     const chunks = this.#add(content);
     if (chunks) return chunks;
-    this.parts = [];
+    this.#keep([]);
     this.#add(content);
     return [{ type: "reset-step" }, ...this.replay()];
   }
@@ -216,8 +229,17 @@ export class ShownStep {
   #retract(from: number): UIMessageChunk[] {
     const kept = this.parts.filter(({ contentIndex = -1 }) => contentIndex < from);
     if (kept.length === this.parts.length) return [];
-    this.parts = kept;
+    this.#keep(kept);
     return [{ type: "reset-step" }, ...this.replay()];
+  }
+
+  #keep(parts: ShownPart[]): void {
+    const kept = new Set(parts);
+    this.#port.forget(this.parts.filter((part) => !kept.has(part)));
+    this.parts = parts;
+    this.#callsById.clear();
+    for (const call of this.calls)
+      this.#callsById.set(keyOf(call.names), [...this.callsOf(call.names), call]);
   }
 
   #at(contentIndex: number): ShownPart | undefined {
@@ -228,6 +250,10 @@ export class ShownStep {
     const part = this.#at(contentIndex);
     return part?.kind === "call" ? part : undefined;
   }
+}
+
+function keyOf({ runId, callId }: { readonly runId: string; readonly callId: string }): string {
+  return JSON.stringify([runId, callId]);
 }
 
 function chunksOf(part: ShownPart): UIMessageChunk[] {
