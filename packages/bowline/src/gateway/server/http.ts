@@ -140,7 +140,7 @@ const hiding = /[\p{Bidi_Control}\p{Cc}\p{Zl}\p{Zp}]/gu;
 /** Returns the name as a header can carry it: well-formed, and short. */
 function shownName(name: string): string {
   const whole = Buffer.from(name.slice(0, 4 * maxNameLength)).toString();
-  return [...whole.replaceAll(hiding, "")].slice(0, maxNameLength).join("");
+  return Array.from(whole.replaceAll(hiding, "")).slice(0, maxNameLength).join("");
 }
 
 /** Types that a browser shows without running anything. Others are sent as bytes. */
