@@ -1,6 +1,7 @@
 /** A server that misbehaves: nothing hangs, nothing grows without bound, and each call is answered. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { inspect } from "node:util";
 import { call, connect, entry, until } from "./support.ts";
 
 describe("a server that dies in the middle of a call", () => {
@@ -129,6 +130,18 @@ describe("a server that does not start", () => {
   it("is started again when it ends at a question that it does not know", async () => {
     await using connected = await connect({ servers: { s: entry({ start: "strict" }) } });
     assert.equal(connected.mcp.servers[0]?.status, "ready");
+  });
+});
+
+describe("a server that repeats a secret", () => {
+  it("has it taken out of an error, with all that the error holds", async () => {
+    const env = { MY_TOKEN: "supersecret-token-42" };
+    await using connected = await connect({ servers: { s: { ...entry(), env } } });
+    await assert.rejects(connected.mcp.readResource("s", "file:///a"), (error) => {
+      assert.match(inspect(error), /no rights for \[redacted\]/);
+      assert.doesNotMatch(inspect(error, { depth: 10, showHidden: true }), /supersecret/);
+      return true;
+    });
   });
 });
 

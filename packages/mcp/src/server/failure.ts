@@ -71,7 +71,8 @@ export function say(error: unknown, redact: (text: string) => string): string {
 
 /**
  * Returns the error of a request that was sent, with a message for the model: whether it may have
- * taken effect. `what` begins the message.
+ * taken effect. `what` begins the message. It has no cause: that would hold what the server sent,
+ * secrets too.
  */
 export function explain(
   what: string,
@@ -80,7 +81,7 @@ export function explain(
 ): BowlineError {
   const said = say(error, redact);
   const whole = (text: string): BowlineError =>
-    new BowlineError(toInfo(error, redact).code, `${what}: ${text}`, { cause: error });
+    new BowlineError(toInfo(error, redact).code, `${what}: ${text}`);
   const isCut = isAnswer(error) && error.code === CUT;
   if (isAnswer(error) && !isCut) return whole(`the server refused: ${said}`);
   if (isBadAnswer(error)) return whole(`it ran, and its answer is not valid: ${said}`);

@@ -85,6 +85,10 @@ createInterface({ input: process.stdin }).on("line", (line) => {
       }
       return answer({ tools });
     }
+    case "resources/read": {
+      const told = `no rights for ${process.env.MY_TOKEN}`;
+      return send({ id: message.id, error: { code: -32000, message: told, data: { told } } });
+    }
     case "tools/call":
       return call(message, answer);
     default:
