@@ -125,4 +125,23 @@ describe("an entry of a server", () => {
     assert.deepEqual(stdio?.secrets, ["tok-12345678"]);
     assert.deepEqual(http?.secrets, ["Bearer abc-12345678", "abc-12345678"]);
   });
+
+  it("names what it refers to by a secret name, wherever that stands", () => {
+    const secretsOf = (entry: unknown): unknown =>
+      read({ s: entry }, { MY_API_KEY: "key-1234/5678", HOST: "host.example" })[0]?.secrets;
+    const secrets = ["key-1234/5678"];
+    assert.deepEqual(secretsOf({ command: "a", args: ["${MY_API_KEY}"] }), secrets);
+    assert.deepEqual(secretsOf({ command: "a", args: ["k=${env:MY_API_KEY}"] }), secrets);
+    assert.deepEqual(secretsOf({ command: "a", args: ["${A_TOKEN:-key-1234/5678}"] }), secrets);
+    assert.deepEqual(secretsOf({ command: "a", env: { PLAIN: "${MY_API_KEY}" } }), secrets);
+    assert.deepEqual(secretsOf({ command: "a", env: { PLAIN: "${HOST}-and-more" } }), []);
+    assert.deepEqual(secretsOf({ url: "https://${HOST}/${MY_API_KEY}" }), [
+      "key-1234%2F5678",
+      "key-1234/5678",
+    ]);
+    assert.deepEqual(secretsOf({ url: "https://e.com/?api_key=abc-1234%2F5678&page=123456789" }), [
+      "abc-1234/5678",
+      "abc-1234%2F5678",
+    ]);
+  });
 });

@@ -7,12 +7,23 @@ const reference = /\$\{(?:env:)?([^}:]*)(:-([^}]*))?\}/g;
 const anyReference = /\$\{[^}]*\}?/;
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** Whether the value of a variable or parameter of this name must not appear in messages. */
+export function isSecretName(given: string): boolean {
+  return /key|token|secret|pass|auth|credential|pwd|jwt|dsn/i.test(given);
+}
+
 /**
  * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}`. As in a shell, the default also
  * replaces an empty value. Throws `invalid_argument` for a variable that is not set and for every
- * other form of `${…}`. `where` names the text in the error.
+ * other form of `${…}`. `where` names the text in the error. `onSecret` is told each value whose
+ * variable has a name for a secret.
  */
-export function expand(text: string, env: Environment, where: string): string {
+export function expand(
+  text: string,
+  env: Environment,
+  where: string,
+  onSecret: (value: string) => void,
+): string {
   const [unknown] = anyReference.exec(text.replaceAll(reference, "")) ?? [];
   if (unknown !== undefined) throw unsupported(unknown, where);
   return text.replaceAll(
@@ -20,13 +31,14 @@ export function expand(text: string, env: Environment, where: string): string {
     (whole, variable: string, ending: string | undefined, byDefault: string | undefined) => {
       if (!name.test(variable)) throw unsupported(whole, where);
       const value = env[variable];
-      if (ending !== undefined) return value || (byDefault ?? "");
-      if (value === undefined)
+      const filled = ending === undefined ? value : value || (byDefault ?? "");
+      if (filled === undefined)
         throw new BowlineError(
           "invalid_argument",
           `${where} needs the environment variable ${variable}, which is not set. Set it, or write \${${variable}:-default}.`,
         );
-      return value;
+      if (isSecretName(variable)) onSecret(filled);
+      return filled;
     },
   );
 }

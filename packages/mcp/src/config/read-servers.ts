@@ -1,7 +1,7 @@
 /** Reads the entries of servers: known fields only, checked shapes, variables replaced. */
 import { BowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
-import { expand, type Environment } from "./expand.ts";
+import { expand, isSecretName, type Environment } from "./expand.ts";
 import type { HttpConfig, ServerConfig, StdioConfig, ToolChoice } from "./server-config.ts";
 
 /** Fields with a meaning here. Each alias is another tool's name for the field before it. */
@@ -53,9 +53,6 @@ const types: Readonly<Record<string, "stdio" | "http" | "sse">> = {
   sse: "sse",
 };
 
-/** A name of a variable whose value must not appear in messages. */
-const secretName = /key|token|secret|pass|auth|credential|pwd|jwt|dsn/i;
-
 /**
  * Reads the servers of the option, or of another tool's file with `mcpServers`. Leaves out those
  * that are disabled. Throws `invalid_argument` for everything that is not understood.
@@ -86,14 +83,20 @@ function readEntry(name: string, given: unknown, env: Environment): ServerConfig
   );
   if (flag(entry, "disabled", where) === true || flag(entry, "enabled", where) === false)
     return undefined;
-  const reach = readReach(entry, env, where);
+  const referred: string[] = [];
+  const filled = (value: string, what: string): string =>
+    expand(value, env, `${where}: ${what}`, (secret) => referred.push(secret));
+  const reach = readReach(entry, filled, where);
   const choice = readChoice(entry, where);
-  return { name, reach, choice, secrets: secretsOf(reach) };
+  return { name, reach, choice, secrets: secretsOf(reach, referred) };
 }
+
+/** Replaces the references in a text. `what` is its field. */
+type Fill = (value: string, what: string) => string;
 
 function readReach(
   entry: Record<string, unknown>,
-  env: Environment,
+  filled: Fill,
   where: string,
 ): StdioConfig | HttpConfig {
   const said = text(entry, "type", where) ?? text(entry, "transportType", where);
@@ -112,7 +115,6 @@ function readReach(
     throw refusal(
       `${where} has the type ${type}, which does not fit its ${command ? "command" : "url"}.`,
     );
-  const filled = (value: string, what: string): string => expand(value, env, `${where}: ${what}`);
   if (command !== undefined) {
     const cwd = text(entry, "cwd", where);
     return {
@@ -148,20 +150,28 @@ function readChoice(entry: Record<string, unknown>, where: string): ToolChoice {
   return { only: only?.includes("*") === true ? undefined : only, without };
 }
 
-function secretsOf(reach: StdioConfig | HttpConfig): string[] {
+/** What must not appear in messages. `referred` are the values of variables with secret names. */
+function secretsOf(reach: StdioConfig | HttpConfig, referred: readonly string[]): string[] {
   const found =
     reach.kind === "stdio"
-      ? Object.entries(reach.env).flatMap(([name, value]) => (secretName.test(name) ? [value] : []))
-      : // The scheme before a token is no secret.
-        Object.values(reach.headers).flatMap((value) => [value, value.replace(/^\S+ /, "")]);
-  return found.filter((value) => value.trim().length >= 8);
+      ? Object.entries(reach.env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []))
+      : [
+          // The scheme before a token is no secret.
+          ...Object.values(reach.headers).flatMap((value) => [value, value.replace(/^\S+ /, "")]),
+          ...[...reach.url.searchParams].flatMap(([name, value]) =>
+            isSecretName(name) ? [value, encodeURIComponent(value)] : [],
+          ),
+          ...referred.map((value) => encodeURIComponent(value)),
+        ];
+  const secrets = [...found, ...referred].filter((value) => value.trim().length >= 8);
+  return [...new Set(secrets)];
 }
 
 function filledMap(
   entry: Record<string, unknown>,
   field: string,
   where: string,
-  filled: (value: string, what: string) => string,
+  filled: Fill,
 ): Record<string, string> {
   if (entry[field] === undefined || entry[field] === null) return {};
   return Object.fromEntries(

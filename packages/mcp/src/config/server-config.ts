@@ -29,6 +29,9 @@ export interface ServerConfig {
   readonly name: string;
   readonly reach: StdioConfig | HttpConfig;
   readonly choice: ToolChoice;
-  /** Values that must not appear in a message: headers, and variables with secret names. */
+  /**
+   * Values that must not appear in a message: headers, and variables and parameters of the URL with
+   * secret names.
+   */
   readonly secrets: readonly string[];
 }
