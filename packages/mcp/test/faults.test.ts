@@ -184,6 +184,16 @@ describe("a server that says too much", () => {
     assert.match(JSON.stringify(warnings), /not a message: Welcome!/);
   });
 
+  it("is asked for its tools a few times a second, however often it says that they changed", async () => {
+    await using connected = await connect({ servers: { s: entry({ list: "restless" }) } });
+    const lists = async (): Promise<number> => Number((await call(connected.mcp, "s__lists")).text);
+    let before = 0;
+    while (before < 2) before = await lists();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const more = (await lists()) - before;
+    assert.ok(more < 20, String(more));
+  });
+
   it("reports progress no more than ten times a second, in bounded texts", async () => {
     await using connected = await connect({ servers: { s: entry() } });
     const tool = connected.mcp.tools.find(({ name }) => name === "s__progress");

@@ -150,10 +150,7 @@ describe("the tools of servers", () => {
     const { mcp, events } = connected;
     const { model, streamFn } = createScriptedModel([
       { content: [scriptedToolCall("s__change", {})], stopReason: "toolUse" },
-      async () => {
-        await until(() => agent.state.tools.some(({ name }) => name === "s__added"));
-        return { content: [scriptedToolCall("s__echo", { text: "x" })], stopReason: "toolUse" };
-      },
+      // The list is read before the call's result is there.
       ({ tools = [] }) => `added: ${tools.some(({ name }) => name === "s__added")}`,
     ]);
     const agent = new Agent({ model, streamFn, tools: mcp.tools });

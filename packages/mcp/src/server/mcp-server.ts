@@ -29,6 +29,10 @@ const MAX_RESTART_DELAY_MS = 30_000;
 /** A server that was ready for so long may use all its restarts again. */
 const STABLE_MS = 60_000;
 const MAX_INSTRUCTIONS = 4_000;
+/** Shortest time from one listing of changed tools to the next, in milliseconds. */
+const REFRESH_PAUSE_MS = 300;
+/** Longest that a call's result waits for the list of tools that the call changed. */
+const REFRESH_WAIT_MS = 2_000;
 
 export class McpServer {
   status: McpServerStatus = "starting";
@@ -48,6 +52,8 @@ export class McpServer {
   #warnings = 0;
   #refreshing: Promise<void> | undefined;
   #isStale = false;
+  /** When the last listing of changed tools began. */
+  #refreshedAt = -Infinity;
 
   constructor(ports: Ports, listener: ServerListener) {
     this.#ports = ports;
@@ -104,7 +110,8 @@ export class McpServer {
 
   /**
    * Calls a tool. A call that waits for a restart has not been sent yet. Rejects with a message for
-   * the model that says whether the call may have run.
+   * the model that says whether the call may have run. A list of tools that has changed is read
+   * before the result is returned, so that the model's next call knows it.
    */
   async call(
     tool: Tool,
@@ -114,12 +121,17 @@ export class McpServer {
   ): Promise<CallToolResult> {
     // The library would check the result by the output schema, and lose a result that does not fit.
     const { outputSchema: _, ...definition } = tool;
-    return this.request(`The tool "${tool.name}"`, signal, (session, options) =>
+    const result = await this.request(`The tool "${tool.name}"`, signal, (session, options) =>
       session.client.callTool(
         { name: tool.name, arguments: args },
         { ...options, toolDefinition: definition, ...(onProgress && { onprogress: onProgress }) },
       ),
     );
+    const refreshing = this.#refreshing;
+    if (refreshing === undefined) return result;
+    const wait = { ms: REFRESH_WAIT_MS, signal, late: "" };
+    await withDeadline(this.#ports.clock, wait, () => refreshing).catch(() => {});
+    return result;
   }
 
   /** Sends one request, within the time of a call. `what` begins the message of an error. */
@@ -227,7 +239,10 @@ export class McpServer {
     this.tools = chooseTools(tools, config.choice, limits.tools, (problem) => this.#note(problem));
   }
 
-  /** Lists the tools again. While that runs, further changes lead to one more listing. */
+  /**
+   * Lists the tools again, at once or after a pause since the last time. Until that is done, further
+   * changes lead to one more listing.
+   */
   async #refresh(): Promise<void> {
     const session = this.#session;
     this.#isStale = true;
@@ -236,6 +251,10 @@ export class McpServer {
     const late = `The server "${this.name}" did not list its tools within ${limits.startMs} ms.`;
     const work = async (): Promise<void> => {
       while (this.#isStale && this.#session === session && !session.isClosed) {
+        const pause = this.#refreshedAt + REFRESH_PAUSE_MS - clock.now();
+        if (pause > 0) await this.#pause(pause);
+        if (this.#session !== session || session.isClosed) break;
+        this.#refreshedAt = clock.now();
         await withDeadline(
           clock,
           { ms: limits.startMs, signal: this.#ended.signal, late },
@@ -246,7 +265,11 @@ export class McpServer {
     };
     this.#refreshing = work()
       .catch((error: Error) => this.#warn(error))
-      .finally(() => (this.#refreshing = undefined));
+      .finally(() => {
+        this.#refreshing = undefined;
+        // The server came back meanwhile, and its list has changed since.
+        if (this.#isStale && this.#session !== session) void this.#refresh();
+      });
     return this.#refreshing;
   }
 

@@ -75,7 +75,10 @@ export class Session {
         probe: { timeoutMs: kind === "stdio" ? PROBE_MS : NEVER },
       },
       listMaxPages: MAX_PAGES,
-      listChanged: { tools: { autoRefresh: false, onChanged: ports.onToolsChanged } },
+      // Without a delay: the result of the call that changed the tools waits for the new list.
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: ports.onToolsChanged },
+      },
     });
     addHandlers(client, config.name, options);
     client.onerror = ports.onWarning;

@@ -18,6 +18,7 @@ let tools = [
     "die",
     "never",
     "cancelled",
+    "lists",
     "wrong-id",
     "noise",
     "flood",
@@ -46,6 +47,7 @@ let tools = [
   ...extra,
 ];
 let cancelled = 0;
+let lists = 0;
 /** Answers the call that waits for what this program was asked. */
 let waiting;
 
@@ -83,6 +85,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
         const page = Number(message.params?.cursor ?? 0);
         return answer({ tools: [tool(`page-${page}`)], nextCursor: String(page + 1) });
       }
+      lists += 1;
+      if (list === "restless") setImmediate(send, { method: "notifications/tools/list_changed" });
       return answer({ tools });
     }
     case "resources/read": {
@@ -109,6 +113,8 @@ function call({ id, params }, answer) {
       return;
     case "cancelled":
       return answer(text(String(cancelled)));
+    case "lists":
+      return answer(text(String(lists)));
     case "wrong-id":
       return send({ id: 9999, result: text("for another") });
     case "noise":
