@@ -73,9 +73,12 @@ export interface McpRequestContext {
 export interface McpOptions {
   /**
    * The servers by name, as in the `mcpServers` of other tools' files; or the whole content of such
-   * a file.
+   * a file, with its servers in `mcpServers` or in `servers`.
    */
-  readonly servers: McpServerEntries | { readonly mcpServers: McpServerEntries };
+  readonly servers:
+    | McpServerEntries
+    | { readonly mcpServers: McpServerEntries }
+    | { readonly servers: McpServerEntries; readonly inputs?: unknown; readonly $schema?: unknown };
   /**
    * The variables that `${NAME}` is replaced from, and of which safe ones are passed to servers.
    * Default: `process.env`.

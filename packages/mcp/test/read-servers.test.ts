@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readServers } from "../src/config/read-servers.ts";
+import type { McpOptions } from "../src/index.ts";
 
 const read = (servers: unknown, env: Record<string, string> = {}): ReturnType<typeof readServers> =>
   readServers(servers, env);
@@ -42,8 +43,39 @@ describe("an entry of a server", () => {
     assert.deepEqual(chosen?.choice, { only: undefined, without: ["y", "x"] });
   });
 
-  it("may be called mcpServers", () => {
+  it("may be called mcpServers or servers", () => {
     assert.equal(read({ mcpServers: { command: "a" } })[0]?.name, "mcpServers");
+    assert.equal(read({ servers: { command: "a", env: {} } })[0]?.name, "servers");
+  });
+
+  it("is read from a file that has them in servers, beside its inputs", () => {
+    const servers = {
+      a: { type: "stdio", command: "a" },
+      b: { type: "http", url: "https://e.com" },
+    };
+    const file = { servers, inputs: [{ id: "key", type: "promptString" }], $schema: "s" };
+    assert.deepEqual(read(file), read(servers));
+    assert.throws(() => read({ ...file, input: [] }), /field beside servers: "input"/);
+    assert.throws(
+      () => read({ ...file, servers: { a: { command: "a", args: ["${input:key}"] } } }),
+      /args contains "\$\{input:key\}"\. Nobody is asked for an input: write the value, or the name/,
+    );
+  });
+
+  it("may be typed as a file is read, with the names and fields of other tools", () => {
+    const file = {
+      mcpServers: { a: { type: "stdio", command: "a" }, b: { url: "https://e.com" } },
+    };
+    const options: McpOptions[] = [
+      { servers: file },
+      { servers: { servers: file.mcpServers, inputs: [] } },
+      { servers: { a: { command: "a", autoApprove: ["b"], timeout: 60, description: "d" } } },
+      { servers: { a: { serverUrl: "https://e.com", enabled: true, disabledTools: ["b"] } } },
+      // @ts-expect-error: a field that is not known
+      { servers: { a: { command: "a", arg: ["b"] } } },
+    ];
+    for (const { servers } of options.slice(0, -1)) assert.ok(read(servers).length > 0);
+    assert.throws(() => read(options.at(-1)?.servers), /Did you mean "args"/);
   });
 
   it("is left out when it is disabled", () => {

@@ -44,8 +44,11 @@ export function expand(
 }
 
 function unsupported(given: string, where: string): BowlineError {
+  const why = given.startsWith("${input:")
+    ? "Nobody is asked for an input: write the value, or the name of a variable that has it. "
+    : "";
   return new BowlineError(
     "invalid_argument",
-    `${where} contains ${JSON.stringify(given.slice(0, 80))}. Only \${NAME}, \${NAME:-default} and \${env:NAME} are replaced.`,
+    `${where} contains ${JSON.stringify(given.slice(0, 80))}. ${why}Only \${NAME}, \${NAME:-default} and \${env:NAME} are replaced.`,
   );
 }

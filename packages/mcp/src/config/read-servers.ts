@@ -54,21 +54,27 @@ const types: Readonly<Record<string, "stdio" | "http" | "sse">> = {
 };
 
 /**
- * Reads the servers of the option, or of another tool's file with `mcpServers`. Leaves out those
- * that are disabled. Throws `invalid_argument` for everything that is not understood.
+ * Reads the servers of the option, or of another tool's file with `mcpServers` or `servers`. Leaves
+ * out those that are disabled. Throws `invalid_argument` for everything that is not understood.
  */
 export function readServers(given: unknown, env: Environment): ServerConfig[] {
   const outer = record(given, "servers");
-  const inner = outer.mcpServers;
-  // A server may itself be called mcpServers: its entry has a command or a URL, which is a text.
-  const isFile =
-    isRecord(inner) && Object.values(inner).every((entry) => isRecord(entry)) && !isEntry(inner);
-  const entries = Object.entries(isFile ? inner : outer);
-  return entries.flatMap(([name, entry]) => readEntry(name, entry, env) ?? []);
+  const { mcpServers, servers } = outer;
+  let entries = outer;
+  if (isEntries(mcpServers)) entries = mcpServers;
+  else if (isEntries(servers)) {
+    checkNames(outer, ["servers", "inputs", "$schema"], "field beside servers:");
+    entries = servers;
+  }
+  return Object.entries(entries).flatMap(([name, entry]) => readEntry(name, entry, env) ?? []);
 }
 
-function isEntry(given: Record<string, unknown>): boolean {
-  return ["command", "url", "httpUrl", "serverUrl"].some((key) => typeof given[key] === "string");
+/**
+ * Whether a field of a file holds the servers. A server may itself have the field's name: its entry
+ * has a command or a URL, which is a text.
+ */
+function isEntries(given: unknown): given is Record<string, unknown> {
+  return isRecord(given) && Object.values(given).every((entry) => isRecord(entry));
 }
 
 function readEntry(name: string, given: unknown, env: Environment): ServerConfig | undefined {
