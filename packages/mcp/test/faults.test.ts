@@ -10,7 +10,10 @@ describe("a server that dies in the middle of a call", () => {
     const { mcp, events } = connected;
     const result = await call(mcp, "s__die");
     assert.ok(result.isError);
-    assert.match(result.text, /It is unknown whether it took effect, and it is not repeated/);
+    assert.match(
+      result.text,
+      /exit code 7\. Its last words: out of memory\. It is unknown whether/,
+    );
     // A call that comes while the server restarts waits for it.
     assert.equal((await call(mcp, "s__echo", { text: "again" })).text, "again");
     const lost = events.filter(({ type }) => type === "server_lost");
@@ -56,7 +59,10 @@ describe("a server that never answers", () => {
     const controller = new AbortController();
     const running = tool?.execute("c", {}, controller.signal);
     setTimeout(() => controller.abort(), 50);
-    await assert.rejects(async () => running, /cancelled/);
+    await assert.rejects(
+      async () => running,
+      /: The call was cancelled: This operation was aborted/,
+    );
     assert.equal((await call(mcp, "s__cancelled")).text, "1");
   });
 
@@ -85,6 +91,9 @@ describe("a server that does not start", () => {
       servers: {
         fails: { ...entry({ start: "fails" }), env: { API_TOKEN: "tok-1234567890" } },
         missing: { command: "/nowhere/server" },
+        spaced: { command: "npx server" },
+        moved: { ...entry(), cwd: "/nowhere" },
+        noisy: entry({ start: "silent", noise: true }),
         silent: entry({ start: "silent" }),
         unlisted: entry({ list: "never" }),
         endless: entry({ list: "endless" }),
@@ -99,7 +108,10 @@ describe("a server that does not start", () => {
       /exit code 3\. Its last words: no such database, token \[redacted\]/,
     );
     assert.doesNotMatch(JSON.stringify(mcp.servers), /tok-1234/);
-    assert.match(said.missing?.error?.message ?? "", /ENOENT/);
+    assert.match(said.missing?.error?.message ?? "", /its command .* was not found \(ENOENT\)\.?$/);
+    assert.match(said.spaced?.error?.message ?? "", /was not found .* put the rest in args/);
+    assert.match(said.moved?.error?.message ?? "", /its cwd "\/nowhere" is not a directory/);
+    assert.match(said.noisy?.error?.message ?? "", /within 4000 ms\. It wrote .*: Welcome!$/);
     assert.equal(said.silent?.error?.code, "timeout");
     assert.equal(said.unlisted?.error?.code, "timeout");
     assert.match(said.endless?.error?.message ?? "", /64/);
@@ -162,6 +174,7 @@ describe("a server that says too much", () => {
     });
     const result = await call(connected.mcp, "s__too-long");
     assert.ok(result.isError);
+    assert.match(result.text, /a message is longer than 1000000 bytes\. It is unknown whether/);
     await until(() => connected.mcp.servers[0]?.status === "ready");
     assert.match(JSON.stringify(connected.events), /longer than 1000000 bytes/);
   });

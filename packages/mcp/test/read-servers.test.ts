@@ -146,6 +146,10 @@ describe("an entry of a server", () => {
     );
     refuses({ command: "${input:key}" }, /contains "\$\{input:key\}"/);
     refuses({ command: "${a-b}" }, /contains/);
+    refuses(
+      { command: "a", cwd: "${workspaceFolder}" },
+      /cwd contains \$\{workspaceFolder\}, which only an editor replaces\. Write the path/,
+    );
     refuses({ command: "${HOME" }, /contains/);
   });
 

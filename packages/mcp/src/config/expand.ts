@@ -5,6 +5,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const reference = /\$\{(?:env:)?([^}:]*)(:-([^}]*))?\}/g;
 const anyReference = /\$\{[^}]*\}?/;
+/** What editors replace by paths, where no variable of the environment has the name. */
+const editorVariable = /^(workspaceFolder|workspaceRoot|userHome|file[A-Z]|file$|cwd$)/;
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Whether the value of a variable or parameter of this name must not appear in messages. */
@@ -32,6 +34,11 @@ export function expand(
       if (!name.test(variable)) throw unsupported(whole, where);
       const value = env[variable];
       const filled = ending === undefined ? value : value || (byDefault ?? "");
+      if (filled === undefined && editorVariable.test(variable))
+        throw new BowlineError(
+          "invalid_argument",
+          `${where} contains \${${variable}}, which only an editor replaces. Write the path instead.`,
+        );
       if (filled === undefined)
         throw new BowlineError(
           "invalid_argument",

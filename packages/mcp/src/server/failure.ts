@@ -17,6 +17,7 @@ import { CUT } from "./open-requests.ts";
 import { cutText } from "../cut-text.ts";
 
 const MAX_MESSAGE = 2_000;
+const MAX_FAULT = 500;
 
 /** Whether the server wants an authorization that is not there. */
 export function isUnauthorized(error: unknown): boolean {
@@ -64,8 +65,9 @@ export function say(error: unknown, redact: (text: string) => string): string {
     const { message } = at;
     if (message !== "" && !parts.some((part) => part.includes(message))) parts.push(message);
   }
+  const joined = parts.map((part, at) => (at < parts.length - 1 ? part.replace(/\.$/, "") : part));
   // Cut before and after: a message may be as long as the longest that a server may send.
-  const text = parts.join(": ").slice(0, 10 * MAX_MESSAGE) || String(error);
+  const text = joined.join(": ").slice(0, 10 * MAX_MESSAGE) || String(error);
   return cutText(redact(text), MAX_MESSAGE);
 }
 
@@ -84,10 +86,24 @@ export function explain(
     new BowlineError(toInfo(error, redact).code, `${what}: ${text}`);
   const isCut = isAnswer(error) && error.code === CUT;
   if (isAnswer(error) && !isCut) return whole(`the server refused: ${said}`);
-  if (isBadAnswer(error)) return whole(`it ran, and its answer is not valid: ${said}`);
+  if (isBadAnswer(error))
+    return whole(`it ran, and its answer is not valid: ${faultOf(error, redact) ?? said}`);
   if (isUnauthorized(error)) return whole(`not run: the server wants an authorization: ${said}`);
   const unknown = "It is unknown whether it took effect, and it is not repeated by itself.";
   return whole(`${said.replace(/\.$/, "")}. ${unknown}`);
+}
+
+/** The first fault of an answer. The client library writes all of them as JSON. */
+function faultOf(error: unknown, redact: (text: string) => string): string | undefined {
+  const { message } = error as Error;
+  const [list] = /\[\s*\{[^]*\}\s*\]$/.exec(message) ?? [];
+  if (list === undefined) return undefined;
+  try {
+    const [{ path, message: text }] = JSON.parse(list) as [{ path: unknown[]; message: string }];
+    return cutText(redact(`${path.join(".") || "it"}: ${text}`), MAX_FAULT);
+  } catch {
+    return undefined;
+  }
 }
 
 function codeOf(error: unknown): ErrorCode {

@@ -1,7 +1,7 @@
 /** One server over its whole life: started, listed, lost, started again, closed. */
 import type { ErrorInfo } from "@bowline/core";
 import type { CallToolResult, Progress, Tool } from "@modelcontextprotocol/client";
-import { BowlineError, createRedactor } from "@bowline/core";
+import { BowlineError, createRedactor, isBowlineError } from "@bowline/core";
 import type { McpServerState, McpServerStatus } from "../server-state.ts";
 import { cutText } from "../cut-text.ts";
 import type { McpToolProblem } from "../wire/mend-tools.ts";
@@ -151,7 +151,7 @@ export class McpServer {
     } catch (error) {
       if (session === undefined) throw error; // it was not sent
       if (isLost(error) && !session.isClosed) void session.close();
-      throw explain(what, error, this.redact);
+      throw explain(what, isLost(error) ? withEnd(error, session) : error, this.redact);
     }
   }
 
@@ -193,8 +193,13 @@ export class McpServer {
         if (session.isClosed) throw withEnd(new Error("the connection ended"), session);
       });
     } catch (error) {
-      await this.#session?.close();
-      return error;
+      const session = this.#session;
+      await session?.close();
+      const isLate = isBowlineError(error) && error.code === "timeout";
+      const noise = isLate ? session?.noise : undefined;
+      if (noise === undefined) return error;
+      const told = `It wrote to its standard output what is no message: ${noise}`;
+      return new BowlineError("timeout", `${late} ${told}`);
     }
     this.status = "ready";
     this.#error = undefined;

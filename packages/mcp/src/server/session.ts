@@ -130,6 +130,11 @@ export class Session {
     return this.transport instanceof StdioTransport ? this.transport.stderr : undefined;
   }
 
+  /** The first that the server's process wrote to stdout and that is no message. */
+  get noise(): string | undefined {
+    return this.transport instanceof StdioTransport ? this.transport.noise : undefined;
+  }
+
   /** How the server's process ended. */
   get end(): string | undefined {
     return this.transport instanceof StdioTransport ? this.transport.end : undefined;

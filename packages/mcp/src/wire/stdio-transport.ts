@@ -3,6 +3,7 @@
  * transport, it ends the whole process group, bounds what it holds, and keeps the last of stderr.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import {
   deserializeMessage,
@@ -32,6 +33,16 @@ export interface StdioTransportOptions {
 /** Time for what a process wrote last, where another process still holds its pipes. */
 const DRAIN_MS = 250;
 
+/** Says what is not there: the system names the command for a missing directory too. */
+function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioConfig): string {
+  const { code, message } = error;
+  if (code !== "ENOENT" && code !== "ENOTDIR") return message;
+  if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    return `its cwd ${JSON.stringify(cwd)} is not a directory (${code})`;
+  const hint = /\s/.test(command) ? ". A command is one program: put the rest in args" : "";
+  return `its command ${JSON.stringify(command)} was not found (${code})${hint}`;
+}
+
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export class StdioTransport implements Transport {
@@ -40,6 +51,8 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   /** How the process ended, such as "exit code 1". Undefined while it runs. */
   end: string | undefined;
+  /** The first line of stdout that is no message, at most 200 characters. */
+  noise: string | undefined;
   readonly #options: StdioTransportOptions;
   readonly #stderr = new Tail(8 * 1024);
   #child: Child | undefined;
@@ -79,7 +92,7 @@ export class StdioTransport implements Transport {
     this.#read(child);
     return new Promise((resolve, reject) => {
       child.once("error", (error) => {
-        this.end ??= error.message;
+        this.end ??= whyNotStarted(error, config);
         reject(error);
         this.#finish();
       });
@@ -141,7 +154,9 @@ export class StdioTransport implements Transport {
     try {
       message = deserializeMessage(line);
     } catch {
-      this.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`));
+      const noise = line.slice(0, 200);
+      this.noise ??= noise;
+      this.onerror?.(new Error(`not a message: ${noise}`));
       return;
     }
     this.onmessage?.(message);
