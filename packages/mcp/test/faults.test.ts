@@ -86,6 +86,15 @@ describe("a server that never answers", () => {
 });
 
 describe("a server that does not start", () => {
+  it("shows no part of a secret at the cut of its last words", async () => {
+    const env = { API_TOKEN: "tok-1234567890" };
+    await using connected = await connect({
+      servers: { s: { ...entry({ start: "fails-long" }), env } },
+    });
+    assert.match(connected.mcp.servers[0]?.error?.message ?? "", /Its last words: .*y{900}/);
+    assert.doesNotMatch(JSON.stringify(connected.mcp.servers), /67890/);
+  });
+
   it("is reported with its last words and leaves the others alone", async () => {
     await using connected = await connect({
       servers: {
@@ -183,7 +192,7 @@ describe("a server that says too much", () => {
     await using connected = await connect({ servers: { s: entry() } });
     assert.equal((await call(connected.mcp, "s__stderr")).text, "said");
     const { stderr = "" } = connected.mcp.servers[0] ?? {};
-    assert.equal(stderr.length, 8 * 1024);
+    assert.equal(stderr.length, 7 * 1024);
     assert.match(stderr, /eEND\n$/);
   });
 

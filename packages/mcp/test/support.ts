@@ -6,7 +6,7 @@ import { connectMcp, type Mcp, type McpEvent, type McpOptions } from "../src/ind
 
 /** What the server does before a tool is called: see `servers/stdio.mjs`. */
 export interface Plan {
-  readonly start?: "fails" | "strict" | "silent" | "ignores-end";
+  readonly start?: "fails" | "fails-long" | "strict" | "silent" | "ignores-end";
   readonly list?: "never" | "endless" | "restless";
   readonly tools?: readonly unknown[];
   readonly noise?: boolean;

@@ -21,7 +21,7 @@ export interface ServerListener {
   warned(server: McpServer, message: string): void;
 }
 
-type Ports = Omit<SessionPorts, "onProblem" | "onWarning" | "onToolsChanged">;
+type Ports = Omit<SessionPorts, "onProblem" | "onWarning" | "onToolsChanged" | "redact">;
 
 const MAX_PROBLEMS = 100;
 const MAX_WARNINGS = 20;
@@ -87,7 +87,7 @@ export class McpServer {
       ...(info && {
         serverInfo: { name: cutText(info.name, 200), version: cutText(info.version, 200) },
       }),
-      ...(stderr !== undefined && { stderr: this.redact(stderr) }),
+      ...(stderr !== undefined && { stderr }),
     };
   }
 
@@ -225,6 +225,7 @@ export class McpServer {
       onProblem: (problem) => this.#note(problem),
       onWarning: (error) => this.#warn(error),
       onToolsChanged: () => void this.#refresh(),
+      redact: this.redact,
     };
   }
 

@@ -33,6 +33,7 @@ export interface SessionPorts {
   /** Is told of everything that is wrong and does not end the connection. */
   readonly onWarning: (error: Error) => void;
   readonly onToolsChanged: () => void;
+  readonly redact: (text: string) => string;
 }
 
 /** The transports of the client library for remote servers. */
@@ -51,10 +52,16 @@ export class Session {
   readonly closed: Promise<void>;
   isClosed = false;
   #isConnected = false;
+  readonly #redact: SessionPorts["redact"];
 
-  private constructor(client: Client, transport: StdioTransport | RemoteTransport) {
+  private constructor(
+    client: Client,
+    transport: StdioTransport | RemoteTransport,
+    redact: SessionPorts["redact"],
+  ) {
     this.client = client;
     this.transport = transport;
+    this.#redact = redact;
     this.closed = new Promise((resolve) => {
       const { onclose } = transport;
       transport.onclose = () => {
@@ -89,7 +96,7 @@ export class Session {
         ? new StdioTransport({ ...limits, config: reach, env: ports.env, clock: ports.clock })
         : remote(reach, kind === "sse" ? "sse" : "http", ports, open);
     open.attach(transport);
-    const session = new Session(client, transport);
+    const session = new Session(client, transport, ports.redact);
     const { onerror, onmessage } = transport;
     transport.onerror = (error) => {
       onerror?.(error);
@@ -126,8 +133,10 @@ export class Session {
     return { signal, timeout: NEVER };
   }
 
+  /** The last that the server's process wrote to stderr, without secrets. */
   get stderr(): string | undefined {
-    return this.transport instanceof StdioTransport ? this.transport.stderr : undefined;
+    if (!(this.transport instanceof StdioTransport)) return undefined;
+    return this.#redact(this.transport.stderr);
   }
 
   /** The first that the server's process wrote to stdout and that is no message. */

@@ -56,6 +56,10 @@ if (start === "fails") {
   process.stderr.write("no such database, token tok-1234567890\n");
   process.exit(3);
 }
+if (start === "fails-long") {
+  process.stderr.write(`token ${"x".repeat(988)}tok-1234567890 ${"y".repeat(994)}\n`);
+  process.exit(3);
+}
 if (start === "ignores-end") process.on("SIGTERM", () => {});
 else createInterface({ input: process.stdin }).on("close", () => process.exit(0));
 
