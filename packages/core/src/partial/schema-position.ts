@@ -7,6 +7,9 @@ import { isAllowed, isOfType } from "../json-type.ts";
 import { asRecord, isRecord, list, type JsonSchema } from "../json-value.ts";
 import { followPointer } from "../schema-links.ts";
 
+/** More alternatives are not told apart: then any value is shown. */
+const MAX_CHOICES = 64;
+
 type Parts = readonly unknown[];
 /** The schemas that led to one. A schema that refers to itself accepts any value. */
 type Around = readonly JsonSchema[];
@@ -20,6 +23,8 @@ export class SchemaPosition {
   readonly #names = new Set<string>();
   /** The number of items that have a schema of their own. */
   #firsts = 0;
+  /** The references and lists that `#distinct` is looking into. */
+  readonly #opened = new Set<unknown>();
   #hasList = false;
   #holdsText = false;
 
@@ -99,14 +104,35 @@ export class SchemaPosition {
     const part = (of: unknown): unknown => this.#partAt(of, key, inner);
     const [all, ...choices] = combined(schema);
     const parts = [ownPart(schema, key), part(this.#target(schema)), ...all.map(part)];
-    for (const choice of choices)
-      if (choice.length > 0) {
-        const anyOf = choice.map(part).filter((one) => one !== false);
-        parts.push(anyOf.length > 0 && (anyOf.includes(true) || { anyOf }));
-      }
+    for (const choice of choices) if (choice.length > 0) parts.push(this.#anyOf(choice.map(part)));
     if (parts.includes(false)) return false;
-    const allOf = parts.filter((one) => one !== true);
+    const allOf = this.#distinct(parts, "allOf").filter((one) => one !== true);
     return allOf.length > 1 ? { allOf } : (allOf[0] ?? true);
+  }
+
+  #anyOf(parts: Parts): unknown {
+    const anyOf = this.#distinct(parts, "anyOf").filter((one) => one !== false);
+    if (anyOf.includes(true) || anyOf.length > MAX_CHOICES) return true;
+    return anyOf.length > 1 ? { anyOf } : (anyOf[0] ?? false);
+  }
+
+  /**
+   * Returns each schema once: the target of one that is a reference alone, and the members of one
+   * that is a list of the same kind alone. Otherwise a schema that refers to itself twice would
+   * double with each level of the value.
+   */
+  #distinct(parts: Parts, kind: "allOf" | "anyOf", found = new Set<unknown>()): unknown[] {
+    for (const part of parts) {
+      const only = isRecord(part) && Object.keys(part).length === 1 ? part : undefined;
+      const inner = only && "$ref" in only ? [this.#target(only)] : list(only?.[kind]);
+      if (found.has(part) || inner.length === 0 || inner[0] === part) found.add(part);
+      else if (!this.#opened.has(part)) {
+        this.#opened.add(part);
+        this.#distinct(inner, kind, found);
+        this.#opened.delete(part);
+      }
+    }
+    return [...found];
   }
 
   /** Returns the target of a reference, or `true`. */

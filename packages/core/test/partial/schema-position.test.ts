@@ -27,6 +27,37 @@ const of = (schema: JsonSchema, value: unknown): unknown[] =>
     .map((text) => (JSON.parse(text) as { k?: unknown }).k)
     .slice(1);
 
+describe("a schema that refers to itself in two places", () => {
+  it("costs the same at each level of the value", () => {
+    let reads = 0;
+    const counted = (schema: JsonSchema): JsonSchema =>
+      new Proxy(schema, { get: (target, name) => (reads++, target[name as string]) });
+    const two = counted({
+      type: "object",
+      properties: {
+        op: { enum: ["add", "mul"] },
+        left: { $ref: "#/$defs/e" },
+        right: { $ref: "#/$defs/e" },
+      },
+    });
+    const schema = {
+      $ref: "#/$defs/e",
+      $defs: { e: { anyOf: [two, { ...two, required: ["op"] }, { type: "number" }] } },
+    };
+    const readsAt = (depth: number): number => {
+      let value: unknown = 1;
+      for (let at = 0; at < depth; at++) value = { op: "mul", left: value, right: 2 };
+      reads = 0;
+      const json = new GrowingJson({ mode: "text", position: new SchemaPosition(schema) });
+      json.write(JSON.stringify(value));
+      assert.deepEqual(json.live.value, value);
+      return reads;
+    };
+    const first = readsAt(4);
+    assert.ok(readsAt(8) < 3 * first, `${readsAt(8)} reads, ${first} at half the depth`);
+  });
+});
+
 describe("a value of which the schema has a list", () => {
   it("is shown when it is complete and in the list, in any form of the list", () => {
     const forms: JsonSchema[] = [
