@@ -48,7 +48,7 @@ export class GrowingJson {
    * that differs from its pieces, and arguments that were encoded twice are decoded twice.
    */
   settle(value: unknown): Increment[] | undefined {
-    const whole = new LiveValue({ ...this.#options, onItem: undefined });
+    const whole = new LiveValue({ ...this.#options, onItem: undefined, isSilent: true });
     feed(whole, value);
     if (this.state === "complete" && toText(whole.live.value) === toText(this.live.value))
       return undefined;

@@ -32,8 +32,8 @@ export type JsonMode = "text" | "answer" | "arguments";
 
 export type JsonState = "open" | "complete" | "broken";
 
-/** As for the arguments of tools. */
-const MAX_DEPTH = 1000;
+/** Each increment has its whole path, so deep nesting would multiply the memory of a text. */
+const MAX_DEPTH = 100;
 /** The default limit of `StreamOptions.maxAnswerLength`. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 /** Text that may follow the value, because some models write it. */

@@ -50,6 +50,8 @@ export interface LiveValueOptions {
   readonly onItem?: ItemListener | undefined;
   /** The property that holds the value, if the text is an object around it. */
   readonly wrapper?: string | undefined;
+  /** Whether to build the value alone, without increments. Default false. */
+  readonly isSilent?: boolean | undefined;
 }
 
 export class LiveValue implements JsonHandler {
@@ -57,14 +59,16 @@ export class LiveValue implements JsonHandler {
   readonly #position: SchemaPosition | undefined;
   readonly #onItem: ItemListener | undefined;
   readonly #wrapper: string | undefined;
+  readonly #isSilent: boolean;
   readonly #frames: Frame[] = [];
   #text: OpenText | undefined;
   #increments: Increment[] = [];
 
-  constructor({ position, onItem, wrapper }: LiveValueOptions = {}) {
+  constructor({ position, onItem, wrapper, isSilent = false }: LiveValueOptions = {}) {
     this.#position = position;
     this.#onItem = onItem;
     this.#wrapper = wrapper;
+    this.#isSilent = isSilent;
   }
 
   /** Returns the increments since the last call. */
@@ -101,7 +105,7 @@ export class LiveValue implements JsonHandler {
     if (!open.isShown) this.#set(place, open.value, piece);
     else if (!place.isHidden) {
       this.#assign(place, open.value);
-      this.#increments.push({ op: "append", path: place.path, increment: piece });
+      this.#record({ op: "append", path: place.path, increment: piece });
     }
     open.isShown = true;
   }
@@ -145,7 +149,7 @@ export class LiveValue implements JsonHandler {
     return {
       parent: container,
       key,
-      path: isHidden ? [] : [...place.path, key],
+      path: isHidden || this.#isSilent ? [] : [...place.path, key],
       position,
       isHidden,
     };
@@ -158,7 +162,11 @@ export class LiveValue implements JsonHandler {
   ): void {
     if (place.isHidden) return;
     this.#assign(place, value);
-    this.#increments.push({ op: "set", path: place.path, increment });
+    this.#record({ op: "set", path: place.path, increment });
+  }
+
+  #record(increment: Increment): void {
+    if (!this.#isSilent) this.#increments.push(increment);
   }
 
   #assign({ parent, key }: Place, value: unknown): void {
@@ -171,7 +179,7 @@ export class LiveValue implements JsonHandler {
     if (frame === undefined || typeof frame.key !== "number") return;
     if (isHidden) frame.isCut = true;
     else {
-      this.#onItem?.(path.slice(0, -1), frame.key, value);
+      if (this.#onItem) this.#onItem(path.slice(0, -1), frame.key, value);
       frame.key++;
     }
   }

@@ -103,6 +103,7 @@ export class PartialOutput<TInput = unknown, TOutput = TInput> implements AsyncI
   ): AsyncGenerator<PartialElement, void, undefined> {
     let found: { readonly index: number; readonly value: unknown }[] = [];
     let attempt = 1;
+    let next = 0;
     const reader = new OutputReader({
       ...readerOptions(this.#schema),
       onItem: (array, index, value) => {
@@ -113,8 +114,14 @@ export class PartialOutput<TInput = unknown, TOutput = TInput> implements AsyncI
     for await (const event of this.#run) {
       found = [];
       const isReset = reader.read(event).some(({ type }) => type === "partial_reset");
-      if (isReset) attempt++;
+      if (isReset) {
+        attempt++;
+        next = 0;
+      }
       for (const { index, value } of found) {
+        // The model wrote the array again, under the same name: the last one counts.
+        if (index < next) attempt++;
+        next = index + 1;
         const checked = items === undefined ? { value } : await checkItem(items, value);
         if (checked.issues === undefined) yield { index, value: checked.value, attempt };
       }

@@ -369,6 +369,20 @@ describe("an output that is withdrawn", () => {
 });
 
 describe("the elements of an array", () => {
+  it("that the model wrote again under the same name begin again with the next attempt", async () => {
+    const agent = setUp("json_schema", ['{"l":[1,2],"l":[3]}']);
+    const output = z.object({ l: z.array(z.number()) });
+    const run = agent.stream("Go", { output });
+    const found: unknown[] = [];
+    for await (const { index, value: item, attempt } of partialOutput(run).elements(["l"]))
+      found.push([attempt, index, item]);
+    assert.deepEqual(found, [
+      [1, 0, 1],
+      [1, 1, 2],
+      [2, 0, 3],
+    ]);
+  });
+
   it("are yielded when they are finished, each checked", async () => {
     for (const [how, step] of forms) {
       const run = setUp(how, [step]).stream("Berths?", { output: berths });
