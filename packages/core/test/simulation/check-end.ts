@@ -91,12 +91,20 @@ export function checkResult(run: RunRecord, result: RunResult, report: Report): 
   const said =
     reason === "done" ? undefined : answers.findLast((answer) => messageText(answer) !== "");
   const best = said ?? answers.findLast(({ content }) => content.length > 0) ?? answers.at(-1);
+  // An answer continues the paused one before it.
+  const texts = new Map<unknown, string>();
+  let paused = "";
+  for (const answer of answers) {
+    const text = paused + messageText(answer);
+    texts.set(answer, text);
+    paused = answer.paused === true ? text : "";
+  }
   const facts = {
     messages: result.messages.every((message, index) => message === end.messages[index]),
     usage: JSON.stringify(result.usage) === JSON.stringify(end.usage),
     turns: result.turns === run.answers,
     message: result.message === best,
-    text: result.text === (best ? messageText(best) : ""),
+    text: result.text === (best ? (texts.get(best) ?? "") : ""),
   };
   if (!Object.values(facts).every(Boolean))
     report("0 result", `the result differs: ${JSON.stringify(facts)}`);
