@@ -23,8 +23,6 @@ export class SchemaPosition {
   readonly #names = new Set<string>();
   /** The number of items that have a schema of their own. */
   #firsts = 0;
-  /** The references and lists that `#distinct` is looking into. */
-  readonly #opened = new Set<unknown>();
   #hasList = false;
   #holdsText = false;
 
@@ -121,18 +119,19 @@ export class SchemaPosition {
    * that is a list of the same kind alone. Otherwise a schema that refers to itself twice would
    * double with each level of the value.
    */
-  #distinct(parts: Parts, kind: "allOf" | "anyOf", found = new Set<unknown>()): unknown[] {
-    for (const part of parts) {
+  #distinct(parts: Parts, kind: "allOf" | "anyOf"): unknown[] {
+    const seen = new Set<unknown>();
+    const found: unknown[] = [];
+    const add = (part: unknown): void => {
+      if (seen.has(part)) return;
+      seen.add(part);
       const only = isRecord(part) && Object.keys(part).length === 1 ? part : undefined;
       const inner = only && "$ref" in only ? [this.#target(only)] : list(only?.[kind]);
-      if (found.has(part) || inner.length === 0 || inner[0] === part) found.add(part);
-      else if (!this.#opened.has(part)) {
-        this.#opened.add(part);
-        this.#distinct(inner, kind, found);
-        this.#opened.delete(part);
-      }
-    }
-    return [...found];
+      if (inner.length === 0) found.push(part);
+      else inner.forEach(add);
+    };
+    parts.forEach(add);
+    return parts.length > 0 && found.length === 0 ? [true] : found; // references in a circle
   }
 
   /** Returns the target of a reference, or `true`. */
