@@ -1,7 +1,7 @@
 /** Prompts of a server, as messages. */
 import type { UserContent } from "@bowline/core";
 import type { McpServer } from "./server/mcp-server.ts";
-import { cutText } from "./cut-text.ts";
+import { described } from "./described.ts";
 import { readContent } from "./tools/read-result.ts";
 
 /** A prompt that a server offers. */
@@ -27,7 +27,6 @@ export interface McpPromptMessages {
 }
 
 const MAX_LISTED = 1_000;
-const MAX_DESCRIPTION = 4_000;
 
 export async function listPrompts(server: McpServer): Promise<McpPrompt[]> {
   return server.request("The list of prompts", undefined, async ({ client }, options) => {
@@ -64,8 +63,4 @@ export async function readPrompt(
       })),
     };
   });
-}
-
-function described(description: string | undefined): { description?: string } {
-  return description ? { description: cutText(description, MAX_DESCRIPTION) } : {};
 }

@@ -2,6 +2,7 @@
 import type { UserContent } from "@bowline/core";
 import type { McpServer } from "./server/mcp-server.ts";
 import { cutText } from "./cut-text.ts";
+import { described } from "./described.ts";
 import { readContent } from "./tools/read-result.ts";
 
 /** A resource that a server offers. */
@@ -15,7 +16,6 @@ export interface McpResource {
 }
 
 const MAX_LISTED = 1_000;
-const MAX_DESCRIPTION = 4_000;
 
 export async function listResources(server: McpServer): Promise<McpResource[]> {
   return server.request("The list of resources", undefined, async ({ client }, options) => {
@@ -25,7 +25,7 @@ export async function listResources(server: McpServer): Promise<McpResource[]> {
       server: server.name,
       uri,
       name: cutText(title ?? name, 200),
-      ...(description && { description: cutText(description, MAX_DESCRIPTION) }),
+      ...described(description),
       ...(mimeType && { mimeType }),
     }));
   });
