@@ -7,3 +7,11 @@ export interface UserLocation {
   /** An IANA name, such as `Europe/Berlin`. */
   readonly timezone?: string | undefined;
 }
+
+/** Returns the field of a web search, or nothing if the location is not given. */
+export function locationField(location: unknown): {
+  readonly user_location?: { readonly type: "approximate" } & UserLocation;
+} {
+  if (location === undefined) return {};
+  return { user_location: { type: "approximate", ...(location as UserLocation) } };
+}

@@ -7,7 +7,7 @@ import {
   type ProviderTool,
   type ProviderToolResult,
 } from "../provider-tool.ts";
-import type { UserLocation } from "../user-location.ts";
+import { locationField, type UserLocation } from "../user-location.ts";
 
 export interface AnthropicWebSearchOptions {
   /** The most searches of one request. Default: no limit. */
@@ -71,9 +71,7 @@ export function webSearch(options: AnthropicWebSearchOptions = {}): ProviderTool
       type: "web_search_20250305",
       name: "web_search",
       ...(inSnakeCase(fields) as object),
-      ...(userLocation !== undefined && {
-        user_location: { type: "approximate", ...(userLocation as UserLocation) },
-      }),
+      ...locationField(userLocation),
     },
   });
 }

@@ -7,7 +7,7 @@ import {
   type ProviderTool,
   type ProviderToolResult,
 } from "../provider-tool.ts";
-import type { UserLocation } from "../user-location.ts";
+import { locationField, type UserLocation } from "../user-location.ts";
 import { COMPUTER } from "./computer.ts";
 
 export interface OpenaiWebSearchOptions {
@@ -109,9 +109,7 @@ export function webSearch(options: OpenaiWebSearchOptions = {}): ProviderTool<ne
       type: "web_search",
       ...(inSnakeCase(fields) as object),
       ...(allowedDomains !== undefined && { filters: { allowed_domains: allowedDomains } }),
-      ...(userLocation !== undefined && {
-        user_location: { type: "approximate", ...(userLocation as UserLocation) },
-      }),
+      ...locationField(userLocation),
     },
   });
 }
