@@ -1,9 +1,9 @@
 /** Reads files for the model, by their content. */
-import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { FileContent } from "@bowline/core";
 import { decodeUtf8 } from "../tools/file-kind.ts";
 import { UsageError } from "../command-error.ts";
+import { readAttachment } from "./read-attachment.ts";
 
 /** The largest body that the model servers take is 50 MB; base64 adds a third. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -17,20 +17,7 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
 
 /** Throws `UsageError` for a file that cannot be read, is too large, or is of an unknown type. */
 export async function readInputFile(path: string): Promise<FileContent> {
-  let bytes: Buffer;
-  try {
-    const { size } = await stat(path);
-    if (size > MAX_BYTES)
-      throw new UsageError(
-        `--file ${path}: ${size} bytes is more than the ${MAX_BYTES} that model servers take.`,
-      );
-    bytes = await readFile(path);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `--file ${path}: cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}).`,
-    );
-  }
+  const bytes = await readAttachment("--file", path, MAX_BYTES);
   const mimeType = typeOf(bytes); // by content: file names can be wrong
   if (mimeType === undefined)
     throw new UsageError(
