@@ -143,6 +143,25 @@ const bowline: PackageRules = {
     record: ground,
     models: [...ground, "practice", "doctor"],
     policy: ground,
+    // `bowline.json`, from the user, the project and the project's local file.
+    settings: [...ground, "policy"],
+    trust: ground,
+    // What a folder brings: instructions, skills, commands and sub-agents.
+    project: [...ground, "policy", "settings", "trust"],
+    // The terminal: keys, the live area, the editor, Markdown. It knows no agent.
+    screen: ground,
+    // The conversation: what is shown, asked and typed while an agent works.
+    chat: [
+      ...ground,
+      "tools",
+      "record",
+      "models",
+      "policy",
+      "settings",
+      "trust",
+      "project",
+      "screen",
+    ],
     "gateway/protocol": [],
     "gateway/client": ["gateway/protocol"],
     "gateway/log": [...ground, "gateway/protocol"],
@@ -156,9 +175,33 @@ const bowline: PackageRules = {
     // make text safe to show.
     page: ["escape", "gateway/protocol", "gateway/client"],
     "page/node": [],
-    serve: [...ground, "tools", "models", "policy", ...rooms, "page/node"],
+    serve: [
+      ...ground,
+      "tools",
+      "models",
+      "policy",
+      "settings",
+      "trust",
+      "project",
+      ...rooms,
+      "page/node",
+    ],
     gateway: [...ground, "models", "policy", ...rooms, "page/node", "serve"],
-    cli: [...ground, "tools", "practice", "doctor", "record", "models", "policy", "serve"],
+    cli: [
+      ...ground,
+      "tools",
+      "practice",
+      "doctor",
+      "record",
+      "models",
+      "policy",
+      "settings",
+      "trust",
+      "project",
+      "screen",
+      "chat",
+      "serve",
+    ],
   },
 };
 
