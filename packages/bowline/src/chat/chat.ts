@@ -52,6 +52,7 @@ export interface Chat {
   goOn(): void;
   /** Ends this conversation and opens another. Nothing changes if `open` throws. */
   change(open: () => Promise<Session | undefined>): Promise<void>;
+  setPlan(isOn: boolean): void;
   leave(): void;
 }
 

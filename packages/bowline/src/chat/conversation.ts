@@ -6,11 +6,13 @@ import type { AgentEvent, RunResult } from "@bowline/core";
 import { isBowlineError } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
 import type { Colours } from "../screen/colours.ts";
-import { draftOf, wholeText, type Draft } from "../screen/editor/draft.ts";
+import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
 import type { Input } from "../screen/input.ts";
 import type { Live, Screen } from "../screen/screen.ts";
+import { page } from "../screen/pager.ts";
 import { fitParts } from "../screen/status-row.ts";
+import { printable } from "../terminal.ts";
 import { Approvals } from "./approvals.ts";
 import type { NoticeLevel } from "./block.ts";
 import type { Chat, World } from "./chat.ts";
@@ -234,8 +236,7 @@ export class Conversation implements Chat {
       case "take_back":
         return this.#takeBack();
       case "unfold":
-        void runCommandLine("/unfold", this);
-        return true;
+        return false; // the editor shows a folded paste first
     }
   }
 
@@ -248,10 +249,21 @@ export class Conversation implements Chat {
         return this.#submit(result.draft, "steering");
       case "queue":
         return this.#submit(result.draft, "followUp");
-      case "cleared":
+      case "view":
+        void page(this.screen, result.title, printable(result.text).split("\n"));
+        return;
       case "unused":
+        if (actionOf(result.input) === "unfold") void runCommandLine("/unfold", this);
         return;
     }
+  }
+
+  /** Takes the draft as the reason of a denial. */
+  takeDraft(): string {
+    const { editor } = this.#options;
+    const text = wholeText(editor.draft());
+    editor.clear();
+    return text;
   }
 
   #clearOrLeave(): void {
@@ -319,11 +331,12 @@ export class Conversation implements Chat {
   }
 
   #send(draft: Draft, moment: Queued["moment"]): void {
-    const { runtime, message } = { runtime: this.#runtime, message: this.#message(draft) };
+    const runtime = this.#runtime;
     if (runtime === undefined || (this.isBusy && !runtime.agent.state.isStreaming)) {
       this.#early.push(draft);
       return this.dispatch({ type: "hint", text: "The message is sent as soon as it can be." });
     }
+    const message = this.#message(draft);
     if (!this.isBusy) return void this.#run(() => runtime.prompt(message), draft);
     const { id } = runtime.enqueue(moment, message, draft);
     this.dispatch({ type: "queued", item: { id, moment, text: draft.text } });
@@ -331,7 +344,7 @@ export class Conversation implements Chat {
 
   #message(draft: Draft): ReturnType<typeof userMessage> {
     const note = this.#planNote;
-    if (this.#runtime !== undefined) this.#planNote = undefined;
+    this.#planNote = undefined;
     return userMessage(draft, this.#options.now(), note);
   }
 
@@ -379,6 +392,22 @@ export class Conversation implements Chat {
     const { changeSession } = await import("./change-session.ts");
     const runtime = await changeSession(this, open);
     this.#use(runtime);
+  }
+
+  /** Leaves at once: the terminal has gone, or the process was told to end. */
+  quit(): void {
+    this.#left?.();
+  }
+
+  /** The session, once there is one. */
+  get session(): Session | undefined {
+    return this.#runtime?.session;
+  }
+
+  /** Brings back a draft that an earlier process left. What was typed meanwhile stays. */
+  restoreDraft(parts: readonly DraftPart[], editor: Editor): void {
+    editor.set(joinDrafts([draftOf(parts), editor.draft()]));
+    this.notice("The draft of an earlier conversation is back.");
   }
 
   /** Releases everything. The screen is closed first, so that later lines are plain output. */

@@ -4,7 +4,7 @@
  */
 import type { Agent, UserMessage } from "@bowline/core";
 import type { Moment } from "./block.ts";
-import type { Draft } from "../screen/editor/editor.ts";
+import type { Draft } from "../screen/editor/draft.ts";
 
 export interface QueuedMessage {
   readonly id: number;

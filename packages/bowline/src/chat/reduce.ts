@@ -1,6 +1,6 @@
 /** The reducer of a conversation's state. It is pure: the time is passed in. */
 import { reduceEvent } from "./reduce-event.ts";
-import { initialState, type Action, type ChatState, type Step } from "./state.ts";
+import { initialState, TAIL_CHARACTERS, type Action, type ChatState, type Step } from "./state.ts";
 
 export function reduce(state: ChatState, action: Action, now: number): Step {
   switch (action.type) {
@@ -45,6 +45,22 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
     }
     case "interrupting":
       return only(state.phase === "working" ? { ...state, phase: "interrupting" } : state);
+    case "shell": {
+      const { id, command, output } = action;
+      const before = state.calls.find((call) => call.id === id);
+      const call = {
+        id,
+        name: "!",
+        args: { command },
+        startedAt: before?.startedAt ?? now,
+        tail: output.slice(-TAIL_CHARACTERS),
+        bytes: Math.max(before?.bytes ?? 0, output.length),
+      };
+      const others = state.calls.filter((one) => one !== before);
+      return only({ ...state, calls: [...others, call] });
+    }
+    case "shell_end":
+      return only({ ...state, calls: state.calls.filter(({ id }) => id !== action.id) });
     case "hint":
       return only(withHint(state, action.text));
     case "block":

@@ -103,6 +103,14 @@ export type Action =
   | { readonly type: "unqueued"; readonly ids: readonly number[] }
   | { readonly type: "asked"; readonly asked: Asked }
   | { readonly type: "interrupting" }
+  /** A line of the shell runs; `output` is all of it so far. */
+  | {
+      readonly type: "shell";
+      readonly id: string;
+      readonly command: string;
+      readonly output: string;
+    }
+  | { readonly type: "shell_end"; readonly id: string }
   | { readonly type: "hint"; readonly text: string | undefined }
   | { readonly type: "block"; readonly block: Block }
   | { readonly type: "reset" };

@@ -1,5 +1,6 @@
 /** Help texts, made from the option tables. docs/cli.md is generated from the same functions. */
 import { vendors } from "@bowline/core";
+import { chatOptions } from "./chat-options.ts";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines, runOptions } from "./options.ts";
 import { replayOptions } from "./replay-options.ts";
@@ -10,6 +11,8 @@ export function mainHelp(version: string): string {
   return `bowline ${version}: an agent that works in the current directory
 
 Usage:
+  bowline [chat] [options] ["<message>"]
+                                    talk with an agent on the terminal
   bowline run [options] "<task>"    do a task and print the answer
   bowline serve                     serve agents over a WebSocket, for pages and programs
   bowline replay <file>             repeat a recorded run offline, without running tools
@@ -18,6 +21,26 @@ Usage:
   bowline --help | --version
 
 Without a key or a local model server, the practice model answers. It is not an LLM; see bowline run --help.
+`;
+}
+
+export function chatHelp(): string {
+  return `Usage: bowline [chat] [options] ["<message>"]
+
+Talks with an agent that works in the current directory with tools. Type while it works: Enter sends a message after the
+current step, Alt-Enter after the turn, Esc interrupts. /help lists the commands and the keys; docs/chat.md explains them.
+
+Calls that can change something ask first, as the permissions say; bowline permissions lists the rules.
+
+The conversation is saved in a session as it is shown. -c goes on with the latest one of this directory, --resume lets you
+choose, --resume <id> and -s <id> name one.
+
+Options:
+${optionLines(chatOptions)}
+
+The model is chosen as by bowline run; see bowline run --help.
+
+Exit codes: 0 left, 1 failed, 2 wrong usage
 `;
 }
 

@@ -16,6 +16,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
   try {
     // Each command loads only its own modules.
     switch (command) {
+      case "chat":
+        return await (await import("./chat.ts")).chat(rest, process);
       case "run":
         return await (await import("./run.ts")).run(rest, process);
       case "serve":
@@ -36,9 +38,15 @@ async function main([command, ...rest]: string[]): Promise<number> {
         process.stdout.write(mainHelp(version()));
         return exitCode.done;
       case undefined:
+        // Without a terminal, nobody can converse.
+        if (process.stdin.isTTY && process.stdout.isTTY)
+          return await (await import("./chat.ts")).chat([], process);
         process.stderr.write(mainHelp(version()));
         return exitCode.usage;
       default:
+        // `bowline -c`, `bowline --plan`: options of the conversation.
+        if (command.startsWith("-"))
+          return await (await import("./chat.ts")).chat([command, ...rest], process);
         throw new UsageError(
           `There is no command ${JSON.stringify(command)}. Did you mean: bowline run ${JSON.stringify([command, ...rest].join(" "))}?`,
         );

@@ -149,9 +149,9 @@ async function openEarlier(
 /**
  * Returns the data for `bowline sessions` and for finding the model again. Never contains a key.
  */
-function metadataOf(
+export function metadataOf(
   model: Model,
-  { apiKeyEnv, profile }: RunOptions,
+  { apiKeyEnv, profile }: Pick<Wanted, "apiKeyEnv" | "profile">,
   directory: string,
 ): Record<string, unknown> {
   const usual = vendors.find(({ id }) => id === model.provider)?.baseUrl;
@@ -175,8 +175,8 @@ function withoutSecrets(address: string): string {
  * local model must not go to a vendor because a key is set. The practice model does not count,
  * because the user did not choose it.
  */
-function wantedAfter(
-  options: RunOptions,
+export function wantedAfter(
+  options: Wanted,
   session: Session | undefined,
   { model: last }: SessionState,
 ): Wanted {
