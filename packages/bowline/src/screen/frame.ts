@@ -46,19 +46,24 @@ export function frameText(old: Drawn, printed: readonly string[], live: Drawn, s
 
 /**
  * Returns how many rows above the cursor the live area begins after the window changed. A terminal
- * that reflows wraps the rows that no longer fit; some leave the cursor's own row as it is.
+ * that reflows wraps the rows that no longer fit. xterm.js leaves the cursor's own row as it is, and
+ * moves the cursor down for each row that it adds, even below the cursor.
  */
 export function rowsAbove(drawn: Drawn, columns: number, reflow: Reflow): number {
   const { row, column } = drawn.cursor;
   if (reflow === "none") return row;
   let above = 0;
   for (const text of drawn.rows.slice(0, row)) above += rowsOf(text, columns);
+  if (reflow === "xterm.js") {
+    for (const text of drawn.rows.slice(row + 1)) above += rowsOf(text, columns) - 1;
+    return above;
+  }
   const own = drawn.rows[row] ?? "";
-  const isWrapped = reflow === "all" && textWidth(own) > columns;
+  const isWrapped = textWidth(own) > columns;
   return above + (isWrapped ? Math.floor(column / columns) : 0);
 }
 
-export type Reflow = "all" | "not-cursor-row" | "none";
+export type Reflow = "all" | "xterm.js" | "none";
 
 /** Tells what the terminal does with its rows when the window becomes narrower. */
 export function reflowOf(env: Readonly<Record<string, string | undefined>>): Reflow {
@@ -66,7 +71,7 @@ export function reflowOf(env: Readonly<Record<string, string | undefined>>): Ref
   if (!isMultiplexed && (env.XTERM_VERSION !== undefined || env.STY !== undefined)) return "none";
   if (/^(?:linux|rxvt|screen\.)/.test(env.TERM ?? "")) return "none";
   const isXtermJs = /^(?:vscode|Hyper|Tabby)$/.test(env.TERM_PROGRAM ?? "");
-  return isXtermJs && !isMultiplexed ? "not-cursor-row" : "all";
+  return isXtermJs && !isMultiplexed ? "xterm.js" : "all";
 }
 
 function rowsOf(text: string, columns: number): number {

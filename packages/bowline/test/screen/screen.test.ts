@@ -11,7 +11,7 @@ interface Opened {
   readonly screen: Screen;
   readonly inputs: Input[];
   /** Shows a live area. */
-  show(...lines: string[]): void;
+  readonly show: (...lines: string[]) => void;
 }
 
 const PLACE = { row: 0, column: 0 };
@@ -132,6 +132,30 @@ test("cuts the live area from the top to a third of the window", async () => {
     Array.from({ length: 10 }, (_, i) => `row ${40 + i}`),
   );
 });
+
+for (const [from, to] of [
+  [200, 80],
+  [80, 40],
+  [40, 200],
+] as const) {
+  test(`redraws only the live area from ${from} to ${to} columns in mid-stream`, async () => {
+    const { terminal, screen, show } = open(from, 12);
+    const printed = Array.from({ length: 40 }, (_, i) => `${i} ${"word ".repeat(i)}`.trim());
+    screen.print(printed.slice(0, 20));
+    show("tail ".repeat(30), "", "─".repeat(from), "> draft", "─".repeat(from), "status");
+    await terminal.pass();
+    terminal.writes.length = 0;
+    await terminal.resize(to, 12);
+    show("tail ".repeat(30), "", "─".repeat(to), "> draft", "─".repeat(to), "status");
+    await terminal.pass();
+    assert.ok(terminal.bytes.length < 1500, `${terminal.bytes.length} bytes`);
+    assert.ok(!terminal.bytes.includes("word"));
+    screen.print(printed.slice(20));
+    show("> draft", "status");
+    await terminal.pass();
+    assert.deepEqual(terminal.lines(), [...printed, "> draft", "status"]);
+  });
+}
 
 test("sets the cursor where the live area wants it", async () => {
   const terminal = new TestTerminal(80, 24);

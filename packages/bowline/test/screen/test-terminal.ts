@@ -110,7 +110,9 @@ export class TestTerminal implements ScreenOutput, ScreenSignals {
     for (let y = 0; y < buffer.length; y += 1) {
       const row = buffer.getLine(y);
       const isNext = buffer.getLine(y + 1)?.isWrapped === true;
-      const text = row?.translateToString(!isNext) ?? "";
+      // A wide character that did not fit leaves the last column empty.
+      const isShort = isNext && row?.getCell(this.columns - 1)?.getChars() === "";
+      const text = row?.translateToString(!isNext, 0, this.columns - (isShort ? 1 : 0)) ?? "";
       if (row?.isWrapped === true) lines.push((lines.pop() ?? "") + text);
       else lines.push(text);
     }
