@@ -46,21 +46,27 @@ export function frameText(old: Drawn, printed: readonly string[], live: Drawn, s
 
 /**
  * Returns how many rows above the cursor the live area begins after the window changed. A terminal
- * that reflows wraps the rows that no longer fit. xterm.js leaves the cursor's own row as it is, and
- * moves the cursor down for each row that it adds, even below the cursor.
+ * that reflows wraps the rows that no longer fit, and its cursor stays on its character.
  */
 export function rowsAbove(drawn: Drawn, columns: number, reflow: Reflow): number {
   const { row, column } = drawn.cursor;
   if (reflow === "none") return row;
-  let above = 0;
+  if (reflow === "xterm.js") return rowsAboveInXtermJs(drawn, columns);
+  let above = Math.floor(column / columns);
   for (const text of drawn.rows.slice(0, row)) above += rowsOf(text, columns);
-  if (reflow === "xterm.js") {
-    for (const text of drawn.rows.slice(row + 1)) above += rowsOf(text, columns) - 1;
-    return above;
+  return above;
+}
+
+/**
+ * xterm.js goes through the rows from the last one up. It moves the cursor down for each row that it
+ * adds, even below the cursor, and does not wrap the row where the cursor then is.
+ */
+function rowsAboveInXtermJs({ rows, cursor }: Drawn, columns: number): number {
+  let above = cursor.row;
+  for (let row = rows.length - 1; row >= 0; row -= 1) {
+    if (row !== above) above += rowsOf(rows[row] ?? "", columns) - 1;
   }
-  const own = drawn.rows[row] ?? "";
-  const isWrapped = textWidth(own) > columns;
-  return above + (isWrapped ? Math.floor(column / columns) : 0);
+  return above;
 }
 
 export type Reflow = "all" | "xterm.js" | "none";

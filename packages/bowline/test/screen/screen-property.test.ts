@@ -114,24 +114,16 @@ test("keeps every printed line once and in order below random frames", async () 
   );
 });
 
-test("loses no line when the window changes at random, and copies live rows at most", async () => {
+test("neither loses nor copies a line when the window changes at random", async () => {
   const steps = fc.array(fc.oneof({ weight: 5, arbitrary: stepOf(sure) }, resize), {
     maxLength: 40,
   });
-  let copies = 0;
   await fc.assert(
     fc.asyncProperty(fc.record(size), steps, async (window, all) => {
       const terminal = new TestTerminal(window.columns, window.rows);
       const { printed, live } = await perform(terminal, all, { TERM_PROGRAM: "vscode" });
-      const lines = trimmed(terminal.lines());
-      const wanted = [...printed.map(shown), ...live.lines];
-      let found = 0;
-      for (const text of lines) if (text === wanted[found]) found += 1;
-      assert.equal(found, wanted.length, `lost ${wanted[found]}`);
-      assert.deepEqual(lines.slice(-2), live.lines);
-      copies += lines.length - wanted.length;
+      assert.deepEqual(trimmed(terminal.lines()), [...printed.map(shown), ...live.lines]);
     }),
     runs,
   );
-  assert.ok(copies <= runs.numRuns / 10, `${copies} rows copied`);
 });
