@@ -1,4 +1,5 @@
 /** The part of a draft that fits on the screen, around the cursor. */
+import { cutToWidth } from "../width.ts";
 import { columnOf, rowIndexOf, rowsOf, rowText, type Page, type Row } from "./layout.ts";
 import { countLineFeeds, lineEnd, lineStart } from "./line-bounds.ts";
 
@@ -22,10 +23,14 @@ export function drawDraft(page: Page, cursor: number, maxRows: number): DraftRow
   const row = rows[current] as Row;
   const column = PROMPT.length + columnOf(page, row, cursor);
   const [above, below] = hiddenLines(page.text, rows);
-  if (above > 0 && current > 0) lines[0] = INDENT + moreText("above", hiddenWith(above, rows, 0));
+  if (above > 0 && current > 0) lines[0] = mark("above", hiddenWith(above, rows, 0));
   if (below > 0 && current < rows.length - 1)
-    lines[lines.length - 1] = INDENT + moreText("below", hiddenWith(below, rows, rows.length - 1));
+    lines[lines.length - 1] = mark("below", hiddenWith(below, rows, rows.length - 1));
   return { lines, cursor: { row: current, column } };
+
+  function mark(where: "above" | "below", count: number): string {
+    return INDENT + cutToWidth(moreText(where, count), page.width);
+  }
 
   function prefixOf({ start }: Row): string {
     return start.index === 0 && start.words === 0 ? PROMPT : INDENT;
