@@ -35,11 +35,17 @@ export class CellFlow {
   /** Cells of the line so far, for tab stops. */
   #cells = 0;
 
-  constructor(columns: number, colours: Colours, prefixes: RowPrefixes = noPrefixes) {
+  /** `wrap` "arrow" keeps the prefix before each row, as diffs need it. */
+  constructor(
+    columns: number,
+    colours: Colours,
+    prefixes: RowPrefixes = noPrefixes,
+    wrap: "terminal" | "arrow" = "terminal",
+  ) {
     this.#columns = columns;
     this.#colours = colours;
     this.#prefixes = prefixes;
-    this.#isSoft = colours.isOn && prefixes.rest.text.trim() === "";
+    this.#isSoft = wrap === "terminal" && colours.isOn && prefixes.rest.text.trim() === "";
   }
 
   add({ text, paint }: Span): void {
@@ -66,7 +72,8 @@ export class CellFlow {
   }
 
   clone(): CellFlow {
-    const copy = new CellFlow(this.#columns, this.#colours, this.#prefixes);
+    const wrap = this.#isSoft ? "terminal" : "arrow";
+    const copy = new CellFlow(this.#columns, this.#colours, this.#prefixes, wrap);
     copy.#rows = [...this.#rows];
     copy.#isFirst = this.#isFirst;
     copy.#row = [...this.#row];

@@ -1,5 +1,5 @@
 /** Code while it arrives: each line is finished when it ends, parts of a very long one before. */
-import { CellFlow } from "./cell-flow.ts";
+import type { CellFlow } from "./cell-flow.ts";
 import type { LineHighlighter } from "./highlight.ts";
 import type { Row } from "./row.ts";
 import { unpainted, type Paint } from "./span.ts";

@@ -129,12 +129,12 @@ export class LineHighlighter {
     const { library, name, onWork } = this.#options;
     const code = [...this.#context, text, ""].join("\n");
     onWork(code.length);
-    const result = library.highlight(code, { language: name, ignoreIllegals: true });
-    const top = result._top as { parent?: unknown } | undefined;
-    if (top?.parent === undefined) this.#setContext([]);
+    const { value, _top: mode } = library.highlight(code, { language: name, ignoreIllegals: true });
+    // The mode at the end has a parent inside of comments, strings and the like.
+    if (!isInside(mode)) this.#setContext([]);
     else
       this.#setContext(shortened([...this.#context, text], this.#contextLength + text.length + 1));
-    return this.#spans(lastLine(result.value));
+    return this.#spans(lastLine(value));
   }
 
   #setContext(lines: string[]): void {
@@ -159,6 +159,10 @@ export class LineHighlighter {
     const colour = Object.hasOwn(colourOf, scope) ? colourOf[scope] : undefined;
     return colour === undefined ? undefined : this.#options.colours[colour];
   }
+}
+
+function isInside(mode: object | undefined): boolean {
+  return mode !== undefined && "parent" in mode && mode.parent !== undefined;
 }
 
 /** Keeps the first lines, which opened the comment or string, and the last ones. */
