@@ -110,7 +110,7 @@ export function createPermissions(options: PermissionsOptions = {}): Permissions
     judge: (call) => judge(all(), { sessionKey: "", ...call }, judgeOptions),
     suggest: (call) => suggestRules(all(), { sessionKey: "", ...call }, judgeOptions),
     hidden: (call) => hiddenPaths(all(), { sessionKey: "", ...call }),
-    list: () => entries.map(({ rules: _, ...listed }) => listed),
+    list: () => entries.map(({ rule, action, scope, source }) => ({ rule, action, scope, source })),
     async add(text, action, scope) {
       const texts = splitRules(text);
       if (texts.length === 0) throw new RuleError("A rule is missing, such as bash(git log *).");

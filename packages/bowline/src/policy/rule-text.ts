@@ -1,5 +1,5 @@
 /** Rules as texts: `bash(git log *)`, `edit(src/**)`, `read(.env)`, `bash`, `*`. */
-import type { PolicyAction, PolicyRule } from "./policy.ts";
+import type { PolicyAction, PolicyRule } from "./rule.ts";
 
 /** A text that is no rule. The message says why and what to write. */
 export class RuleError extends Error {

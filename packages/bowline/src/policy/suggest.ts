@@ -125,8 +125,8 @@ function parsed(texts: readonly string[]): readonly PolicyRule[] {
 /** Returns the words as a pattern, if each is plain enough to be read in a rule. */
 function exactPattern(words: readonly string[]): string | undefined {
   const [program = ""] = words;
-  const isPlain = words.every((word) => /^[\w./:=@%+~^-]+$/.test(word));
-  if (!isPlain || isInterpreter(program) || runners.has(program)) return undefined;
+  const isReadable = words.every((word) => /^[\w./:=@%+~^-]+$/.test(word));
+  if (!isReadable || isInterpreter(program) || runners.has(program)) return undefined;
   return whyRisky(words, 1) === undefined ? words.join(" ") : undefined;
 }
 
