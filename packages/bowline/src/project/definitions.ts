@@ -100,7 +100,9 @@ async function entriesOf({ within, notice }: FindOptions, folder: string): Promi
     }
     for await (const entry of await opendir(real)) {
       if (entries.length >= MAX_ENTRIES) {
-        notice(`${showPath(folder)} has more than ${MAX_ENTRIES} entries; the others were not read.`);
+        notice(
+          `${showPath(folder)} has more than ${MAX_ENTRIES} entries; the others were not read.`,
+        );
         break;
       }
       if (entry.name.startsWith(".")) continue;
@@ -137,4 +139,3 @@ async function readAll(
   }
   return files;
 }
-

@@ -106,12 +106,7 @@ function address(name: SettingName, given: unknown, options: CheckOptions, fail:
 }
 
 /** Replaces `${NAME}`; `$${` stands for `${`. */
-function withVariables(
-  name: SettingName,
-  text: string,
-  { env }: CheckOptions,
-  fail: Fail,
-): string {
+function withVariables(name: SettingName, text: string, { env }: CheckOptions, fail: Fail): string {
   return text.replaceAll(/\$\$\{|\$\{([^}]*)\}?/g, (all: string, variable: string | undefined) => {
     if (variable === undefined) return "${";
     if (!all.endsWith("}") || !VARIABLE.test(variable))
