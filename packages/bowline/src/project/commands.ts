@@ -31,7 +31,9 @@ export function parseCommand(
   owner: Owner,
   notice: (text: string) => void,
 ): UserCommand | undefined {
-  const refuse = (why: string): undefined => void notice(`${showPath(path)} is not used: ${why}.`);
+  const refuse = (why: string): undefined => {
+    notice(`${showPath(path)} is not used: ${why}.`);
+  };
   if (!names.every((name) => NAME.test(name))) return refuse("its name cannot be typed");
   const file = parseFrontMatter(text);
   if (file === undefined) return refuse("its front matter is not YAML");

@@ -106,7 +106,8 @@ async function entriesOf({ within, notice }: FindOptions, folder: string): Promi
         break;
       }
       if (entry.name.startsWith(".")) continue;
-      const isFile = !entry.isDirectory() && !(entry.isSymbolicLink() && !/\.md$/.test(entry.name));
+      const isFile =
+        !entry.isDirectory() && !(entry.isSymbolicLink() && !entry.name.endsWith(".md"));
       entries.push({ name: entry.name, isFile });
     }
   } catch (error) {
