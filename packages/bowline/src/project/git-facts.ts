@@ -4,7 +4,7 @@
  * configuration has nothing that could.
  */
 import { execFile } from "node:child_process";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { delimiter, isAbsolute, join, resolve as resolvePath } from "node:path";
 import { lstat, realpath } from "node:fs/promises";
 import { withoutSecrets } from "../environment.ts";
 import { isInFolder, readBounded } from "../settings/bounded-file.ts";
@@ -75,7 +75,7 @@ async function linkedFolder(root: string): Promise<string | undefined> {
   const file = await readBounded(own, root, 4096);
   const named = file.kind === "text" ? /^gitdir: (.+)\s*$/.exec(file.text)?.[1] : undefined;
   if (named === undefined) return undefined;
-  const folder = await realpath(resolve(root, named)).catch(() => undefined);
+  const folder = await realpath(resolvePath(root, named)).catch(() => undefined);
   if (folder === undefined) return undefined;
   const back = await readBounded(join(folder, "gitdir"), folder, 4096);
   return back.kind === "text" && back.text.trim() === own ? folder : undefined;

@@ -64,7 +64,7 @@ export interface Project {
    * Returns the text of instructions that apply to a file below the working directory and were not
    * given yet. Undefined if there are none.
    */
-  instructionsFor(path: string): Promise<string | undefined>;
+  readonly instructionsFor: (path: string) => Promise<string | undefined>;
 }
 
 export interface LoadProjectOptions {
