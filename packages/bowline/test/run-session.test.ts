@@ -353,7 +353,7 @@ describe("opening a session", () => {
   const usage: Record<string, [string[], RegExp]> = {
     "two choices": [
       ["--session", "a", "--continue", "hi"],
-      /--session, --continue and --no-session exclude each other/,
+      /--session, --resume, --continue and --no-session exclude each other/,
     ],
     "control characters": [
       ["--session", "a\u001bb", "hi"],

@@ -5,6 +5,7 @@
 import { homedir, release, type } from "node:os";
 import { join } from "node:path";
 import type { AgentTool } from "@bowline/core";
+import { CommandError } from "../command-error.ts";
 import { configFolder } from "../home.ts";
 import { showPath } from "../escape.ts";
 import {
@@ -17,6 +18,7 @@ import {
   compareTrust,
   createTrustStore,
   type ItemKind,
+  type TrustedFolder,
   type TrustItem,
   type TrustState,
 } from "../trust/trust-store.ts";
@@ -78,8 +80,8 @@ export interface LoadProjectOptions {
 }
 
 /**
- * Rejects with `CommandError` for broken settings that take effect and for a broken list of trusted
- * folders, and with the system's error for an unusable directory.
+ * Rejects with `CommandError` for broken settings that take effect, and with the system's error for
+ * an unusable directory.
  */
 export async function loadProject(options: LoadProjectOptions): Promise<Project> {
   const { directory, env, home = homedir(), isTrusted = false, now } = options;
@@ -91,9 +93,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const instructions = createInstructions({ place, configFolder: config, notice });
   const loaded = await instructions.load();
   const brought = await readProjectFiles(place, notice);
-  const known = (await createTrustStore({ env }).list()).find(
-    ({ folder }) => folder === place.root,
-  );
+  const known = await trustedAs(place.root, env, notice);
   const compared = compareTrust(known, brought.items);
   const trust = isTrusted ? "trusted" : compared.state;
   const why = trust === "trusted" ? undefined : notInEffect(trust, compared.changes);
@@ -139,6 +139,21 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
       return instructionText(await instructions.below(path)) || undefined;
     },
   };
+}
+
+/** A broken list of trusted folders makes every folder untrusted, but a command can go on. */
+async function trustedAs(
+  root: string,
+  env: LoadProjectOptions["env"],
+  notice: (text: string) => void,
+): Promise<TrustedFolder | undefined> {
+  try {
+    return (await createTrustStore({ env }).list()).find(({ folder }) => folder === root);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    notice(error.message);
+    return undefined;
+  }
 }
 
 function notInEffect(trust: TrustState, changes: readonly string[]): string {
