@@ -5,8 +5,9 @@
 import type { Input } from "../screen/input.ts";
 import type { Colours } from "../screen/colours.ts";
 import { wrapStyled } from "../screen/text/wrap.ts";
-import type { Scope } from "../policy/permissions.ts";
+import type { RuleScope as Scope } from "../policy/permissions.ts";
 import { oneLine, printable } from "../terminal.ts";
+import { callTitle } from "./tool-lines.ts";
 import { SafeChoice } from "./safe-choice.ts";
 import type { Asked } from "./state.ts";
 
@@ -74,10 +75,8 @@ export class ApprovalDialog {
   }
 
   draw(columns: number, hasDraft: boolean, now: number, { bold, dim, red }: Colours): string[] {
-    const { toolName, reason, parts } = this.asked;
     const lines = [
-      bold(`Allow ${oneLine(toolName, 60)}?`) + ` ${oneLine(reason, 400)}`,
-      ...(parts.length > 1 ? [dim(`parts: ${parts.map((part) => oneLine(part, 80)).join(" · ")}`)] : []),
+      bold(oneLine(`Allow ${callTitle(this.asked.toolName, this.asked.args)}`, 160)),
       ...(this.#edited === undefined
         ? this.#choiceLines(hasDraft, now, { bold, dim })
         : this.#ruleLines(this.#edited, { bold, dim })),
@@ -96,7 +95,11 @@ export class ApprovalDialog {
     ];
   }
 
-  #choiceLines(hasDraft: boolean, now: number, { bold, dim }: Pick<Colours, "bold" | "dim">): string[] {
+  #choiceLines(
+    hasDraft: boolean,
+    now: number,
+    { bold, dim }: Pick<Colours, "bold" | "dim">,
+  ): string[] {
     const rows = this.#choices(hasDraft).map((choice, index) => {
       const isFocus = index === this.#choice.focus;
       const text = `${isFocus ? ">" : " "} ${index + 1} ${labelOf(choice)}`;
@@ -124,7 +127,7 @@ export class ApprovalDialog {
     if (edited === undefined) return { type: "used" };
     this.#problem = "";
     if (input.type === "text" || input.type === "paste") {
-      edited.rule += oneLine(input.text, 1000) === "" ? input.text.replace(/\s+/g, " ") : input.text.replace(/[\r\n]+/g, " ");
+      edited.rule += printable(input.text).replace(/\s+/g, " ");
       return { type: "used" };
     }
     switch (input.name) {

@@ -44,6 +44,8 @@ export type Block =
       readonly args: unknown;
       readonly reason: string;
       readonly parts: readonly string[];
+      /** Rules that could be saved. */
+      readonly rules: readonly { readonly rule: string; readonly also: string }[];
       readonly change?: FileChange;
     }
   | {

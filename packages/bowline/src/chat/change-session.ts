@@ -15,9 +15,7 @@ export async function changeSession(
   try {
     // A new conversation stays with the model that the person is using.
     const wanted =
-      session === undefined
-        ? await world.wanted(before.session)
-        : await world.wanted(session);
+      session === undefined ? await world.wanted(before.session) : await world.wanted(session);
     runtime = await world.open(await world.connect(wanted), session);
   } catch (error) {
     await session?.close();

@@ -271,7 +271,10 @@ export class Conversation implements Chat {
     if (this.isBusy) return this.interrupt();
     if (!editor.isEmpty) {
       editor.clear();
-      return this.dispatch({ type: "hint", text: "The draft is in the history: Up brings it back." });
+      return this.dispatch({
+        type: "hint",
+        text: "The draft is in the history: Up brings it back.",
+      });
     }
     if (this.#isLeaving) return this.leave();
     this.#isLeaving = true;
@@ -424,9 +427,7 @@ export class Conversation implements Chat {
     const isNeeded = this.isBusy || this.#question !== undefined;
     if (!isNeeded) clearInterval(this.#ticker);
     if (isNeeded === (this.#ticker !== undefined)) return;
-    this.#ticker = isNeeded
-      ? setInterval(() => this.#screen?.invalidate(), TICK_MS)
-      : undefined;
+    this.#ticker = isNeeded ? setInterval(() => this.#screen?.invalidate(), TICK_MS) : undefined;
   }
 }
 

@@ -30,7 +30,9 @@ export function activityLines(
   }
   if (compacting !== undefined)
     lines.push(
-      yellow(`compacting ${tokensText(compacting.before)} tokens · ${durationText(now - compacting.since)}`),
+      yellow(
+        `compacting ${tokensText(compacting.before)} tokens · ${durationText(now - compacting.since)}`,
+      ),
     );
   if (phase === "interrupting") lines.push(yellow("interrupting…"));
   else if (answer !== undefined && calls.length === 0 && compacting === undefined)
@@ -60,12 +62,14 @@ function waitLines(
   const elapsed = durationText(now - since);
   if (retry !== undefined) {
     const left = Math.max(0, retry.until - now);
-    return [
-      yellow(`retry ${retry.attempt} in ${Math.ceil(left / 1000)} s · Esc gives up`),
-    ];
+    return [yellow(`retry ${retry.attempt} in ${Math.ceil(left / 1000)} s · Esc gives up`)];
   }
   if (writing !== undefined)
-    return [dim(`writing a call of ${oneLine(writing.name, 60)} · ${bytesText(writing.bytes)} · ${elapsed}`)];
+    return [
+      dim(
+        `writing a call of ${oneLine(writing.name, 60)} · ${bytesText(writing.bytes)} · ${elapsed}`,
+      ),
+    ];
   return isThinking ? [] : [dim(`working · ${elapsed} · Esc interrupts`)];
 }
 

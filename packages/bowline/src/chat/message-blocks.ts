@@ -1,9 +1,5 @@
 /** Turns stored messages into blocks, for live conversations and for the past alike. */
-import {
-  billedUsage,
-  type AssistantMessage,
-  type UserMessage,
-} from "@bowline/core";
+import { billedUsage, type AssistantMessage, type UserMessage } from "@bowline/core";
 import { createHash } from "node:crypto";
 import type { Block } from "./block.ts";
 import { shellBlock } from "./shell-text.ts";
@@ -53,8 +49,7 @@ export function blocksOfEnd(message: AssistantMessage, now: number): Block[] {
 /** The blocks of a stored answer, in the order in which they were streamed. */
 export function blocksOfAnswer(message: AssistantMessage, endedAt: number): Block[] {
   const content = message.content.flatMap((part): Block[] => {
-    if (part.type === "text")
-      return [{ type: "text", delta: part.text }, { type: "text_end" }];
+    if (part.type === "text") return [{ type: "text", delta: part.text }, { type: "text_end" }];
     if (part.type !== "thinking") return [];
     const words = part.thinking.split(/\s+/).filter((word) => word !== "").length;
     return [{ type: "thought", words }];

@@ -18,8 +18,7 @@ export async function previewChange(
   if (inside.startsWith("..") || isAbsolute(inside)) return undefined; // the tool refuses it
   const before = await textOf(resolve(directory, path));
   if (before === undefined) return undefined;
-  if (toolName === "write" && typeof content === "string")
-    return { path, before, after: content };
+  if (toolName === "write" && typeof content === "string") return { path, before, after: content };
   if (toolName !== "edit" || typeof oldText !== "string" || typeof newText !== "string")
     return undefined;
   if (oldText === "") return undefined;

@@ -36,8 +36,8 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
       });
     case "asked": {
       const { asked } = action;
-      const { toolName, args, reason, parts, change } = asked;
-      const block = { type: "asked", toolName, args, reason, parts } as const;
+      const { toolName, args, reason, parts, suggestions: rules, change } = asked;
+      const block = { type: "asked", toolName, args, reason, parts, rules } as const;
       return {
         state: { ...state, asked: [...state.asked, asked] },
         blocks: [{ ...block, ...(change !== undefined && { change }) }],

@@ -147,7 +147,9 @@ export class Runtime {
   async #attach(session: Session): Promise<void> {
     const own = [...this.agent.state.messages];
     this.agent.state.messages = [];
-    this.#attached = await attachSession(this.agent, session);
+    this.#attached = await attachSession(this.agent, session, {
+      saveStreamedText: true,
+    });
     // Lines of the shell that were run before the first message.
     this.agent.state.messages.push(...own);
     this.#listen();

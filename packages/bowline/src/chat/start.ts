@@ -2,14 +2,17 @@
  * Loads what a conversation stands on, after its first frame: the project and whether it is
  * trusted, settings, permissions, the session and the model.
  */
-import type { Budget, Model } from "@bowline/core";
+import type { Agent, AgentTool, Budget, Model } from "@bowline/core";
+import { join } from "node:path";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import { set } from "../defined.ts";
 import { sessionStore } from "../home.ts";
-import { discoverModel, type Discovered, type Wanted } from "../models/discover.ts";
-import { standInPermissions } from "../policy/permissions.ts";
+import { discoverModel, type Wanted } from "../models/discover.ts";
+import { createPermissions, type Permissions } from "../policy/permissions.ts";
+import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
-import { chooseServer } from "../settings/server-choice.ts";
-import { createTools, type ToolName } from "../tools/index.ts";
+import { chooseServer, type ServerChoice } from "../settings/server-choice.ts";
+import { LOCAL_SETTINGS_FILE } from "../settings/settings.ts";
 import type { Environment, World } from "./chat.ts";
 import { runCommandLine } from "./commands/index.ts";
 import type { Conversation } from "./conversation.ts";
@@ -17,7 +20,7 @@ import { drawPast } from "./draw-past.ts";
 import { createGate } from "./gate.ts";
 import type { ChatOptions } from "./options.ts";
 import { Runtime } from "./runtime.ts";
-import { subAgentPorts } from "./sub-agents.ts";
+import { subAgents } from "./sub-agents.ts";
 import { askTrust } from "./trust-question.ts";
 
 /** What the command knows of stored sessions. */
@@ -25,8 +28,8 @@ export interface SessionPorts {
   /** The id of the session to go on with. Undefined: a new one. */
   find(store: Store): Promise<string | undefined>;
   /** The server and model of a stored session, unless the options name others. */
-  wanted(server: Wanted, session: Session | undefined): Promise<Wanted>;
-  metadata(model: Model, server: Wanted): Readonly<Record<string, unknown>>;
+  wanted(server: ServerChoice, session: Session | undefined): Promise<Wanted>;
+  metadata(model: Model, server: ServerChoice): Readonly<Record<string, unknown>>;
 }
 
 export interface StartOptions {
@@ -34,6 +37,11 @@ export interface StartOptions {
   readonly directory: string;
   readonly env: Environment;
   readonly sessions: SessionPorts;
+  /** Creates the tools that the options and the settings choose. */
+  readonly createTools: (
+    project: Project,
+    createSubAgent: (start: SubAgentStart) => Promise<Agent>,
+  ) => AgentTool[];
   readonly now: () => number;
 }
 
@@ -73,20 +81,13 @@ async function trustedProject(
   return (await askTrust(chat, project, env, now)) ? load() : project;
 }
 
-function worldOf(
-  chat: Conversation,
-  { options, directory, env, sessions }: StartOptions,
-  project: Project,
-  store: Store,
-): World {
+function worldOf(chat: Conversation, given: StartOptions, project: Project, store: Store): World {
+  const { options, directory, env, sessions } = given;
   const { merged } = project.settings;
-  const { notices, isKeyless: _, ...server } = chooseServer(
-    options,
-    project.settings,
-    env.BOWLINE_MODEL,
-  );
-  for (const notice of notices) chat.notice(notice, "warning");
-  const permissions = standInPermissions();
+  const server = chooseServer(options, project.settings, set(env.BOWLINE_MODEL));
+  for (const notice of server.notices) chat.notice(notice, "warning");
+  const permissions = permissionsOf(project, directory);
+  for (const notice of permissions.notices) chat.notice(notice, "warning");
   const gate = createGate({
     permissions: () => permissions,
     isPlan: () => chat.state.isPlan,
@@ -103,9 +104,8 @@ function worldOf(
     connect: (wanted) => discoverModel(wanted, env),
     wanted: (session) => sessions.wanted(server, session),
     open: (connection, session) => {
-      const own = createTools({ root: directory, env, only: toolNames(merged) });
-      const more = project.tools(subAgentPorts({ world, tools: own, gate, chat }));
-      const tools = [...own, ...more];
+      const createSubAgent = subAgents({ world, gate, chat });
+      const tools = given.createTools(project, createSubAgent);
       const { appendSystem, compactAt } = merged;
       return Runtime.open({
         connection,
@@ -119,7 +119,8 @@ function worldOf(
         retryMs: options.retryMs,
         beforeToolCall: gate,
         onEvent: (event) => chat.event(event),
-        createSession: (model) => newSession(chat, store, options, sessions.metadata(model, server)),
+        createSession: (model) =>
+          newSession(chat, store, options, sessions.metadata(model, server)),
         ...(compactAt !== undefined && { compactAt }),
         ...(session !== undefined && { session }),
       });
@@ -136,13 +137,19 @@ function budgetOf({ maxTurns, maxTokens, maxCost }: ChatOptions): Budget {
   };
 }
 
-const allTools: readonly ToolName[] = ["read", "write", "edit", "bash", "grep", "glob"];
-
-function toolNames({
-  tools = allTools,
-  excludeTools = [],
-}: Pick<Project["settings"]["merged"], "tools" | "excludeTools">): ToolName[] {
-  return allTools.filter((name) => tools.includes(name) && !excludeTools.includes(name));
+/** The files of settings whose rules apply, and those to which a person's rules are added. */
+function permissionsOf({ settings, root, trust }: Project, directory: string): Permissions {
+  const sources = settings.sources.map(({ path, scope, settings: own }) => ({
+    path,
+    scope,
+    isTrusted: trust === "trusted",
+    ...(own?.permissions !== undefined && { permissions: own.permissions }),
+  }));
+  return createPermissions({
+    sources,
+    root: directory,
+    files: { project: join(root, LOCAL_SETTINGS_FILE) },
+  });
 }
 
 /** A conversation goes on without a session if none can be created, and says so. */
@@ -162,5 +169,3 @@ async function newSession(
     return undefined;
   }
 }
-
-export type { Discovered };

@@ -39,9 +39,11 @@ function describe({ root, trust, changes, wouldTakeEffect }: Project): string {
     .slice(0, MAX_FILES)
     .map(({ kind, path, hash }) => `  ${kind}  ${oneLine(path, 300)}  sha256 ${hash.slice(0, 12)}`);
   const more = wouldTakeEffect.length - files.length;
-  return [head, ...files, ...(more > 0 ? [`  and ${more} more; bowline trust lists them`] : [])].join(
-    "\n",
-  );
+  return [
+    head,
+    ...files,
+    ...(more > 0 ? [`  and ${more} more; bowline trust lists them`] : []),
+  ].join("\n");
 }
 
 const labels = ["No, use AGENTS.md as text only", "Yes, these files as they are now"];

@@ -4,13 +4,15 @@
  */
 import type { ErrorInfo } from "@bowline/core";
 import type { Colours } from "../screen/colours.ts";
+import { approvalLines } from "../screen/text/approval.ts";
 import { diffLines } from "../screen/text/diff-lines.ts";
+import { Highlighter } from "../screen/text/highlight.ts";
 import { MarkdownStream } from "../screen/text/markdown-stream.ts";
 import { wrapStyled } from "../screen/text/wrap.ts";
 import { oneLine, printable } from "../terminal.ts";
 import type { Block, CompactionBlock, ShellBlock } from "./block.ts";
 import { bytesText, durationText, plural, tokensText, usageText } from "./text.ts";
-import { callTitle, toolLines } from "./tool-lines.ts";
+import { toolLines } from "./tool-lines.ts";
 
 export interface ViewOptions {
   readonly colours: Colours;
@@ -26,10 +28,12 @@ type BlockOf<T extends Block["type"]> = Extract<Block, { type: T }>;
 
 export class View {
   readonly #options: ViewOptions;
+  readonly #highlighter: Highlighter;
   #answer: MarkdownStream | undefined;
 
   constructor(options: ViewOptions) {
     this.#options = options;
+    this.#highlighter = new Highlighter(options.colours);
   }
 
   /** Returns the lines that are finished with this block. */
@@ -47,7 +51,7 @@ export class View {
 
   #text(delta: string): string[] {
     if (this.#answer === undefined && delta.trim() === "") return [];
-    this.#answer ??= new MarkdownStream(this.#options);
+    this.#answer ??= new MarkdownStream({ ...this.#options, highlighter: this.#highlighter });
     return this.#answer.push(delta);
   }
 
@@ -64,7 +68,13 @@ export class View {
       case "user":
         return this.#user(block);
       case "thought":
-        return [dim(block.words === 0 ? "thought (not shown by the vendor)" : `thought: ${plural(block.words, "word")}`)];
+        return [
+          dim(
+            block.words === 0
+              ? "thought (not shown by the vendor)"
+              : `thought: ${plural(block.words, "word")}`,
+          ),
+        ];
       case "tool":
         return toolLines(block, this.#columns, this.#options.colours);
       case "request":
@@ -89,7 +99,9 @@ export class View {
         return [...this.#wrap(endText(block), block.reason === "aborted" ? "yellow" : "red"), ""];
       case "model":
         return this.#wrap(
-          dim(`model: ${oneLine(block.model, 200)}${block.why === undefined ? "" : ` (${oneLine(block.why, 300)})`}`),
+          dim(
+            `model: ${oneLine(block.model, 200)}${block.why === undefined ? "" : ` (${oneLine(block.why, 300)})`}`,
+          ),
         );
       case "shell":
         return this.#shell(block);
@@ -127,20 +139,14 @@ export class View {
     ];
   }
 
-  #asked({ toolName, args, reason, parts, change }: BlockOf<"asked">): string[] {
-    const { bold, dim } = this.#options.colours;
-    const body =
-      change === undefined
-        ? exactCall(args).flatMap((line) => wrapStyled(line, this.#columns))
-        : diffLines(change.before, change.after, change.path, this.#columns, this.#options.colours);
-    return [
-      ...this.#wrap(`${bold(`? ${callTitle(toolName, args)}`)}`),
-      ...body,
-      ...this.#wrap(dim(`asks because: ${oneLine(reason, 500)}`)),
-      ...(parts.length > 1
-        ? this.#wrap(dim(`parts: ${parts.map((part) => oneLine(part, 120)).join(" · ")}`))
-        : []),
-    ];
+  #asked({ toolName, args, reason, parts, rules, change }: BlockOf<"asked">): string[] {
+    const { colours } = this.#options;
+    const details = change && {
+      details: (columns: number) =>
+        diffLines(change.before, change.after, change.path, columns, colours),
+    };
+    const view = { tool: toolName, args, reason, parts, rules, ...details };
+    return ["", ...approvalLines(view, this.#columns, colours)];
   }
 
   #shell({ command, output, end, isHidden }: ShellBlock): string[] {
@@ -159,18 +165,6 @@ export class View {
   }
 }
 
-/** All of a call's arguments, one field a paragraph. Nothing is cut. */
-function exactCall(args: unknown): string[] {
-  if (typeof args !== "object" || args === null) return [printable(JSON.stringify(args) ?? "")];
-  const { command, ...rest } = args as Record<string, unknown>;
-  const fields = Object.entries(rest).flatMap(([name, value]) =>
-    `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`.split("\n"),
-  );
-  const lines = typeof command === "string" ? command.split("\n").map((line) => `$ ${line}`) : [];
-  const others = typeof command === "string" || command === undefined ? [] : [`command: ${JSON.stringify(command)}`];
-  return [...lines, ...others, ...fields].map((line) => `  ${printable(line)}`);
-}
-
 function requestText({ model, usage, ms, within }: BlockOf<"request">): string {
   const by = within === undefined ? "" : `${oneLine(within, 60)}: `;
   return `${by}${oneLine(model, 100)} · ${usageText(usage)} · ${durationText(ms)}`;
@@ -187,7 +181,8 @@ function errorText({ message, status, requestId }: ErrorInfo): string {
 
 function compactionText({ before, after, outcome, usage, error }: CompactionBlock): string {
   const sizes = `${before === undefined ? "?" : tokensText(before)} → ${after === undefined ? "?" : tokensText(after)} tokens`;
-  const cost = usage === undefined || Object.keys(usage).length === 0 ? "" : ` · ${usageText(usage)}`;
+  const cost =
+    usage === undefined || Object.keys(usage).length === 0 ? "" : ` · ${usageText(usage)}`;
   const why = error === undefined ? "" : ` · ${errorText(error)}`;
   const kept = outcome === "none" ? "" : "; the session keeps the old messages";
   return `compaction: ${sizes}, ${outcome}${kept}${cost}${why}`;

@@ -2,7 +2,8 @@
 import type { ChatKeep, ChatOptions } from "../chat/options.ts";
 import { UsageError } from "../command-error.ts";
 import { defined } from "../defined.ts";
-import { parseByTable, runOptions, type Option } from "./options.ts";
+import { parseByTable, type Option } from "./options.ts";
+import { runOptions } from "./run-options.ts";
 
 const shared: ReadonlySet<string> = new Set([
   "model",

@@ -23,6 +23,7 @@ import { parseChatOptions } from "./chat-options.ts";
 import { exitCode } from "./exit.ts";
 import { findOrNew, latestOf } from "./find-session.ts";
 import { chatHelp } from "./help.ts";
+import { createRunTools } from "./run-tools.ts";
 import { metadataOf, wantedAfter } from "./run-session.ts";
 
 /** Returns the exit code. Throws `UsageError` and `CommandError` for errors that fit one line. */
@@ -80,7 +81,21 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
   try {
     await files.history.load();
     await restoreDraft(conversation, editor, files);
-    const begun = start(conversation, { options, directory, env, now, sessions: sessionPorts(options, directory) });
+    const begun = start(conversation, {
+      options,
+      directory,
+      env,
+      now,
+      sessions: sessionPorts(options, directory),
+      createTools: (project, createSubAgent) =>
+        createRunTools({
+          project,
+          env,
+          only: project.settings.merged.tools ?? [],
+          without: project.settings.merged.excludeTools ?? [],
+          createSubAgent,
+        }),
+    });
     await Promise.race([begun.then(() => conversation.left), conversation.left]);
   } finally {
     release();
@@ -91,7 +106,9 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
   }
   const { session } = conversation;
   if (session !== undefined)
-    host.stdout.write(`session ${oneLine(session.id, 100)}; go on with: bowline -s ${shellWord(session.id)}\n`);
+    host.stdout.write(
+      `session ${oneLine(session.id, 100)}; go on with: bowline -s ${shellWord(session.id)}\n`,
+    );
   return exitCode.done;
 }
 
@@ -150,7 +167,7 @@ function sessionPorts(options: ChatOptions, directory: string): SessionPorts {
       return typeof keep === "object" ? findOrNew(store, keep.id, directory) : undefined;
     },
     async wanted(server, session: Session | undefined) {
-      return wantedAfter(server, session, (await session?.state()) ?? {});
+      return wantedAfter({ ...options, server }, session, (await session?.state()) ?? {});
     },
     metadata: (model, server) => metadataOf(model, server, directory),
   };

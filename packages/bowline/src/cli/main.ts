@@ -28,6 +28,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
         return await (await import("./sessions.ts")).sessions(rest, process);
       case "doctor":
         return await (await import("./doctor.ts")).doctor(rest, process);
+      case "trust":
+        return await (await import("./trust.ts")).trust(rest, process);
       case "--version":
       case "-v":
         process.stdout.write(`${version()}\n`);
@@ -44,6 +46,9 @@ async function main([command, ...rest]: string[]): Promise<number> {
         process.stderr.write(mainHelp(version()));
         return exitCode.usage;
       default:
+        // `bowline -p "<task>"`, also after other options.
+        if (isPrint([command, ...rest]))
+          return await (await import("./run.ts")).run([command, ...rest], process);
         // `bowline -c`, `bowline --plan`: options of the conversation.
         if (command.startsWith("-"))
           return await (await import("./chat.ts")).chat([command, ...rest], process);
@@ -54,6 +59,15 @@ async function main([command, ...rest]: string[]): Promise<number> {
   } catch (error) {
     return explain(error);
   }
+}
+
+/** Returns true if the arguments begin with an option and contain `-p` or `--print`. */
+function isPrint(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const options = end === -1 ? args : args.slice(0, end);
+  return (
+    args[0]?.startsWith("-") === true && options.some((arg) => arg === "-p" || arg === "--print")
+  );
 }
 
 function explain(error: unknown): number {

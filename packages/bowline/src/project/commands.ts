@@ -31,14 +31,17 @@ export function parseCommand(
   owner: Owner,
   notice: (text: string) => void,
 ): UserCommand | undefined {
-  const refuse = (why: string): undefined => notice(`${showPath(path)} is not used: ${why}.`);
+  const refuse = (why: string): undefined => {
+    notice(`${showPath(path)} is not used: ${why}.`);
+  };
   if (!names.every((name) => NAME.test(name))) return refuse("its name cannot be typed");
   const file = parseFrontMatter(text);
   if (file === undefined) return refuse("its front matter is not YAML");
   if (file.body === "") return refuse("it is empty");
   const [firstLine = ""] = file.body.split("\n");
   const description = textField(file, "description") ?? firstLine.replace(/^#+\s*/, "");
-  const argumentHint = textField(file, "argument-hint") ?? listField(file, "argument-hint")?.join(" ");
+  const argumentHint =
+    textField(file, "argument-hint") ?? listField(file, "argument-hint")?.join(" ");
   const model = textField(file, "model");
   const { rules, unknown } = toolRules(listField(file, "allowed-tools") ?? []);
   for (const rule of unknown)

@@ -100,11 +100,14 @@ async function entriesOf({ within, notice }: FindOptions, folder: string): Promi
     }
     for await (const entry of await opendir(real)) {
       if (entries.length >= MAX_ENTRIES) {
-        notice(`${showPath(folder)} has more than ${MAX_ENTRIES} entries; the others were not read.`);
+        notice(
+          `${showPath(folder)} has more than ${MAX_ENTRIES} entries; the others were not read.`,
+        );
         break;
       }
       if (entry.name.startsWith(".")) continue;
-      const isFile = !entry.isDirectory() && !(entry.isSymbolicLink() && !/\.md$/.test(entry.name));
+      const isFile =
+        !entry.isDirectory() && !(entry.isSymbolicLink() && !entry.name.endsWith(".md"));
       entries.push({ name: entry.name, isFile });
     }
   } catch (error) {
@@ -137,4 +140,3 @@ async function readAll(
   }
   return files;
 }
-

@@ -29,7 +29,9 @@ export function parseSkill(
   owner: Owner,
   notice: (text: string) => void,
 ): Skill | undefined {
-  const refuse = (why: string): undefined => notice(`${showPath(path)} is not used: ${why}.`);
+  const refuse = (why: string): undefined => {
+    notice(`${showPath(path)} is not used: ${why}.`);
+  };
   const file = parseFrontMatter(text);
   if (file === undefined) return refuse("its front matter is not YAML");
   const folderName = names.at(-1) ?? "";

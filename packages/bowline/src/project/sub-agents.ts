@@ -32,7 +32,9 @@ export function parseSubAgent(
   notice: (text: string) => void,
 ): SubAgent | undefined {
   const tell = (what: string): void => notice(`${showPath(path)}${what}.`);
-  const refuse = (why: string): undefined => tell(` is not used: ${why}`) as undefined;
+  const refuse = (why: string): undefined => {
+    tell(` is not used: ${why}`);
+  };
   const file = parseFrontMatter(text);
   if (file === undefined) return refuse("its front matter is not YAML");
   const name = textField(file, "name") ?? names.at(-1) ?? "";

@@ -54,7 +54,7 @@ async function read(
   // Before opening, because opening a pipe waits and opening a device can have effects.
   const before = given.isSymbolicLink() ? await lstat(realPath) : given;
   if (!before.isFile()) return { kind: "refused", why: `is ${kindOf(before)} and was not read` };
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await open(realPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const opened = await handle.stat();

@@ -30,8 +30,9 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
  * contain.
  */
 export function checkSettings(text: string, options: CheckOptions): Settings {
-  const { value, placeOf } = located(() => readJson(text), options.path);
-  const fail: Fail = (path, message) => refuse(options.path, placeOf(path), message);
+  const read = located(() => readJson(text), options.path);
+  const fail: Fail = (path, message) => refuse(options.path, read.placeOf(path), message);
+  const { value } = read;
   if (!isRecord(value)) return fail([], "The settings are a JSON object, in braces.");
   const settings: Record<string, unknown> = {};
   for (const [name, given] of Object.entries(value)) {
@@ -106,12 +107,7 @@ function address(name: SettingName, given: unknown, options: CheckOptions, fail:
 }
 
 /** Replaces `${NAME}`; `$${` stands for `${`. */
-function withVariables(
-  name: SettingName,
-  text: string,
-  { env }: CheckOptions,
-  fail: Fail,
-): string {
+function withVariables(name: SettingName, text: string, { env }: CheckOptions, fail: Fail): string {
   return text.replaceAll(/\$\$\{|\$\{([^}]*)\}?/g, (all: string, variable: string | undefined) => {
     if (variable === undefined) return "${";
     if (!all.endsWith("}") || !VARIABLE.test(variable))

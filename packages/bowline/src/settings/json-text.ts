@@ -73,7 +73,9 @@ class Scanner {
     if (char === "[") return this.#array(path);
     if (char === '"') return void this.#string();
     const rest = this.#text.slice(this.#at, this.#at + 400);
-    const plain = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/.exec(rest)?.[0];
+    const plain = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/.exec(
+      rest,
+    )?.[0];
     if (plain === undefined || /^[\w.]/.test(rest.slice(plain.length)))
       this.#fail(this.#whyNoValue());
     this.#at += plain.length;

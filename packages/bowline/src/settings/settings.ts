@@ -31,11 +31,34 @@ export interface LoadedSettings {
   readonly notices: readonly string[];
 }
 
+/** A settings file of the project, as read. */
+export interface ProjectSettingsFile {
+  readonly scope: "project" | "local";
+  readonly path: string;
+  readonly name: string;
+  readonly file: BoundedFile;
+}
+
+/** Reads the files of a project that exist. Nothing of them takes effect by this. */
+export async function readProjectSettings(root: string): Promise<ProjectSettingsFile[]> {
+  const names = [
+    ["project", SETTINGS_FILE],
+    ["local", LOCAL_SETTINGS_FILE],
+  ] as const;
+  const files = await Promise.all(
+    names.map(async ([scope, name]) => {
+      const path = join(root, name);
+      return { scope, path, name, file: await readBounded(path, root) };
+    }),
+  );
+  return files.filter(({ file }) => file.kind !== "missing");
+}
+
 export interface LoadSettingsOptions {
   /** The folder of the user's own settings. */
   readonly configFolder: string;
-  /** The real path of the project's root. */
-  readonly root: string;
+  /** The project's files. They are the ones whose hashes were compared. */
+  readonly project: readonly ProjectSettingsFile[];
   /** Why the project's files have no effect. Absent if they have. */
   readonly whyNotProject?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,37 +66,28 @@ export interface LoadSettingsOptions {
 
 /** Throws `CommandError` for a file that takes effect and is broken. */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
-  const { configFolder, root, env, whyNotProject } = options;
-  const files: readonly (readonly [SettingsScope, string, string?])[] = [
-    // The user's own file may be a link, for example into a folder of dotfiles.
-    ["user", join(configFolder, SETTINGS_FILE)],
-    ["project", join(root, SETTINGS_FILE), root],
-    ["local", join(root, LOCAL_SETTINGS_FILE), root],
-  ];
+  const { configFolder, project, env, whyNotProject } = options;
   const sources: SettingsSource[] = [];
-  for (const [scope, path, folder] of files) {
-    const file = await readBounded(path, folder);
-    if (file.kind === "missing") continue;
-    const why = scope === "user" ? undefined : (whyNotProject ?? refusal(file));
-    if (why !== undefined) sources.push({ path, scope, isUsed: false, why });
-    else
-      sources.push({
-        path,
-        scope,
-        isUsed: true,
-        settings: checkSettings(textOf(file, path), { path, scope, env }),
-      });
+  const path = join(configFolder, SETTINGS_FILE);
+  // The user's own file may be a link, for example into a folder of dotfiles.
+  const own = await readBounded(path, undefined);
+  if (own.kind === "refused") throw new CommandError(oneLine(`${path} ${own.why}.`, 1000));
+  if (own.kind === "text") sources.push(used(path, "user", own.text, env));
+  for (const { scope, path: at, file } of project) {
+    const why = whyNotProject ?? (file.kind === "refused" ? file.why : undefined);
+    if (why !== undefined) sources.push({ path: at, scope, isUsed: false, why });
+    else if (file.kind === "text") sources.push(used(at, scope, file.text, env));
   }
   return mergeSources(sources);
 }
 
-function refusal(file: BoundedFile): string | undefined {
-  return file.kind === "refused" ? file.why : undefined;
-}
-
-function textOf(file: BoundedFile, path: string): string {
-  if (file.kind === "text") return file.text;
-  throw new CommandError(oneLine(`${path} ${refusal(file) ?? "is missing"}.`, 1000));
+function used(
+  path: string,
+  scope: SettingsScope,
+  text: string,
+  env: LoadSettingsOptions["env"],
+): SettingsSource {
+  return { path, scope, isUsed: true, settings: checkSettings(text, { path, scope, env }) };
 }
 
 /** Joins the settings of the files that take effect. */

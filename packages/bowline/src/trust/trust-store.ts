@@ -134,7 +134,7 @@ async function read(file: string): Promise<readonly TrustedFolder[]> {
     text = await readFile(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return [];
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
     throw new CommandError(oneLine(`${file} cannot be read (${code ?? "unknown error"}).`, 1000));
   }
   try {

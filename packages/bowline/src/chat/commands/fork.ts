@@ -15,11 +15,14 @@ export const fork: SlashCommand = {
     for (const entry of await session.path()) {
       if (!isKnownEntry(entry) || entry.type !== "message" || entry.message.role !== "user")
         continue;
-      const { content } = entry.message as { content?: Parameters<typeof messageText>[0]["content"] };
+      const { content } = entry.message as {
+        content?: Parameters<typeof messageText>[0]["content"];
+      };
       const text = content === undefined ? "" : messageText({ content });
       prompts.push({ at: entry.parentId, text, time: entry.timestamp });
     }
     const chosen = await pickOne(chat.screen, {
+      filter: true,
       title: "Go on from before which message? It comes back as the draft.",
       items: prompts.toReversed().map((prompt) => ({
         label: oneLine(prompt.text, 200),

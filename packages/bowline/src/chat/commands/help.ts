@@ -12,7 +12,9 @@ export const help: SlashCommand = {
       ({ name, takes, help: text }) =>
         [`/${name}${takes === undefined ? "" : ` ${takes}`}`, text] as const,
     );
-    const keys = [...sendKeys, ...keyBindings].map(({ label, help: text }) => [label, text] as const);
+    const keys = [...sendKeys, ...keyBindings].map(
+      ({ label, help: text }) => [label, text] as const,
+    );
     const others = [
       ["!command", "run a line of the shell; the model gets its output"],
       ["!!command", "the same, kept from the model"],

@@ -19,6 +19,7 @@ export const model: SlashCommand = {
     if (choices === undefined) return;
     for (const notice of choices.notices) chat.notice(notice, "warning");
     const wanted = await pickOne(chat.screen, {
+      filter: true,
       title: "Which model?",
       items: choices.items.map(({ label, detail, wanted: value }) => ({ label, detail, value })),
     });

@@ -31,12 +31,12 @@ export const resume: SlashCommand = {
   },
 };
 
-
 async function choose(chat: Chat, isOffered: (one: SessionSummary) => boolean): Promise<void> {
   const own = chat.runtime.session?.id;
   const all = (await listed(chat.world.store)).filter((one) => one.id !== own && isOffered(one));
   if (all.length === 0) return chat.notice("There is no earlier session.");
   const id = await pickOne(chat.screen, {
+    filter: true,
     title: "Go on with which session?",
     items: all.map((one) => ({
       label: oneLine(one.title ?? one.id, 200),

@@ -17,6 +17,7 @@ export const unfold: SlashCommand = {
     const chosen =
       args === "all"
         ? await pickOne(chat.screen, {
+            filter: true,
             title: "Which call?",
             items: cards.toReversed().map((card) => ({
               label: card.title,

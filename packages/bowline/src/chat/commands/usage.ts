@@ -1,4 +1,10 @@
-import { addUsage, billedUsage, isLlmMessage, type AssistantMessage, type Usage } from "@bowline/core";
+import {
+  addUsage,
+  billedUsage,
+  isLlmMessage,
+  type AssistantMessage,
+  type Usage,
+} from "@bowline/core";
 import { isKnownEntry } from "@bowline/core/session";
 import { oneLine } from "../../terminal.ts";
 import { plural, usageText } from "../text.ts";
