@@ -46,12 +46,12 @@ class Pager implements FullView<true> {
     this.#notice = "";
     if (this.#typed !== undefined) return this.#type(this.#typed, input);
     if (input.type === "text") {
-      for (const char of input.text) {
-        if (char === "q") return { result: true };
-        if (this.#typed === undefined) this.#command(char);
-        else this.#typed += char;
-      }
-      return undefined;
+      const [first = "", ...others] = input.text;
+      if (first === "q") return { result: true };
+      this.#command(first);
+      return others.length === 0
+        ? undefined
+        : this.input({ type: "text", text: others.join("") });
     }
     return input.type === "key" ? this.#key(input) : undefined;
   }
