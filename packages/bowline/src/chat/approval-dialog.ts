@@ -8,7 +8,7 @@ import { wrapStyled } from "../screen/text/wrap.ts";
 import type { RuleScope as Scope } from "../policy/permissions.ts";
 import { oneLine, printable } from "../terminal.ts";
 import { callTitle } from "./tool-lines.ts";
-import { SafeChoice } from "./safe-choice.ts";
+import { choiceRows, SafeChoice } from "./safe-choice.ts";
 import type { Asked } from "./state.ts";
 
 export type ApprovalAnswer =
@@ -74,15 +74,16 @@ export class ApprovalDialog {
     this.#problem = problem;
   }
 
-  draw(columns: number, hasDraft: boolean, now: number, { bold, dim, red }: Colours): string[] {
-    const lines = [
-      bold(oneLine(`Allow ${callTitle(this.asked.toolName, this.asked.args)}`, 160)),
+  draw(columns: number, hasDraft: boolean, now: number, colours: Colours): string[] {
+    const { bold, red } = colours;
+    const title = oneLine(`Allow ${callTitle(this.asked.toolName, this.asked.args)}?`, 160);
+    return [
+      ...wrapStyled(bold(title), columns),
       ...(this.#edited === undefined
-        ? this.#choiceLines(hasDraft, now, { bold, dim })
-        : this.#ruleLines(this.#edited, { bold, dim })),
-      ...(this.#problem === "" ? [] : [red(oneLine(this.#problem, 400))]),
+        ? this.#choiceLines(hasDraft, now, columns, colours)
+        : this.#ruleLines(this.#edited, colours).flatMap((line) => wrapStyled(line, columns))),
+      ...(this.#problem === "" ? [] : wrapStyled(red(oneLine(this.#problem, 400)), columns)),
     ];
-    return lines.flatMap((line) => wrapStyled(line, columns));
   }
 
   #choices(hasDraft: boolean): Choice[] {
@@ -95,20 +96,15 @@ export class ApprovalDialog {
     ];
   }
 
-  #choiceLines(
-    hasDraft: boolean,
-    now: number,
-    { bold, dim }: Pick<Colours, "bold" | "dim">,
-  ): string[] {
-    const rows = this.#choices(hasDraft).map((choice, index) => {
-      const isFocus = index === this.#choice.focus;
-      const text = `${isFocus ? ">" : " "} ${index + 1} ${labelOf(choice)}`;
-      return isFocus ? bold(text) : text;
-    });
+  #choiceLines(hasDraft: boolean, now: number, columns: number, colours: Colours): string[] {
+    const labels = this.#choices(hasDraft).map(labelOf);
     const keys = this.#choice.isReady(now)
       ? "arrow or digit, then Enter; Esc interrupts; text goes to the draft"
       : "keys answer after a pause without typing";
-    return [...rows, dim(keys)];
+    return [
+      ...choiceRows(labels, this.#choice.focus, columns, colours),
+      ...wrapStyled(colours.dim(keys), columns),
+    ];
   }
 
   #ruleLines(

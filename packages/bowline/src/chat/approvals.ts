@@ -38,7 +38,7 @@ export class Approvals {
     this.#open.delete(approvalId);
   }
 
-  async #describe({ approvalId, toolName, args, reason = "" }: Request): Promise<void> {
+  async #describe({ approvalId, toolCallId, toolName, args, reason = "" }: Request): Promise<void> {
     const { permissions, directory } = this.#chat.world;
     const sessionKey = this.#chat.runtime.session?.id;
     const call = { tool: toolName, args, ...(sessionKey !== undefined && { sessionKey }) };
@@ -46,6 +46,7 @@ export class Approvals {
     if (!this.#open.has(approvalId)) return; // it was interrupted meanwhile
     const asked: Asked = {
       approvalId,
+      toolCallId,
       toolName,
       args,
       reason,

@@ -25,7 +25,8 @@ export function activityLines(
   const lines: string[] = [];
   if (answer?.isThinking === true) lines.push(...thinkingLines(answer, columns, colours));
   for (const call of calls) {
-    if (asked.length === 0 || !isAskedAbout(state, call.args))
+    // The question about a call stands below.
+    if (!asked.some(({ toolCallId }) => toolCallId === call.id))
       lines.push(...liveCallLines(call, columns, now, colours));
   }
   if (compacting !== undefined)
@@ -38,10 +39,6 @@ export function activityLines(
   else if (answer !== undefined && calls.length === 0 && compacting === undefined)
     lines.push(...waitLines(answer, now, dim, yellow));
   return lines.map((line) => cutToWidth(line, columns));
-}
-
-function isAskedAbout({ asked }: ChatState, args: unknown): boolean {
-  return asked.some((one) => one.args === args);
 }
 
 function thinkingLines(

@@ -3,7 +3,9 @@
  * count only after a pause without typing, and Enter only on a choice that an arrow or a digit
  * reached after that pause. The first choice has the focus at the beginning and must be harmless.
  */
+import type { Colours } from "../screen/colours.ts";
 import type { Input } from "../screen/input.ts";
+import { wrapStyled } from "../screen/text/wrap.ts";
 
 /** The pause without typing before keys can choose, in milliseconds. */
 export const PAUSE_MS = 400;
@@ -17,6 +19,19 @@ export type ChoiceResult =
   | { readonly type: "chosen"; readonly index: number; readonly keys: string };
 
 const used: ChoiceResult = { type: "used" };
+
+/** Draws choices as numbered rows; the focus has a mark before it. */
+export function choiceRows(
+  labels: readonly string[],
+  focus: number,
+  columns: number,
+  { bold }: Pick<Colours, "bold">,
+): string[] {
+  return labels.flatMap((label, index) => {
+    const mark = `${index === focus ? ">" : " "} ${index + 1} `;
+    return wrapStyled(index === focus ? bold(label) : label, columns, { mark });
+  });
+}
 
 export class SafeChoice {
   readonly #openedAt: number;

@@ -28,6 +28,7 @@ export interface LiveCall {
 /** A call that waits for a person's answer. */
 export interface Asked {
   readonly approvalId: string;
+  readonly toolCallId: string;
   readonly toolName: string;
   readonly args: unknown;
   readonly reason: string;

@@ -7,7 +7,7 @@ import { createTrustStore } from "../trust/trust-store.ts";
 import { oneLine } from "../terminal.ts";
 import type { Environment } from "./chat.ts";
 import type { Conversation, Question } from "./conversation.ts";
-import { SafeChoice } from "./safe-choice.ts";
+import { choiceRows, SafeChoice } from "./safe-choice.ts";
 
 /** Files beyond this number are counted, not listed. */
 const MAX_FILES = 40;
@@ -67,16 +67,13 @@ class TrustQuestion implements Question {
   }
 
   draw(columns: number, now: number, { bold, dim }: Colours): string[] {
-    const rows = labels.map((label, index) => {
-      const isFocus = index === this.#choice.focus;
-      const text = `${isFocus ? ">" : " "} ${index + 1} ${label}`;
-      return isFocus ? bold(text) : text;
-    });
     const keys = this.#choice.isReady(now)
       ? "arrow or digit, then Enter"
       : "keys answer after a pause without typing";
-    return [bold(`Trust ${oneLine(this.#root, 200)}?`), ...rows, dim(keys)].flatMap((line) =>
-      wrapStyled(line, columns),
-    );
+    return [
+      ...wrapStyled(bold(`Trust ${oneLine(this.#root, 200)}?`), columns),
+      ...choiceRows(labels, this.#choice.focus, columns, { bold }),
+      ...wrapStyled(dim(keys), columns),
+    ];
   }
 }
