@@ -10,13 +10,11 @@ import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor
 import type { Editor } from "../screen/editor/editor.ts";
 import type { Input } from "../screen/input.ts";
 import type { Live, Screen } from "../screen/screen.ts";
-import { page } from "../screen/pager.ts";
 import { fitParts } from "../screen/status-row.ts";
 import { printable } from "../terminal.ts";
 import { Approvals } from "./approvals.ts";
 import type { NoticeLevel } from "./block.ts";
 import type { Chat, World } from "./chat.ts";
-import { runCommandLine } from "./commands/index.ts";
 import { actionOf } from "./keys.ts";
 import { activityLines, queueLines } from "./live-view.ts";
 import { reduce } from "./reduce.ts";
@@ -27,9 +25,9 @@ import { statusParts } from "./status.ts";
 import { joinDrafts } from "./join-drafts.ts";
 import { userMessage, type PlanNote } from "./user-message.ts";
 import type { View } from "./view.ts";
+import type { Block } from "./block.ts";
 
 export interface ConversationOptions {
-  readonly view: View;
   readonly colours: Colours;
   readonly editor: Editor;
   readonly now: () => number;
@@ -48,6 +46,10 @@ export class Conversation implements Chat {
   #screen: Screen | undefined;
   #world: World | undefined;
   #runtime: Runtime | undefined;
+  /** Absent until it is loaded, after the first frame. */
+  #view: View | undefined;
+  /** Blocks that wait for the view. */
+  #undrawn: readonly Block[] = [];
   /** The run, shell line or compaction that works now. */
   #working: AbortController | undefined;
   /** Messages that were typed before a run could take them. */
@@ -111,9 +113,25 @@ export class Conversation implements Chat {
   dispatch(action: Action): void {
     const { state, blocks } = reduce(this.#state, action, this.#options.now());
     this.#state = state;
-    const lines = blocks.flatMap((block) => this.#options.view.lines(block));
-    if (lines.length > 0) this.#screen?.print(lines);
+    this.#draw(blocks);
     this.#screen?.invalidate();
+  }
+
+  /** Draws blocks from now on, and those that came before. */
+  use(view: View): void {
+    this.#view = view;
+    this.#draw(this.#undrawn);
+    this.#undrawn = [];
+  }
+
+  #draw(blocks: readonly Block[]): void {
+    const view = this.#view;
+    if (view === undefined) {
+      this.#undrawn = [...this.#undrawn, ...blocks];
+      return;
+    }
+    const lines = blocks.flatMap((block) => view.lines(block));
+    if (lines.length > 0) this.#screen?.print(lines);
   }
 
   notice(text: string, level: NoticeLevel = "info"): void {
@@ -150,7 +168,7 @@ export class Conversation implements Chat {
   /** Draws the live area. */
   live(columns: number, maxRows: number): Live {
     const now = this.#options.now();
-    const { editor, colours, view } = this.#options;
+    const { editor, colours } = this.#options;
     const hasDraft = !editor.isEmpty;
     const state = this.#state;
     const dialog =
@@ -163,7 +181,7 @@ export class Conversation implements Chat {
     const status = fitParts(statusParts(state, now), columns);
     const activity = activityLines(state, columns, now, colours);
     const used = activity.length + below.length + draft.lines.length + 1;
-    const tail = view.tail(Math.max(MIN_TAIL_ROWS, maxRows - used));
+    const tail = this.#view?.tail(Math.max(MIN_TAIL_ROWS, maxRows - used)) ?? [];
     const above = [...tail, ...activity, ...below];
     const lines = [...above, ...draft.lines, colours.dim(status)];
     if (draft.cursor === undefined) return { lines };
@@ -250,12 +268,23 @@ export class Conversation implements Chat {
       case "queue":
         return this.#submit(result.draft, "followUp");
       case "view":
-        void page(this.screen, result.title, printable(result.text).split("\n"));
+        void this.#page(result.title, result.text);
         return;
       case "unused":
-        if (actionOf(result.input) === "unfold") void runCommandLine("/unfold", this);
+        if (actionOf(result.input) === "unfold") void this.#command("/unfold");
         return;
     }
+  }
+
+  async #page(title: string, text: string): Promise<void> {
+    const { page } = await import("../screen/pager.ts");
+    await page(this.screen, title, printable(text).split("\n"));
+  }
+
+  async #command(line: string): Promise<void> {
+    const { runCommandLine } = await import("./commands/index.ts");
+    await runCommandLine(line, this);
+    this.#screen?.invalidate();
   }
 
   /** Takes the draft as the reason of a denial. */
@@ -327,7 +356,7 @@ export class Conversation implements Chat {
   #submit(draft: Draft, moment: Queued["moment"]): void {
     const text = wholeText(draft);
     if (text.trim() === "" && draft.images.length === 0) return;
-    if (text.startsWith("/")) return void runCommandLine(text, this);
+    if (text.startsWith("/")) return void this.#command(text);
     const line = parseShellLine(text);
     if (line === undefined) return this.#send(draft, moment);
     void import("./run-shell.ts").then(({ runShell }) => runShell(line, this));

@@ -2,7 +2,13 @@
 import type { ThinkingLevel } from "@bowline/core";
 
 /** Which session a conversation belongs to. */
-export type ChatKeep = "new" | "latest" | "none" | "choose" | { readonly id: string };
+export type ChatKeep =
+  | "new"
+  | "latest"
+  | "none"
+  | "choose"
+  /** `isKnown`: it must exist. */
+  | { readonly id: string; readonly isKnown: boolean };
 
 export interface ChatOptions {
   /** The first message. Empty: none. */

@@ -2,7 +2,7 @@
 import type { Colours } from "../screen/colours.ts";
 import { cardLines, type CardState, type ToolCard } from "../screen/text/card.ts";
 import { unifiedDiffLines } from "../screen/text/diff-lines.ts";
-import { describeCall } from "../tools/index.ts";
+import { describeCall } from "../tools/describe-call.ts";
 import { oneLine } from "../terminal.ts";
 import type { ToolBlock } from "./block.ts";
 import type { LiveCall } from "./state.ts";

@@ -63,6 +63,7 @@ export function parseChatOptions(args: readonly string[]): ParsedChat {
       plan: values.plan === true,
       keep: keepOf({
         id: text("session") ?? resumeId,
+        isKnown: resumeId !== undefined,
         isLatest: values.continue === true,
         isChosen: values.resume === true && resumeId === undefined,
         isNone: values["no-session"] === true,
@@ -105,16 +106,17 @@ function numberOf(name: string, value: string | undefined, isWhole: boolean): nu
 
 interface KeepGiven {
   readonly id: string | undefined;
+  readonly isKnown: boolean;
   readonly isLatest: boolean;
   readonly isChosen: boolean;
   readonly isNone: boolean;
 }
 
-function keepOf({ id, isLatest, isChosen, isNone }: KeepGiven): ChatKeep {
+function keepOf({ id, isKnown, isLatest, isChosen, isNone }: KeepGiven): ChatKeep {
   const count = [id !== undefined, isLatest, isChosen, isNone].filter(Boolean).length;
   if (count > 1)
     throw new UsageError("--session, --continue, --resume and --no-session exclude each other.");
-  if (id !== undefined) return { id };
+  if (id !== undefined) return { id, isKnown };
   if (isChosen) return "choose";
   return isLatest ? "latest" : isNone ? "none" : "new";
 }

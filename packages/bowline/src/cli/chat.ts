@@ -2,15 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "@bowline/core";
-import type { Session, Store } from "@bowline/core/session";
-import { commandNames } from "../chat/commands/index.ts";
 import { Conversation } from "../chat/conversation.ts";
 import type { ChatOptions } from "../chat/options.ts";
-import { start, type SessionPorts } from "../chat/start.ts";
-import { View } from "../chat/view.ts";
 import { UsageError } from "../command-error.ts";
 import { dataFolder } from "../home.ts";
 import { colours, linkStyle } from "../screen/colours.ts";
+import type { CompletionItem } from "../screen/editor/completion.ts";
 import { commandCompletions } from "../screen/editor/command-completions.ts";
 import { DraftFile } from "../screen/editor/draft-file.ts";
 import { Editor } from "../screen/editor/editor.ts";
@@ -21,16 +18,12 @@ import { openScreen } from "../screen/screen.ts";
 import { oneLine, shellWord } from "../terminal.ts";
 import { parseChatOptions } from "./chat-options.ts";
 import { exitCode } from "./exit.ts";
-import { findOrNew, latestOf } from "./find-session.ts";
-import { chatHelp } from "./help.ts";
-import { createRunTools } from "./run-tools.ts";
-import { metadataOf, wantedAfter } from "./run-session.ts";
 
 /** Returns the exit code. Throws `UsageError` and `CommandError` for errors that fit one line. */
 export async function chat(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const { options, help } = parseChatOptions(args);
   if (help) {
-    host.stdout.write(chatHelp());
+    host.stdout.write((await import("./help.ts")).chatHelp());
     return exitCode.done;
   }
   if (!host.stdin.isTTY || !host.stdout.isTTY)
@@ -46,30 +39,29 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
   const now = (): number => systemClock.now();
   const paint = colours(stdout, env);
   const files = editorFiles(directory, env, host.pid, now);
+  let names = (): readonly CompletionItem[] => [];
   const editor = new Editor({
     ...files,
     colours: paint,
-    completions: [commandCompletions(() => commandNames(conversation))],
+    completions: [commandCompletions(() => names())],
     onChange: () => void screen?.invalidate(),
     onNotice: (text) => conversation.notice(text, "warning"),
   });
-  const view = new View({
-    colours: paint,
-    columns: () => stdout.columns || 80,
-    linkStyle: linkStyle(env),
-  });
   const conversation: Conversation = new Conversation({
-    view,
     colours: paint,
     editor,
     now,
     control: (sequence) => void stdout.write(sequence),
   });
+  const framed = deferred();
   const screen = openScreen({
     input: stdin,
     output: stdout,
     env,
-    live: (columns, maxRows) => conversation.live(columns, maxRows),
+    live: (columns, maxRows) => {
+      setImmediate(() => framed.resolve());
+      return conversation.live(columns, maxRows);
+    },
     onInput: (input) => conversation.input(input),
     onEnd: () => conversation.quit(),
     signals: host,
@@ -79,23 +71,20 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
   const restore = (): void => void host.stdout.write(screen.restore());
   host.once("exit", restore);
   try {
+    // Loaded after the first frame, which shows where to type.
+    if (!screen.isPlain) await framed.promise;
+    const [{ View }, { commandNames }, { begin }] = await Promise.all([
+      import("../chat/view.ts"),
+      import("../chat/commands/index.ts"),
+      import("./begin-chat.ts"),
+    ]);
+    conversation.use(
+      new View({ colours: paint, columns: () => stdout.columns || 80, linkStyle: linkStyle(env) }),
+    );
+    names = () => commandNames(conversation);
     await files.history.load();
     await restoreDraft(conversation, editor, files);
-    const begun = start(conversation, {
-      options,
-      directory,
-      env,
-      now,
-      sessions: sessionPorts(options, directory),
-      createTools: (project, createSubAgent) =>
-        createRunTools({
-          project,
-          env,
-          only: project.settings.merged.tools ?? [],
-          without: project.settings.merged.excludeTools ?? [],
-          createSubAgent,
-        }),
-    });
+    const begun = begin(conversation, { options, directory, env, now });
     await Promise.race([begun.then(() => conversation.left), conversation.left]);
   } finally {
     release();
@@ -110,6 +99,12 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
       `session ${oneLine(session.id, 100)}; go on with: bowline -s ${shellWord(session.id)}\n`,
     );
   return exitCode.done;
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve: () => resolve() };
 }
 
 interface EditorFiles {
@@ -156,19 +151,5 @@ function endOnSignals(host: NodeJS.Process, end: () => void): () => void {
   for (const signal of signals) host.on(signal, end);
   return () => {
     for (const signal of signals) host.off(signal, end);
-  };
-}
-
-function sessionPorts(options: ChatOptions, directory: string): SessionPorts {
-  return {
-    async find(store: Store) {
-      const { keep } = options;
-      if (keep === "latest") return latestOf(store, directory);
-      return typeof keep === "object" ? findOrNew(store, keep.id, directory) : undefined;
-    },
-    async wanted(server, session: Session | undefined) {
-      return wantedAfter({ ...options, server }, session, (await session?.state()) ?? {});
-    },
-    metadata: (model, server) => metadataOf(model, server, directory),
   };
 }
