@@ -49,9 +49,7 @@ class Pager implements FullView<true> {
       const [first = "", ...others] = input.text;
       if (first === "q") return { result: true };
       this.#command(first);
-      return others.length === 0
-        ? undefined
-        : this.input({ type: "text", text: others.join("") });
+      return others.length === 0 ? undefined : this.input({ type: "text", text: others.join("") });
     }
     return input.type === "key" ? this.#key(input) : undefined;
   }
