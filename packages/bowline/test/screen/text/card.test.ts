@@ -76,7 +76,7 @@ describe("cardLines", () => {
   it("names the argument that matters, and the others as JSON", () => {
     const title = (tool: string, args: unknown): string | undefined =>
       draw({ tool, args, state: { type: "waiting" } })[0];
-    equal(title("grep", { pattern: "a b", path: "src" }), 'grep src {"pattern":"a b"}');
+    equal(title("grep", { pattern: "a b", path: "src" }), 'grep a b {"path":"src"}');
     equal(title("write", { path: "a", content: "long" }), "write a");
     equal(title("x", { n: 1 }), 'x {"n":1}');
     equal(title("x", [1]), "x [1]");
