@@ -27,6 +27,8 @@ import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept } from "./record.ts";
 import { openTerminal } from "./open-terminal.ts";
+import { loadPermissions } from "../policy/load-permissions.ts";
+import type { Permissions } from "../policy/permissions.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine, styleFor } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
@@ -119,13 +121,16 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const setup = setupOf(options, job, found.model, before);
     const abort = (): void =>
       recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
+    const permissions = await loadPermissions({ directory, env, searchesHide: true });
+    for (const notice of permissions.notices) stderr.write(`bowline: ${oneLine(notice, 500)}\n`);
     const approve = createApprover({
       yes: options.yes,
+      permissions,
       style: styleFor(stderr, env),
       onInterrupt: abort,
       ...(terminal !== undefined && { terminal }),
     });
-    const ports = portsOf(directory, found, env, approve);
+    const ports = { ...portsOf(found, approve), tools: toolsOf(directory, env, permissions) };
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
@@ -205,14 +210,16 @@ function assertSomethingToDo(
     throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
 }
 
-function portsOf(
+function toolsOf(
   directory: string,
-  { apiKey, fetch }: Discovered,
   env: NodeJS.ProcessEnv,
-  beforeToolCall: Approver,
-): RunPorts {
+  permissions: Permissions,
+): RunPorts["tools"] {
+  return createTools({ root: directory, env, hidden: (tool) => permissions.hidden({ tool }) });
+}
+
+function portsOf({ apiKey, fetch }: Discovered, beforeToolCall: Approver): Omit<RunPorts, "tools"> {
   return {
-    tools: createTools({ root: directory, env }),
     beforeToolCall,
     ...(apiKey !== undefined && { apiKey }),
     ...(fetch !== undefined && { fetch }),
