@@ -59,6 +59,8 @@ export interface Project {
     readonly tools: readonly string[];
     readonly system?: string;
     readonly appendSystem?: string;
+    /** Default true. */
+    readonly hasInstructions?: boolean;
   }): string;
   /** Returns the tool `skill`, and with `ports` the tool `agent`, as far as there are any. */
   tools(ports?: SubAgentPorts): AgentTool[];
@@ -72,7 +74,7 @@ export interface Project {
 export interface LoadProjectOptions {
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Default: the user's home directory. */
+  /** Default: `HOME`, else the system's home directory of the user. */
   readonly home?: string;
   /** Trust the folder for this run. */
   readonly isTrusted?: boolean;
@@ -84,7 +86,8 @@ export interface LoadProjectOptions {
  * an unusable directory.
  */
 export async function loadProject(options: LoadProjectOptions): Promise<Project> {
-  const { directory, env, home = homedir(), isTrusted = false, now } = options;
+  const { directory, env, isTrusted = false, now } = options;
+  const home = options.home ?? (env.HOME || homedir());
   const place = await findPlace(directory);
   const config = configFolder(env);
   const notices: string[] = [];
@@ -127,7 +130,8 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     commands,
     agents,
     notices,
-    systemPrompt: (parts) => joinPrompt({ facts, instructions: loaded, skills, ...parts }),
+    systemPrompt: ({ hasInstructions = true, ...parts }) =>
+      joinPrompt({ facts, instructions: hasInstructions ? loaded : [], skills, ...parts }),
     tools(ports) {
       const offered = skills.filter(({ isOffered }) => isOffered);
       return [
