@@ -91,7 +91,11 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const place = await findPlace(directory);
   const config = configFolder(env);
   const notices: string[] = [];
-  const notice = (text: string): void => void notices.push(text);
+  let unseen = 0;
+  const notice = (text: string): void => {
+    if (notices.length < MAX_NOTICES) notices.push(text);
+    else unseen++;
+  };
   const git = readGitFacts({ root: place.root, env });
   const instructions = createInstructions({ place, configFolder: config, notice });
   const loaded = await instructions.load();
@@ -106,11 +110,13 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     env,
     ...(why !== undefined && { whyNotProject: why }),
   });
-  if (why !== undefined) notice(untrustedText(place.root, trust, brought.items, compared.changes));
   const own = await readUserFiles(config, home, notice);
   const files = trust === "trusted" ? [...own, ...brought.files] : own;
   const { skills, commands, agents } = parseAll(files, notice);
+  if (unseen > 0) notices.push(`${unseen} more files were left out.`);
   notices.push(...settings.notices);
+  if (why !== undefined)
+    notices.push(untrustedText(place.root, trust, brought.items, compared.changes));
   const gitFacts = await git;
   const facts = {
     date: now.toISOString().slice(0, 10),
@@ -200,6 +206,8 @@ const projectFolders: readonly (readonly [DefinitionKind, string])[] = [
   ["agent", ".bowline/agents"],
 ];
 const DEPTH = 4;
+/** A stranger's folder could have thousands of files to complain about. */
+const MAX_NOTICES = 20;
 
 interface BroughtFiles {
   readonly items: readonly TrustItem[];
