@@ -80,7 +80,12 @@ async function trustedProject(
   return (await askTrust(chat, project, env, now)) ? load() : project;
 }
 
-function worldOf(chat: Conversation, given: StartOptions, project: Project, store: Store): World {
+async function worldOf(
+  chat: Conversation,
+  given: StartOptions,
+  project: Project,
+  store: Store,
+): Promise<World> {
   const { options, directory, env, sessions } = given;
   const { merged } = project.settings;
   const server = chooseServer(options, project.settings, set(env.BOWLINE_MODEL));
