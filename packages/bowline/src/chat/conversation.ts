@@ -176,7 +176,8 @@ export class Conversation implements Chat {
       this.#approvals.dialog?.draw(columns, hasDraft, now, colours) ??
       [];
     const hint = state.hint === undefined ? [] : [colours.yellow(state.hint)];
-    const below = [...queueLines(state.queue, columns, colours), ...dialog, ...hint];
+    const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
+    const below = [...dialog, ...queue, ...hint];
     const draft = editor.draw(columns, Math.max(3, Math.floor(maxRows / 2)));
     const status = fitParts(statusParts(state, now), columns);
     const activity = activityLines(state, columns, now, colours);
