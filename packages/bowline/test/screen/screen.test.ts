@@ -157,6 +157,13 @@ for (const [from, to] of [
   });
 }
 
+test("draws no spaces at the end of a live row: a narrower window would wrap them", async () => {
+  const { terminal, show } = open();
+  show(`> draft${" ".repeat(73)}`);
+  await terminal.pass();
+  assert.ok(!terminal.bytes.includes("draft "), terminal.bytes);
+});
+
 test("sets the cursor where the live area wants it", async () => {
   const terminal = new TestTerminal(80, 24);
   const live: Live = { lines: ["tail", "> drift", "status"], cursor: { row: 1, column: 4 } };
