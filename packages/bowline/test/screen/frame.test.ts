@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Live } from "../../src/screen/live.ts";
+import { reflowOf, rowsAbove } from "../../src/screen/frame.ts";
 import { openScreen } from "../../src/screen/screen.ts";
 import { TestTerminal } from "./test-terminal.ts";
 
@@ -8,9 +9,10 @@ import { TestTerminal } from "./test-terminal.ts";
 async function frames(
   lives: readonly (readonly string[])[],
   printed: readonly string[] = [],
+  rows = 30,
 ): Promise<TestTerminal> {
-  const terminal = new TestTerminal(20, 30);
-  await terminal.writeRaw("\r\n".repeat(29));
+  const terminal = new TestTerminal(20, rows);
+  await terminal.writeRaw("\r\n".repeat(rows - 1));
   let live: Live = { lines: [] };
   const screen = openScreen({
     input: terminal.input,
@@ -91,4 +93,40 @@ test("counts no columns of characters on which terminals disagree", async () => 
 test("continues a coloured row in its colour", async () => {
   const terminal = await frames([["\u001b[31mred\u001b[39m"], ["\u001b[31mred more\u001b[39m"]]);
   assert.ok(terminal.bytes.includes("\u001b[31m more\u001b[39m"), terminal.bytes);
+});
+
+test("lets no row leave a low window while rows move", async () => {
+  const block = "a row that both have";
+  const terminal = await frames(
+    [
+      ["1", block, "2", "3", "4", "5"],
+      ["6", "7", "8", "9", "0", block],
+    ],
+    [],
+    7,
+  );
+  assert.deepEqual(seen(terminal), ["6", "7", "8", "9", "0", block]);
+});
+
+test("counts the rows above the cursor after a terminal has reflowed them", () => {
+  const drawn = {
+    rows: ["a".repeat(30), "> draft of 17 col", "b"],
+    cursor: { row: 1, column: 12 },
+  };
+  assert.equal(rowsAbove(drawn, 10, "all"), 4);
+  assert.equal(rowsAbove(drawn, 10, "none"), 1);
+  assert.equal(rowsAbove(drawn, 10, "xterm.js"), 3);
+  // Ten to twenty columns: a row too many would be a printed line.
+  const doubtful = { rows: ["👍".repeat(10), "> "], cursor: { row: 1, column: 0 } };
+  assert.equal(rowsAbove(doubtful, 15, "all"), 1);
+  const wide = { rows: ["日".repeat(10), "> "], cursor: { row: 1, column: 0 } };
+  assert.equal(rowsAbove(wide, 15, "all"), 2);
+});
+
+test("knows the terminals that do not reflow, and tmux inside them, which does", () => {
+  assert.equal(reflowOf({ TERM: "xterm-256color" }), "all");
+  assert.equal(reflowOf({ TERM: "xterm-256color", TERM_PROGRAM: "vscode" }), "xterm.js");
+  assert.equal(reflowOf({ TERM: "xterm", XTERM_VERSION: "XTerm(380)" }), "none");
+  assert.equal(reflowOf({ TERM: "linux" }), "none");
+  assert.equal(reflowOf({ TERM: "tmux-256color", XTERM_VERSION: "XTerm(380)", TMUX: "x" }), "all");
 });
