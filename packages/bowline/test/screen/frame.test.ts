@@ -11,7 +11,7 @@ async function frames(
   printed: readonly string[] = [],
   rows = 30,
 ): Promise<TestTerminal> {
-  const terminal = new TestTerminal(20, rows);
+  const terminal = new TestTerminal(30, rows);
   await terminal.writeRaw("\r\n".repeat(rows - 1));
   let live: Live = { lines: [] };
   const screen = openScreen({
@@ -36,7 +36,7 @@ async function frames(
 const seen = (terminal: TestTerminal): string[] => terminal.lines().filter((row) => row !== "");
 
 /** The test's terminal takes three columns for each, we count two. */
-const FAMILIES = "👩‍👩‍👧".repeat(10);
+const FAMILIES = "👩‍👩‍👧".repeat(15);
 
 test("keeps a row that is wider than expected one row", async () => {
   const terminal = await frames([
@@ -96,7 +96,7 @@ test("continues a coloured row in its colour", async () => {
 });
 
 test("lets no row leave a low window while rows move", async () => {
-  const block = "a row that both have";
+  const block = "a row that both have, and long";
   const terminal = await frames(
     [
       ["1", block, "2", "3", "4", "5"],
