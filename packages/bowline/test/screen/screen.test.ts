@@ -104,6 +104,30 @@ test("writes only what changed", async () => {
   assert.ok(!terminal.bytes.includes("status"));
 });
 
+test("writes at most 10 bytes a token at 2,000 tokens a second", async () => {
+  const { terminal, screen, show } = open(100, 36);
+  await terminal.pass();
+  terminal.writes.length = 0;
+  const rule = "─".repeat(100);
+  const printed: string[] = [];
+  let row = "";
+  for (let token = 0; token < 4000; token += 1) {
+    row += `${["the", "quick", "brown", "fox", "jumps"][token % 5]} `;
+    if (row.length > 90) {
+      printed.push(row.trimEnd());
+      screen.print([row.trimEnd()]);
+      row = "";
+    }
+    show(row, rule, "> draft", rule, `model · ${token} tokens · ${token >> 11} s`);
+    if (token % 2 === 0) terminal.clock.advance(1);
+    await Promise.resolve();
+  }
+  await terminal.pass();
+  const perToken = terminal.bytes.length / 4000;
+  assert.ok(perToken <= 10, `${perToken} bytes`);
+  assert.deepEqual(terminal.lines().slice(0, printed.length), printed);
+});
+
 test("skips frames while the output is full", async () => {
   const { terminal, screen, show } = open();
   await terminal.pass();
