@@ -28,6 +28,7 @@ const serving = [
   ["A page with useChat", "web"],
   ["The command", "cli"],
   ["Projects and settings", "projects"],
+  ["Writing messages", "editor"],
   ["The command's tools", "tools"],
   ["The practice model", "practice"],
   ["Security", "security"],
