@@ -16,10 +16,13 @@ export interface Output {
 export function printable(text: string): string {
   return text
     .replace(/\r\n/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
-      const code = char.charCodeAt(0);
-      return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
-    });
+    .replace(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+      (char) => {
+        const code = char.charCodeAt(0);
+        return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
+      },
+    );
 }
 
 /**
