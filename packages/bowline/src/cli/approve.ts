@@ -5,7 +5,8 @@
 import type { Approver } from "../record/run-setup.ts";
 import { needsApproval } from "../tools/index.ts";
 import { escapeLines, escapeText } from "../escape.ts";
-import { ask, type Terminal } from "./ask.ts";
+import type { Terminal } from "./ask.ts";
+import { askKey } from "./ask-key.ts";
 import type { Style } from "../terminal.ts";
 
 export interface ApproverOptions {
@@ -17,6 +18,8 @@ export interface ApproverOptions {
   /** Called when Ctrl-C is pressed at the question. */
   readonly onInterrupt: () => void;
 }
+
+const verbs: Readonly<Record<string, string>> = { write: "write a file", edit: "change a file" };
 
 /** A small terminal: the size assumed when the real one is unknown or larger. */
 const SCREEN = { rows: 20, columns: 80 };
@@ -32,18 +35,20 @@ export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOp
     const call = describe(name, args);
     const show = (): void =>
       void terminal.output.write(
-        `\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`,
+        `\n${style.bold(`${name} wants to ${verbs[name] ?? "run"}:`)}\n${call}\n${noteOn(call, terminal, style)}`,
       );
     show();
-    const answer = await ask(
-      `Allow? [y]es, [a]lways ${name}, [N]o: `,
-      terminal,
-      onInterrupt,
-      signal,
-      show,
-    );
+    let isInterrupted = false;
+    const interrupt = (): void => {
+      isInterrupted = true;
+      onInterrupt();
+    };
+    const question = { terminal, onInterrupt: interrupt, signal, onContinue: show };
+    const answer = await askKey(`Allow? [y]es, [a]lways ${name}, [N]o: `, "yan", question);
     if (answer === "a" || answer === "always") always.add(name);
     if (["y", "yes", "a", "always"].includes(answer)) return undefined;
+    if (isInterrupted || signal?.aborted === true)
+      return { block: true, reason: "Not run: the run was interrupted before an answer." };
     return { block: true, reason: "Denied: the person at the terminal said no." };
   };
 }
@@ -70,7 +75,7 @@ function describe(name: string, args: unknown): string {
   const lines: string[] = [];
   if (typeof command === "string") lines.push(...marked("$", command));
   if (typeof path === "string") lines.push(`  ${escapeText(path)}`);
-  if (typeof content === "string") lines.push(...marked("+", content));
+  if (typeof content === "string") lines.push(...marked("+", content.replace(/\n$/, "")));
   if (typeof oldText === "string") lines.push(...marked("-", oldText));
   if (typeof newText === "string") lines.push(...marked("+", newText));
   if (Object.keys(rest).length > 0) lines.push(`  ${escapeText(JSON.stringify(rest))}`);
