@@ -27,6 +27,7 @@ import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { assertWritable, kept } from "./record.ts";
 import { openTerminal } from "./open-terminal.ts";
+import { openOutputFolder, type OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine, styleFor } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
@@ -111,6 +112,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   const found = await findModel(options, job, host);
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
+  let outputs: OutputFolder | undefined;
   try {
     stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);
     const session = await keeping.begin(found.model);
@@ -125,7 +127,8 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       onInterrupt: abort,
       ...(terminal !== undefined && { terminal }),
     });
-    const ports = portsOf(directory, found, env, approve);
+    outputs = await openOutputFolder(env, session !== undefined);
+    const ports = portsOf({ directory, outputs: outputs.path }, found, env, approve);
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
@@ -144,6 +147,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     return exitCodes[result.reason];
   } finally {
     close();
+    await outputs?.close();
     await found.close();
   }
 }
@@ -206,13 +210,13 @@ function assertSomethingToDo(
 }
 
 function portsOf(
-  directory: string,
+  { directory, outputs }: { readonly directory: string; readonly outputs: string },
   { apiKey, fetch }: Discovered,
   env: NodeJS.ProcessEnv,
   beforeToolCall: Approver,
 ): RunPorts {
   return {
-    tools: createTools({ root: directory, env }),
+    tools: createTools({ root: directory, env, outputFolder: outputs }),
     beforeToolCall,
     ...(apiKey !== undefined && { apiKey }),
     ...(fetch !== undefined && { fetch }),
