@@ -133,7 +133,9 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
-    const attached = session && (await attachSession(agent, session));
+    const attached =
+      session &&
+      (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
     const earlier = earlierRun(job);
     if (earlier !== undefined) stderr.write(`bowline: ${earlier}\n`);
     const advise = (error: ErrorInfo): string | undefined =>
