@@ -57,6 +57,7 @@ export interface Style {
   readonly bold: (text: string) => string;
   readonly red: (text: string) => string;
   readonly green: (text: string) => string;
+  readonly yellow: (text: string) => string;
 }
 
 /** Returns colours on a terminal, unless NO_COLOR is set or TERM is dumb. */
@@ -64,5 +65,11 @@ export function styleFor(output: Output, env: Readonly<Record<string, string | u
   const on = output.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
   const paint = (open: number, close: number) => (text: string) =>
     on && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
-  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39) };
+  return {
+    dim: paint(2, 22),
+    bold: paint(1, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+  };
 }

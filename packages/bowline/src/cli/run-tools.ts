@@ -18,6 +18,8 @@ export interface ToolChoice {
 export interface RunToolsOptions extends ToolChoice {
   readonly project: Project;
   readonly env: NodeJS.ProcessEnv;
+  /** The folder for the full text of long output. */
+  readonly outputFolder: string;
   /** Returns the path patterns that a tool's searches omit. */
   readonly hidden?: (tool: string) => readonly string[];
   /** Creates an agent for one call of a sub-agent. */
@@ -26,8 +28,9 @@ export interface RunToolsOptions extends ToolChoice {
 
 /** Throws `UsageError` for a name that no tool has. */
 export function createRunTools(options: RunToolsOptions): AgentTool[] {
-  const { project, env, hidden, only, without, createSubAgent } = options;
-  const tools = createTools({ root: project.directory, env, ...(hidden && { hidden }) });
+  const { project, env, outputFolder, hidden, only, without, createSubAgent } = options;
+  const { directory: root } = project;
+  const tools = createTools({ root, env, outputFolder, ...(hidden && { hidden }) });
   const own = withNestedInstructions(tools, project);
   const extra = project.tools({
     tools: chosen(own, options),

@@ -37,6 +37,7 @@ import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
 import type { Permissions } from "../policy/permissions.ts";
+import { openOutputFolder, type OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { createRunTools, createSubAgent, type SubAgentHost } from "./run-tools.ts";
 import { oneLine, styleFor } from "../terminal.ts";
@@ -90,6 +91,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   const found = await findModel(keeping.wanted(), options.retryMs, deadline, host);
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
+  let outputs: OutputFolder | undefined;
   try {
     tell(oneLine(found.why, 500));
     const permissions = await loadPermissions({
@@ -106,7 +108,9 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       onInterrupt: () => abort(),
       ...(terminal !== undefined && { terminal }),
     });
+    outputs = await openOutputFolder(env, options.keep !== "none");
     const tools = toolsOf(options, opened, {
+      outputFolder: outputs.path,
       found,
       approve,
       env,
@@ -124,7 +128,9 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
-    const attached = session && (await attachSession(agent, session));
+    const attached =
+      session &&
+      (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
     const earlier = earlierRun(job);
     if (earlier !== undefined) tell(earlier);
     const advise = (error: ErrorInfo): string | undefined =>
@@ -139,6 +145,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     return exitCodes[result.reason];
   } finally {
     close();
+    await outputs?.close();
     await found.close();
   }
 }
@@ -154,12 +161,16 @@ function earlierRun({ task, keeping }: Job): string | undefined {
 function toolsOf(
   { tools, excludeTools }: RunOptions,
   { project }: RunProject,
-  host: Omit<SubAgentHost, "project"> & { readonly permissions: Permissions },
+  host: Omit<SubAgentHost, "project"> & {
+    readonly permissions: Permissions;
+    readonly outputFolder: string;
+  },
 ): AgentTool[] {
   const { merged } = project.settings;
   return createRunTools({
     project,
     env: host.env,
+    outputFolder: host.outputFolder,
     hidden: (tool) => host.permissions.hidden({ tool }),
     only: tools.length > 0 ? tools : (merged.tools ?? []),
     without: [...excludeTools, ...(merged.excludeTools ?? [])],

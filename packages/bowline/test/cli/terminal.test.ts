@@ -44,7 +44,7 @@ describe("a question at the terminal", () => {
     const shown = await asked("write", { path, content: "hello" });
     assert.equal(
       shown,
-      "\nwrite wants to run:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n",
+      "\nwrite wants to write a file:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n",
     );
   });
 
