@@ -27,6 +27,7 @@ const serving = [
   ["The chat page", "page"],
   ["A page with useChat", "web"],
   ["The command", "cli"],
+  ["Permissions", "permissions"],
   ["The command's tools", "tools"],
   ["The practice model", "practice"],
   ["Security", "security"],

@@ -52,9 +52,9 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   const program = folders.map((folder) => join(folder, "bwrap")).find((path) => existsSync(path));
   if (program === undefined) return missing("bubblewrap is not installed");
   const sandbox = { kind: "bubblewrap", program } as const;
-  const [file = "", ...args] = [...sandboxCommand(sandbox, { root }), "/bin/sh", "-c", "exit 0"];
+  const args = [...sandboxCommand(sandbox, { root }).slice(1), "/bin/sh", "-c", "exit 0"];
   const problem = await new Promise<string | undefined>((resolve) => {
-    execFile(file, args, { cwd: "/", timeout: PROBE_MS }, (error, _, stderr) => {
+    execFile(program, args, { cwd: "/", timeout: PROBE_MS }, (error, _, stderr) => {
       resolve(error === null ? undefined : (stderr.trim().split("\n")[0] ?? "") || error.message);
     });
   });
@@ -93,15 +93,22 @@ export function sandboxCommand(
 ): readonly string[] {
   if (sandbox?.kind !== "bubblewrap") return [];
   const fixed = protectedFiles.map((file) => join(root, file)).filter((path) => existsSync(path));
+  const base = "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp";
+  const limits =
+    "--unshare-net --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL --die-with-parent";
   return [
     sandbox.program,
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
+    ...base.split(" "),
     // Sockets of services such as Docker are in /run.
     ...(existsSync("/run") ? ["--tmpfs", "/run"] : []),
     ...(readable !== undefined && existsSync(readable) ? ["--ro-bind", readable, readable] : []),
-    ...["--bind", root, root],
+    "--bind",
+    root,
+    root,
     ...fixed.flatMap((path) => ["--ro-bind", path, path]),
-    ...["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"],
-    ...["--die-with-parent", "--chdir", root, "--"],
+    ...limits.split(" "),
+    "--chdir",
+    root,
+    "--",
   ];
 }
