@@ -31,15 +31,16 @@ export function createApprover(options: ApproverOptions): Approver {
   const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
   return async ({ toolCall: { name }, args }, signal) => {
     const call: JudgedCall = { tool: name, args };
-    const { action, reason } = permissions.judge(call);
+    const { action, reason, parts } = permissions.judge(call);
     if (action === "deny") return { block: true, reason: `Denied: ${escapeText(reason)}` };
     if (action === "allow" || yes) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const shown = describe(name, args);
+    const judged = parts.length > 1 ? `  Parts: ${parts.map(escapeText).join("  |  ")}\n` : "";
     const suggestions = permissions.suggest(call);
     const show = (): void =>
       void terminal.output.write(
-        `\n${style.bold(`${escapeText(name)} wants to run:`)}\n${shown}\n${noteOn(shown, terminal, style)}  ${style.dim(escapeText(reason))}\n`,
+        `\n${style.bold(`${escapeText(name)} wants to run:`)}\n${shown}\n${noteOn(shown, terminal, style)}${style.dim(`${judged}  ${escapeText(reason)}`)}\n`,
       );
     show();
     const remember = suggestions.length > 0 ? ", yes and [r]emember a rule" : "";

@@ -118,6 +118,15 @@ describe("the rules of several files", () => {
     assert.equal(rules.judge(bash("git log -1 | wc")).reason, 'No rule allows "wc".');
   });
 
+  it("cover the arguments of a script that they name, but not those of its interpreter", () => {
+    const rules = user({ allow: ["bash(python3 manage.py *)", "bash(python3 *)", "bash(awk *)"] });
+    const actions = ["python3 manage.py test -c x", "python3 -c 1", "python3 other.py", "awk 1 a"];
+    assert.deepEqual(
+      actions.map((command) => rules.judge(bash(command)).action),
+      ["allow", "ask", "ask", "ask"],
+    );
+  });
+
   it("check their examples when they are loaded", () => {
     user({
       allow: [
