@@ -110,33 +110,38 @@ describe("the approval prompt", () => {
     );
   });
 
-  it("is skipped for a call that a rule allows or denies, also with --yes", async () => {
-    const permissions = createPermissions({
-      sources: [
-        {
-          path: "x.json",
-          scope: "user",
-          permissions: { allow: ["bash(ls)"], ask: ["bash(git push *)"], deny: ["bash(rm *)"] },
-        },
-      ],
-    });
-    const calls: [string, object][] = ["ls", "rm x", "git push"].map((command) => [
-      "bash",
-      { command },
-    ]);
-    const asked = await ask(calls, ["n\n"], { permissions });
-    assert.deepEqual(
-      asked.results.map((result) => result?.block ?? false),
-      [false, true, true],
-    );
-    assert.equal(asked.results[1]?.reason, "Denied: bash(rm *) (x.json) denies it.");
-    assert.match(asked.shown, /bash\(git push \*\) \(x\.json\) asks about it/);
-    const withYes = await ask(calls, [], { permissions, yes: true });
-    assert.deepEqual(
-      withYes.results.map((result) => result?.block ?? false),
-      [false, true, false],
-    );
-  });
+  const timeout = 10_000; // a question without an answer waits for ever
+  it(
+    "is skipped for a call that a rule allows or denies, also with --yes",
+    { timeout },
+    async () => {
+      const permissions = createPermissions({
+        sources: [
+          {
+            path: "x.json",
+            scope: "user",
+            permissions: { allow: ["bash(ls)"], ask: ["bash(git push *)"], deny: ["bash(rm *)"] },
+          },
+        ],
+      });
+      const calls: [string, object][] = ["ls", "rm x", "git push"].map((command) => [
+        "bash",
+        { command },
+      ]);
+      const asked = await ask(calls, ["n\n"], { permissions });
+      assert.deepEqual(
+        asked.results.map((result) => result?.block ?? false),
+        [false, true, true],
+      );
+      assert.equal(asked.results[1]?.reason, "Denied: bash(rm *) (x.json) denies it.");
+      assert.match(asked.shown, /bash\(git push \*\) \(x\.json\) asks about it/);
+      const withYes = await ask(calls, [], { permissions, yes: true });
+      assert.deepEqual(
+        withYes.results.map((result) => result?.block ?? false),
+        [false, true, false],
+      );
+    },
+  );
 
   it("is skipped for read-only tools and with --yes", async () => {
     assert.deepEqual(

@@ -203,14 +203,14 @@ describe("a rule that a person adds", () => {
     await Promise.all([
       rules.add("bash(git log *), bash(git status)", "allow", "project"),
       rules.add("edit(src/**)", "allow", "user"),
-      rules.add("bash(ls)", "allow", "project"),
+      rules.add("bash(ls), bash(wc *)", "allow", "project"),
       rules.add("bash(pwd)", "allow", "session"),
     ]);
     assert.equal(
       await readFile(local, "utf8"),
       before.replace(
         '"bash(ls)"',
-        '"bash(ls)",\n\t\t\t"bash(git log *)",\n\t\t\t"bash(git status)"',
+        '"bash(ls)",\n\t\t\t"bash(git log *)",\n\t\t\t"bash(git status)",\n\t\t\t"bash(wc *)"',
       ),
     );
     const own = join(folder.path, "home", "bowline.json");
@@ -232,6 +232,7 @@ describe("a rule that a person adds", () => {
         ["bash(ls)", "project"],
         ["bash(git log *)", "project"],
         ["bash(git status)", "project"],
+        ["bash(wc *)", "project"],
       ],
     );
   });

@@ -66,11 +66,12 @@ describe("bash in a sandbox", { skip, concurrency: 4 }, () => {
   it("changes files in the working directory only, and has an empty /tmp", async () => {
     await using folder = await temporary();
     const outside = `${folder.path}-outside`;
-    const command = `echo hi > in.txt; echo no > ${outside}; echo no > /usr/x; ls -A /tmp | grep -cv bowline-test; mount -o remount,rw / ; true`;
+    const command = `echo hi > in.txt; echo no > ${outside}; echo no > /usr/x; ls -A /tmp | grep -cv bowline-test; grep CapEff /proc/self/status`;
     const { text } = await run(folder.path, command);
     assert.equal(readFileSync(join(folder.path, "in.txt"), "utf8"), "hi\n");
     assert.match(text, /\/usr\/x: Read-only file system/);
     assert.match(text, /^0$/m);
+    assert.match(text, /^CapEff:\s+0+$/m);
     assert.equal(existsSync(outside), false);
     assert.equal(existsSync("/usr/x"), false);
   });
