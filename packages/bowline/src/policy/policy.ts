@@ -185,7 +185,7 @@ export function patternOf(call: Call): string | undefined {
 }
 
 /** Returns the narrowest pattern that covers a part; undefined if there is none. */
-export function patternOfPart(part: Part): string | undefined {
+function patternOfPart(part: Part): string | undefined {
   // A literal star would be read as a pattern, and a word with spaces would be split.
   if (part.kind !== "words") return part.path.includes("*") ? undefined : part.path;
   return part.words.some((word) => /[*\s]/.test(word) || word === "")

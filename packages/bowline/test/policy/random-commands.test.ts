@@ -159,7 +159,8 @@ const command = fc.oneof(anything, chain, disturbed, disturbed);
 
 /** Runs commands in an empty folder. Returns the calls of programs, by command. */
 async function run(folder: string, commands: readonly string[]): Promise<string[][][]> {
-  const [bin, empty, log, input] = ["bin", "empty", "log", "input"].map((n) => join(folder, n));
+  const at = (name: string): string => join(folder, name);
+  const [bin, empty, log, input] = [at("bin"), at("empty"), at("log"), at("input")];
   await rm(empty, { recursive: true, force: true });
   await mkdir(bin, { recursive: true });
   await mkdir(empty);

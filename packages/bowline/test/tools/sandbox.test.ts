@@ -35,7 +35,7 @@ async function run(
 ): Promise<Result> {
   const tool = createBashTool({ root, sandbox });
   try {
-    const { content, isError = false } = await tool.execute("1", { command }, signal);
+    const { content = [], isError = false } = await tool.execute("1", { command }, signal);
     return { text: content.map((part) => ("text" in part ? part.text : "")).join(""), isError };
   } catch (error) {
     return { text: (error as Error).message, isError: true };
