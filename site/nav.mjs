@@ -29,6 +29,7 @@ const serving = [
   ["The command", "cli"],
   ["Projects and settings", "projects"],
   ["Writing messages", "editor"],
+  ["Permissions", "permissions"],
   ["The command's tools", "tools"],
   ["The practice model", "practice"],
   ["Security", "security"],

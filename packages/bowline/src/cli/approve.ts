@@ -3,7 +3,7 @@
  * what will run. Any answer but yes means no.
  */
 import type { Approver } from "../record/run-setup.ts";
-import { escapeLines, escapeText } from "../escape.ts";
+import { cutText, escapeLines, escapeText } from "../escape.ts";
 import { createPermissions, type JudgedCall, type Permissions } from "../policy/permissions.ts";
 import type { Terminal } from "./ask.ts";
 import { askKey } from "./ask-key.ts";
@@ -27,6 +27,9 @@ const verbs: Readonly<Record<string, string>> = { write: "write a file", edit: "
 /** A small terminal: the size assumed when the real one is unknown or larger. */
 const SCREEN = { rows: 20, columns: 80 };
 
+const MAX_PARTS = 10;
+const MAX_REASON = 300;
+
 const withoutTerminal =
   "Denied: there is no terminal to ask on. A rule that allows it, or starting bowline with --yes, would allow it.";
 
@@ -34,15 +37,16 @@ export function createApprover(options: ApproverOptions): Approver {
   const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
   return async ({ toolCall: { name }, args }, signal) => {
     const call: JudgedCall = { tool: name, args };
-    const { action, reason } = permissions.judge(call);
-    if (action === "deny") return { block: true, reason: `Denied: ${escapeText(reason)}` };
+    const { action, reason, parts } = permissions.judge(call);
+    if (action === "deny") return { block: true, reason: `Denied: ${short(reason)}` };
     if (action === "allow" || yes) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const shown = describe(name, args);
+    const why = `${partsLine(parts)}  ${short(reason)}`;
     const suggestions = permissions.suggest(call);
     const show = (): void =>
       void terminal.output.write(
-        `\n${style.bold(`${escapeText(name)} wants to ${verbs[name] ?? "run"}:`)}\n${shown}\n${noteOn(shown, terminal, style)}  ${style.dim(escapeText(reason))}\n`,
+        `\n${style.bold(`${escapeText(name)} wants to ${verbs[name] ?? "run"}:`)}\n${shown}\n${noteOn(shown, terminal, style)}${style.dim(why)}\n`,
       );
     show();
     let isInterrupted = false;
@@ -65,6 +69,17 @@ export function createApprover(options: ApproverOptions): Approver {
       return { block: true, reason: "Not run: the run was interrupted before an answer." };
     return { block: true, reason: "Denied: the person at the terminal said no." };
   };
+}
+
+/** The call itself is shown in full, so its parts may be cut. */
+function partsLine(parts: readonly string[]): string {
+  if (parts.length < 2) return "";
+  const more = parts.length > MAX_PARTS ? `  |  ${parts.length - MAX_PARTS} more` : "";
+  return `  Parts: ${parts.slice(0, MAX_PARTS).map(short).join("  |  ")}${more}\n`;
+}
+
+function short(text: string): string {
+  return cutText(escapeText(text), MAX_REASON);
 }
 
 function isYes(answer: string): boolean {
