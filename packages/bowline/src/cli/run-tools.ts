@@ -19,16 +19,16 @@ export interface RunToolsOptions extends ToolChoice {
   readonly project: Project;
   readonly env: NodeJS.ProcessEnv;
   /** Creates an agent for one call of a sub-agent. */
-  readonly createSubAgent: (start: SubAgentStart) => Promise<Agent>;
+  readonly startSubAgent: (start: SubAgentStart) => Promise<Agent>;
 }
 
 /** Throws `UsageError` for a name that no tool has. */
 export function createRunTools(options: RunToolsOptions): AgentTool[] {
-  const { project, env, only, without, createSubAgent } = options;
+  const { project, env, only, without, startSubAgent } = options;
   const own = withNestedInstructions(createTools({ root: project.directory, env }), project);
   const extra = project.tools({
     tools: chosen(own, options),
-    createAgent: createSubAgent,
+    createAgent: startSubAgent,
   });
   const all = [...own, ...extra];
   const names = all.map(({ name }) => name);
@@ -38,6 +38,15 @@ export function createRunTools(options: RunToolsOptions): AgentTool[] {
         `There is no tool ${JSON.stringify(name)}.${didYouMean(name, names)} Known ones: ${names.join(", ")}.`,
       );
   return chosen(all, options);
+}
+
+/**
+ * Lets the tools of a project run without a question. A skill is text of a trusted folder, and a
+ * sub-agent's own calls are asked about.
+ */
+export function withoutAskingForProjectTools(approve: Approver): Approver {
+  return async (context, signal) =>
+    optional.has(context.toolCall.name) ? undefined : approve(context, signal);
 }
 
 /** Tools that exist only if the project or the user has skills or agents. */

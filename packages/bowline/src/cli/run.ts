@@ -36,7 +36,12 @@ import { assertWritable, kept } from "./record.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
-import { createRunTools, createSubAgent, type SubAgentHost } from "./run-tools.ts";
+import {
+  createRunTools,
+  createSubAgent,
+  withoutAskingForProjectTools,
+  type SubAgentHost,
+} from "./run-tools.ts";
 import { oneLine, styleFor } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
@@ -103,7 +108,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const setup = setupOf(options, job, { model: found.model, tools, session: before });
     const abort = (): void =>
       recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
-    const ports = portsOf(tools, found, approve);
+    const ports = portsOf(tools, found, withoutAskingForProjectTools(approve));
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
@@ -146,7 +151,7 @@ function toolsOf(
     env: host.env,
     only: tools.length > 0 ? tools : (merged.tools ?? []),
     without: [...excludeTools, ...(merged.excludeTools ?? [])],
-    createSubAgent: (start) => createSubAgent(start, { project, ...host }),
+    startSubAgent: (start) => createSubAgent(start, { project, ...host }),
   });
 }
 
