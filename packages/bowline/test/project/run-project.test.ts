@@ -8,23 +8,10 @@ import {
   failing,
   loopback,
   streamed,
-  type Handler,
   type Loopback,
 } from "../../../../test/support/loopback.ts";
 import { bowline, temporary, type Ended } from "../command.ts";
-
-function calls(name: string, args: object): Handler {
-  const call = {
-    index: 0,
-    id: "call_1",
-    type: "function",
-    function: { name, arguments: JSON.stringify(args) },
-  };
-  return streamed(
-    { choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] },
-    "[DONE]",
-  );
-}
+import { calls } from "./calls.ts";
 
 interface Place extends AsyncDisposable {
   readonly path: string;
