@@ -39,8 +39,14 @@ import { loadPermissions } from "../policy/load-permissions.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { openOutputFolder, type OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
-import { createRunTools, createSubAgent, type SubAgentHost } from "./run-tools.ts";
+import {
+  createRunTools,
+  createSubAgent,
+  withoutAskingForProjectTools,
+  type SubAgentHost,
+} from "./run-tools.ts";
 import { oneLine, styleFor } from "../terminal.ts";
+import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
@@ -109,8 +115,12 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       ...(terminal !== undefined && { terminal }),
     });
     outputs = await openOutputFolder(env, options.keep !== "none");
+    const { directory: root, settings } = opened.project;
+    const sandbox = await openSandbox({ choice: settings.merged.sandbox ?? "off", root });
+    if (sandbox.kind !== "off") tell(sandboxStatus(sandbox));
     const tools = toolsOf(options, opened, {
       outputFolder: outputs.path,
+      sandbox,
       found,
       approve,
       env,
@@ -123,7 +133,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const setup = setupOf(options, job, { model: found.model, tools, session: before });
     const abort = (): void =>
       recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
-    const ports = portsOf(tools, found, approve);
+    const ports = portsOf(tools, found, withoutAskingForProjectTools(approve, permissions));
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
@@ -164,6 +174,7 @@ function toolsOf(
   host: Omit<SubAgentHost, "project"> & {
     readonly permissions: Permissions;
     readonly outputFolder: string;
+    readonly sandbox: Sandbox;
   },
 ): AgentTool[] {
   const { merged } = project.settings;
@@ -171,10 +182,11 @@ function toolsOf(
     project,
     env: host.env,
     outputFolder: host.outputFolder,
+    sandbox: host.sandbox,
     hidden: (tool) => host.permissions.hidden({ tool }),
     only: tools.length > 0 ? tools : (merged.tools ?? []),
     without: [...excludeTools, ...(merged.excludeTools ?? [])],
-    createSubAgent: (start) => createSubAgent(start, { project, ...host }),
+    startSubAgent: (start) => createSubAgent(start, { project, ...host }),
   });
 }
 
