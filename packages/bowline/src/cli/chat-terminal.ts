@@ -49,7 +49,7 @@ export async function openChatTerminal(
     colours: paint,
     images: imagesOf(directory, host),
     completions: [commandCompletions(() => names()), filesOf(directory, stopped.signal)],
-    onChange: () => void screen?.invalidate(),
+    onChange: () => screen?.invalidate(),
     onNotice: (text) => conversation.notice(text, "warning"),
   });
   const conversation: Conversation = new Conversation({

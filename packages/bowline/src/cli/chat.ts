@@ -54,8 +54,9 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
 async function begin(
   terminal: ChatTerminal,
   options: ChatOptions,
-  { env, stdout, cwd }: NodeJS.Process,
+  host: NodeJS.Process,
 ): Promise<void> {
+  const { env, stdout } = host;
   const { conversation, colours } = terminal;
   await terminal.shown;
   const [{ View }, { commandNames }, { beginChat }] = await Promise.all([
@@ -69,7 +70,7 @@ async function begin(
   await terminal.history.load();
   await restoreDraft(terminal);
   const now = (): number => systemClock.now();
-  await beginChat(conversation, { options, directory: cwd(), env, now });
+  await beginChat(conversation, { options, directory: host.cwd(), env, now });
 }
 
 /** Brings back what was being typed when an earlier process ended. */
