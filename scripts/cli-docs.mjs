@@ -2,6 +2,7 @@
 // file; without `--write` the script fails when the file is stale.
 import { readFileSync } from "node:fs";
 import {
+  chatHelp,
   doctorHelp,
   mainHelp,
   permissionsHelp,
@@ -21,6 +22,14 @@ Generated from the program's own help by \`node scripts/cli-docs.mjs --write\`; 
 \`\`\`
 ${mainHelp(version).trimEnd()}
 \`\`\`
+
+## bowline chat
+
+\`\`\`
+${chatHelp().trimEnd()}
+\`\`\`
+
+[The conversation](chat.md) has its keys, commands and questions.
 
 ## bowline run
 

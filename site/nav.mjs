@@ -26,6 +26,7 @@ const serving = [
   ["Serving: the gateway", "gateway"],
   ["The chat page", "page"],
   ["A page with useChat", "web"],
+  ["The conversation", "chat"],
   ["The command", "cli"],
   ["Projects and settings", "projects"],
   ["Writing messages", "editor"],

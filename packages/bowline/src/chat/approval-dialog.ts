@@ -30,6 +30,13 @@ type Choice =
   | { readonly type: "remember"; readonly rule: string; readonly also: string }
   | { readonly type: "no_with_draft" };
 
+interface EditedRule {
+  rule: string;
+  readonly also: string;
+  scope: Scope;
+  readonly keys: string;
+}
+
 const scopes: readonly Scope[] = ["session", "project", "user"];
 const scopeWords: Readonly<Record<Scope, string>> = {
   session: "this session",
@@ -43,7 +50,7 @@ const MAX_RULES = 3;
 export class ApprovalDialog {
   readonly asked: Asked;
   readonly #choice: SafeChoice;
-  #edited: { rule: string; readonly also: string; scope: Scope; readonly keys: string } | undefined;
+  #edited: EditedRule | undefined;
   /** Why the rule was refused. */
   #problem = "";
 
@@ -126,29 +133,21 @@ export class ApprovalDialog {
       edited.rule += printable(input.text).replace(/\s+/g, " ");
       return { type: "used" };
     }
-    switch (input.name) {
-      case "space":
-        edited.rule += " ";
-        break;
-      case "backspace":
-        edited.rule = [...edited.rule].slice(0, -1).join("");
-        break;
-      case "tab":
-        edited.scope = scopes[(scopes.indexOf(edited.scope) + 1) % scopes.length] ?? "session";
-        break;
-      case "escape":
-        this.#edited = undefined;
-        break;
-      case "enter": {
-        const { rule, scope, keys } = edited;
-        const by = this.#by(`${keys}, Enter`, now);
-        const remember = { rule: rule.trim(), scope };
-        return { type: "answer", answer: { decision: "allow", by, remember } };
-      }
-      default:
-        if (input.ctrl || input.alt) return { type: "pass", typed: "" };
-    }
+    const { name, ctrl, alt } = input;
+    if (name === "enter") return this.#save(edited, now);
+    if (ctrl || alt) return { type: "pass", typed: "" };
+    if (name === "space") edited.rule += " ";
+    else if (name === "backspace") edited.rule = Array.from(edited.rule).slice(0, -1).join("");
+    else if (name === "escape") this.#edited = undefined;
+    else if (name === "tab")
+      edited.scope = scopes[(scopes.indexOf(edited.scope) + 1) % scopes.length] ?? "session";
     return { type: "used" };
+  }
+
+  #save({ rule, scope, keys }: EditedRule, now: number): DialogResult {
+    const by = this.#by(`${keys}, Enter`, now);
+    const remember = { rule: rule.trim(), scope };
+    return { type: "answer", answer: { decision: "allow", by, remember } };
   }
 
   /** Says who answered, by which keys and after how long. */

@@ -4,18 +4,27 @@ import type { Input } from "../screen/input.ts";
 import { ApprovalDialog, type ApprovalAnswer, type DialogResult } from "./approval-dialog.ts";
 import type { Asked } from "./state.ts";
 import { previewChange } from "./preview.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Chat } from "./chat.ts";
 
 type Request = Extract<AgentEvent, { type: "approval_request" }>;
 
+/** What questions need of a conversation beside its commands' view of it. */
+export interface ApprovalHost extends Chat {
+  /** When somebody typed last. */
+  readonly typedAt: number;
+  interrupt(): void;
+  /** Takes the draft as the reason of a denial. */
+  takeDraft(): string;
+}
+
 export class Approvals {
-  readonly #chat: Conversation;
+  readonly #chat: ApprovalHost;
   readonly #now: () => number;
   /** Ids of requests without an answer. */
   readonly #open = new Set<string>();
   #dialog: ApprovalDialog | undefined;
 
-  constructor(chat: Conversation, now: () => number) {
+  constructor(chat: ApprovalHost, now: () => number) {
     this.#chat = chat;
     this.#now = now;
   }

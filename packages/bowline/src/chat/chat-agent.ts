@@ -9,6 +9,7 @@ import {
   type Budget,
   type Clock,
   type Compaction,
+  type CompactionEvent,
   type Model,
   type StreamFn,
   type ThinkingLevel,
@@ -28,6 +29,8 @@ export interface ChatAgentOptions {
   readonly beforeToolCall: Approver;
   readonly apiKey?: string;
   readonly fetch?: typeof globalThis.fetch;
+  /** Receives the events of a compaction that the person asked for, outside of a run. */
+  readonly onCompaction: (event: CompactionEvent) => Promise<void>;
   /** Default: by the model's protocol. */
   readonly streamFn?: StreamFn;
   readonly clock?: Clock;
@@ -45,6 +48,10 @@ export function createChatAgent(options: ChatAgentOptions): ChatAgent {
   let agent: Agent | undefined;
   const compaction: Compaction = createCompaction({
     streamOptions: { clock },
+    // A run emits these events itself.
+    onCompaction: async (event) => {
+      if (agent?.state.isStreaming === false) await options.onCompaction(event);
+    },
     get prompt() {
       return words === "" ? undefined : summaryPrompt(words);
     },

@@ -178,7 +178,9 @@ export class Conversation implements Chat {
     const hint = state.hint === undefined ? [] : [colours.yellow(state.hint)];
     const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
     const below = [...dialog, ...queue, ...hint];
-    const draft = editor.draw(columns, Math.max(3, Math.floor(maxRows / 2)));
+    // A question stays whole beside a long draft.
+    const room = dialog.length === 0 ? Math.floor(maxRows / 2) : maxRows - below.length - 1;
+    const draft = editor.draw(columns, Math.max(dialog.length === 0 ? 3 : 1, room));
     const status = fitParts(statusParts(state, now), columns);
     const activity = activityLines(state, columns, now, colours);
     const used = activity.length + below.length + draft.lines.length + 1;

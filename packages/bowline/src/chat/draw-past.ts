@@ -1,4 +1,5 @@
 /** Draws the past of a stored session, and says what can be gone on with. */
+import { isLlmMessage, messageText } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
 import type { Block } from "./block.ts";
 import type { Chat } from "./chat.ts";
@@ -32,7 +33,9 @@ export async function drawPast(
   chat.dispatch({ type: "past", cost, ...(contextTokens !== undefined && { contextTokens }) });
   chat.notice(`Session ${oneLine(session.id, 100)} goes on here.`);
   if (runtime.hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0), "warning");
-  const texts = queued.flatMap(({ message }) => (message.role === "user" ? textOf(message) : []));
+  const texts = queued.flatMap(({ message }) =>
+    isLlmMessage(message) && message.role === "user" ? messageText(message) : [],
+  );
   if (texts.length === 0) return;
   // They were typed for a moment that has passed: the person decides again.
   runtime.agent.clearAllQueues();
@@ -46,12 +49,4 @@ function interruptedText(calls: number): string {
     `The last run did not end: its process was stopped.${what} /continue goes on with it. ` +
     "A message ends it instead; tool calls without a result are then reported to the model as unknown."
   );
-}
-
-function textOf(message: object): string {
-  const { content } = message as { readonly content?: unknown };
-  if (typeof content === "string") return content;
-  return Array.isArray(content)
-    ? content.map((part: { readonly text?: unknown }) => String(part.text ?? "")).join(" ")
-    : "";
 }

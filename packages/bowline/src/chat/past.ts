@@ -51,8 +51,7 @@ export class Past {
       case "tool_result":
         return this.#result(entry);
       case "approval_request":
-        this.#questions.set(entry.approvalId, entry);
-        return [];
+        return this.#question(entry);
       case "approval_answer": {
         const { approvalId, decision, by, reason } = entry;
         const toolName = this.#questions.get(approvalId)?.toolName ?? "a call";
@@ -77,7 +76,13 @@ export class Past {
       case "usage":
         this.#count(entry.usage.cost?.total, Object.keys(entry.usage).length > 0);
         return [];
-      default:
+      case "run_start":
+      case "reopen":
+      case "queued":
+      case "queue_clear":
+      case "label":
+      case "title":
+      case "abort":
         return [];
     }
   }
@@ -106,6 +111,12 @@ export class Past {
     };
     this.#noteCalls(message);
     return blocksOfAnswer(message, timestamp);
+  }
+
+  #question(entry: EntryOf<"approval_request">): Block[] {
+    const { approvalId, toolName, args, reason = "" } = entry;
+    this.#questions.set(approvalId, entry);
+    return [{ type: "asked", toolName, args, reason, parts: [], rules: [] }];
   }
 
   #count(cost: number | undefined, isRequest: boolean): void {

@@ -66,13 +66,13 @@ function step(state: ChatState, blocks: readonly Block[] = []): Step {
   return { state, blocks };
 }
 
-function without<K extends "answer" | "compacting" | "startedAt">(
-  state: ChatState,
-  key: K,
-): ChatState {
-  const { [key]: _, ...rest } = state;
-  return rest as ChatState;
+function without(state: ChatState, ...keys: Passing[]): ChatState {
+  const rest = { ...state };
+  for (const key of keys) delete rest[key];
+  return rest;
 }
+
+type Passing = "answer" | "compacting" | "startedAt";
 
 function newAnswer(since: number): LiveAnswer {
   return { since, thinking: "", words: 0, isThinking: false };
@@ -113,7 +113,16 @@ function update(state: ChatState, event: AssistantMessageEvent, now: number): St
         { type: "text_end" },
         { type: "notice", level: "warning", text: "Cut off here; the answer starts again." },
       ]);
-    default:
+    case "start":
+    case "text_start":
+    case "toolcall_end":
+    case "opaque_end":
+    case "part_end":
+    case "provider_tool":
+    case "request_retry":
+    case "model_failover":
+    case "done":
+    case "error":
       return step(next(answer));
   }
 }
@@ -228,7 +237,7 @@ function answered(state: ChatState, event: EventOf<"approval_answer">, now: numb
 
 function agentEnd(state: ChatState, event: EventOf<"agent_end">, now: number): Step {
   const { startedAt = now } = state;
-  const rest = without(without(without(state, "answer"), "compacting"), "startedAt");
+  const rest = without(state, "answer", "compacting", "startedAt");
   const next: ChatState = {
     ...rest,
     phase: "idle",

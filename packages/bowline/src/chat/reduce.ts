@@ -45,37 +45,47 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
     }
     case "interrupting":
       return only(state.phase === "working" ? { ...state, phase: "interrupting" } : state);
-    case "shell": {
-      const { id, command, output } = action;
-      const before = state.calls.find((call) => call.id === id);
-      const call = {
-        id,
-        name: "!",
-        args: { command },
-        startedAt: before?.startedAt ?? now,
-        tail: output.slice(-TAIL_CHARACTERS),
-        bytes: Math.max(before?.bytes ?? 0, output.length),
-      };
-      const others = state.calls.filter((one) => one !== before);
-      return only({ ...state, calls: [...others, call] });
-    }
+    case "shell":
+      return only(withShell(state, action, now));
     case "shell_end":
       return only({ ...state, calls: state.calls.filter(({ id }) => id !== action.id) });
     case "hint":
       return only(withHint(state, action.text));
     case "block":
       return { state, blocks: [action.block] };
-    case "reset": {
-      const { model, contextWindow, isPlan, sandbox, phase } = state;
-      const kept = { ...initialState(), phase, isPlan };
-      return only({
-        ...kept,
-        ...(model !== undefined && { model }),
-        ...(contextWindow !== undefined && { contextWindow }),
-        ...(sandbox !== undefined && { sandbox }),
-      });
-    }
+    case "reset":
+      return only(asAtFirst(state));
   }
+}
+
+function withShell(
+  state: ChatState,
+  { id, command, output }: Extract<Action, { type: "shell" }>,
+  now: number,
+): ChatState {
+  const before = state.calls.find((call) => call.id === id);
+  const call = {
+    id,
+    name: "!",
+    args: { command },
+    startedAt: before?.startedAt ?? now,
+    tail: output.slice(-TAIL_CHARACTERS),
+    bytes: Math.max(before?.bytes ?? 0, output.length),
+  };
+  const others = state.calls.filter((one) => one !== before);
+  return { ...state, calls: [...others, call] };
+}
+
+/** What another session keeps of this one: the model and the modes. */
+function asAtFirst({ model, contextWindow, isPlan, sandbox, phase }: ChatState): ChatState {
+  return {
+    ...initialState(),
+    phase,
+    isPlan,
+    ...(model !== undefined && { model }),
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(sandbox !== undefined && { sandbox }),
+  };
 }
 
 function contextIn({

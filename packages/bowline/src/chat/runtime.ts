@@ -2,15 +2,19 @@
  * One conversation with a model: its agent, its session and its queue. A new conversation, a
  * resumed one and a fork are each a runtime of their own.
  */
-import type { AgentEvent, Model, RunResult, UserMessage } from "@bowline/core";
+import type { AgentEvent, CompactionEvent, Model, RunResult, UserMessage } from "@bowline/core";
 import { attachSession, type AgentSession, type Session } from "@bowline/core/session";
 import type { Discovered } from "../models/discover.ts";
 import type { Draft } from "../screen/editor/draft.ts";
 import type { Moment } from "./block.ts";
 import { createChatAgent, type ChatAgent, type ChatAgentOptions } from "./chat-agent.ts";
+import { storeCompaction } from "./store-compaction.ts";
 import { MessageQueue, type QueuedMessage } from "./queue.ts";
 
-export interface RuntimeOptions extends Omit<ChatAgentOptions, "model" | "apiKey" | "fetch"> {
+export interface RuntimeOptions extends Omit<
+  ChatAgentOptions,
+  "model" | "apiKey" | "fetch" | "onCompaction"
+> {
   readonly connection: Discovered;
   /** An existing session. Without one, `createSession` makes it for the first message. */
   readonly session?: Session;
@@ -40,6 +44,7 @@ export class Runtime {
     this.#chat = createChatAgent({
       ...options,
       model,
+      onCompaction: (event) => this.#compacted(event),
       ...(apiKey !== undefined && { apiKey }),
       ...(fetch !== undefined && { fetch }),
     });
@@ -103,6 +108,13 @@ export class Runtime {
 
   compact(words: string, signal: AbortSignal): Promise<boolean> {
     return this.#chat.compact(words, signal);
+  }
+
+  /** Shows and stores a compaction that no run contains. */
+  async #compacted(event: CompactionEvent): Promise<void> {
+    if (event.type === "compaction_end" && this.#session !== undefined)
+      await storeCompaction(this.#session, event);
+    this.#options.onEvent({ ...event, runId: "", seq: 0 });
   }
 
   async use(connection: Discovered): Promise<void> {

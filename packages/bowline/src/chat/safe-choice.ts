@@ -66,20 +66,13 @@ export class SafeChoice {
     if (input.type === "paste") return this.#pass(now);
     const isPlain = !input.ctrl && !input.alt && !input.shift;
     if (!isPlain) return { type: "pass", typed: this.#letGo() };
-    switch (input.name) {
-      case "up":
-      case "down":
-        if (this.isReady(now)) this.#move(input.name === "up" ? -1 : 1, count);
-        return used;
-      case "enter":
-        return this.#enter(now, hasDraft);
-      case "escape":
-        return { type: "pass", typed: "" };
-      case "space":
-        return this.#text(" ", now, count, hasDraft);
-      default:
-        return this.#pass(now);
+    const { name } = input;
+    if (name === "up" || name === "down") {
+      if (this.isReady(now)) this.#move(name === "up" ? -1 : 1, count);
+      return used;
     }
+    if (name === "enter") return this.#enter(now, hasDraft);
+    return name === "escape" ? { type: "pass", typed: "" } : this.#pass(now);
   }
 
   #text(text: string, now: number, count: number, hasDraft: boolean): ChoiceResult {

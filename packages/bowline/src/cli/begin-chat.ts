@@ -5,7 +5,7 @@ import { start, type StartOptions } from "../chat/start.ts";
 import { metadataOf, wantedAfter } from "./run-session.ts";
 import { createRunTools } from "./run-tools.ts";
 
-export async function begin(
+export async function beginChat(
   conversation: Conversation,
   given: Omit<StartOptions, "sessions" | "createTools">,
 ): Promise<void> {

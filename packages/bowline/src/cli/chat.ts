@@ -1,23 +1,11 @@
 /** `bowline` and `bowline chat`: a conversation on the terminal. */
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { systemClock } from "@bowline/core";
-import { Conversation } from "../chat/conversation.ts";
 import type { ChatOptions } from "../chat/options.ts";
 import { UsageError } from "../command-error.ts";
-import { configFolder, dataFolder } from "../home.ts";
-import type { Settings } from "../settings/keys.ts";
-import { colours, linkStyle } from "../screen/colours.ts";
-import type { CompletionItem } from "../screen/editor/completion.ts";
-import { commandCompletions } from "../screen/editor/command-completions.ts";
-import { DraftFile } from "../screen/editor/draft-file.ts";
-import { Editor } from "../screen/editor/editor.ts";
-import { HistoryFile } from "../screen/editor/history-file.ts";
-import { History } from "../screen/editor/history.ts";
-import { isAlive } from "../screen/editor/is-alive.ts";
-import { openScreen } from "../screen/screen.ts";
+import { linkStyle } from "../screen/colours.ts";
 import { oneLine, shellWord } from "../terminal.ts";
 import { parseChatOptions } from "./chat-options.ts";
+import { openChatTerminal, type ChatTerminal } from "./chat-terminal.ts";
 import { exitCode } from "./exit.ts";
 
 /** Returns the exit code. Throws `UsageError` and `CommandError` for errors that fit one line. */
@@ -35,70 +23,23 @@ export async function chat(args: readonly string[], host: NodeJS.Process): Promi
 }
 
 async function converse(options: ChatOptions, host: NodeJS.Process): Promise<number> {
-  const { env, stdin, stdout } = host;
-  const directory = host.cwd();
-  const now = (): number => systemClock.now();
-  const paint = colours(stdout, env);
-  const files = editorFiles(directory, env, host.pid, now);
-  let names = (): readonly CompletionItem[] => [];
-  const editor = new Editor({
-    ...files,
-    colours: paint,
-    completions: [commandCompletions(() => names())],
-    onChange: () => void screen?.invalidate(),
-    onNotice: (text) => conversation.notice(text, "warning"),
-  });
-  const conversation: Conversation = new Conversation({
-    colours: paint,
-    editor,
-    now,
-    control: (sequence) => void stdout.write(sequence),
-  });
-  const framed = deferred();
-  const screen = openScreen(
-    {
-      input: stdin,
-      output: stdout,
-      env,
-      live: (columns, maxRows) => {
-        setImmediate(() => framed.resolve());
-        return conversation.live(columns, maxRows);
-      },
-      onInput: (input) => conversation.input(input),
-      onEnd: () => conversation.quit(),
-      state: () => conversation.stateWords(),
-      signals: host,
-    },
-    await isPlain(options, env),
-  );
-  conversation.show(screen);
+  const terminal = await openChatTerminal(options, host);
+  const { conversation, screen } = terminal;
   // The screen reports a terminal that has gone; the run must still end and be saved.
-  for (const stream of [stdout, host.stderr])
+  for (const stream of [host.stdout, host.stderr])
     stream.removeAllListeners("error").on("error", ignore);
   const release = endOnSignals(host, screen.isPlain, () => conversation.quit());
   const restore = (): void => void host.stdout.write(screen.restore());
   host.once("exit", restore);
   try {
-    // Loaded after the first frame, which shows where to type.
-    if (!screen.isPlain) await framed.promise;
-    const [{ View }, { commandNames }, { begin }] = await Promise.all([
-      import("../chat/view.ts"),
-      import("../chat/commands/index.ts"),
-      import("./begin-chat.ts"),
-    ]);
-    conversation.use(
-      new View({ colours: paint, columns: () => stdout.columns || 80, linkStyle: linkStyle(env) }),
-    );
-    names = () => commandNames(conversation);
-    await files.history.load();
-    await restoreDraft(conversation, editor, files);
-    const begun = begin(conversation, { options, directory, env, now });
+    const begun = begin(terminal, options, host);
     await Promise.race([begun.then(() => conversation.left), conversation.left]);
   } finally {
     release();
+    terminal.stop();
     await conversation.close();
-    await files.drafts.close();
-    await files.history.close();
+    await terminal.drafts.close();
+    await terminal.history.close();
     host.off("exit", restore);
   }
   const { session } = conversation;
@@ -109,56 +50,32 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
   return exitCode.done;
 }
 
-function ignore(): void {}
-
-/** A broken settings file is reported later, with the others. */
-async function isPlain({ plain }: ChatOptions, env: NodeJS.ProcessEnv): Promise<boolean> {
-  if (plain === true) return true;
-  const { loadSettings } = await import("../settings/settings.ts");
-  const loading = loadSettings({ configFolder: configFolder(env), project: [], env });
-  const { merged } = await loading.catch(() => ({ merged: {} as Settings }));
-  return merged.screenReader === true;
-}
-
-function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => (resolve = settle));
-  return { promise, resolve: () => resolve() };
-}
-
-interface EditorFiles {
-  readonly history: History;
-  readonly drafts: DraftFile;
-}
-
-function editorFiles(
-  project: string,
-  env: NodeJS.ProcessEnv,
-  pid: number,
-  now: () => number,
-): EditorFiles {
-  const folder = dataFolder(env);
-  const newId = (): string => randomUUID();
-  const file = new HistoryFile({ folder: join(folder, "history"), now, newId });
-  return {
-    history: new History({ file, project, clock: systemClock }),
-    drafts: new DraftFile({
-      folder: join(folder, "drafts"),
-      project,
-      pid,
-      isAlive,
-      clock: systemClock,
-      newId,
-    }),
-  };
+/** Loads the rest after the first frame, which shows where to type. */
+async function begin(
+  terminal: ChatTerminal,
+  options: ChatOptions,
+  host: NodeJS.Process,
+): Promise<void> {
+  const { env, stdout } = host;
+  const { conversation, colours } = terminal;
+  await terminal.shown;
+  const [{ View }, { commandNames }, { beginChat }] = await Promise.all([
+    import("../chat/view.ts"),
+    import("../chat/commands/index.ts"),
+    import("./begin-chat.ts"),
+  ]);
+  const columns = (): number => stdout.columns || 80;
+  conversation.use(new View({ colours, columns, linkStyle: linkStyle(env) }));
+  terminal.complete(() => commandNames(conversation));
+  await terminal.history.load();
+  await restoreDraft(terminal);
+  const now = (): number => systemClock.now();
+  await beginChat(conversation, { options, directory: host.cwd(), env, now });
 }
 
 /** Brings back what was being typed when an earlier process ended. */
-async function restoreDraft(
-  conversation: Conversation,
-  editor: Editor,
-  { drafts, history }: EditorFiles,
-): Promise<void> {
+async function restoreDraft(terminal: ChatTerminal): Promise<void> {
+  const { conversation, drafts, editor, history } = terminal;
   const [first, ...others] = await drafts.restore();
   for (const parts of others) history.add(parts);
   if (first === undefined || first.length === 0) return;
@@ -173,3 +90,5 @@ function endOnSignals(host: NodeJS.Process, isPlainScreen: boolean, end: () => v
     for (const signal of signals) host.off(signal, end);
   };
 }
+
+function ignore(): void {}

@@ -1,7 +1,7 @@
 import { pickOne } from "../../screen/picker.ts";
 import { oneLine } from "../../terminal.ts";
 import type { Wanted } from "../../models/discover.ts";
-import { listChoices } from "../model-choices.ts";
+import { listChoices } from "../../models/model-choices.ts";
 import type { Chat } from "../chat.ts";
 import type { SlashCommand } from "./command.ts";
 

@@ -2,9 +2,8 @@
 import { vendors } from "@bowline/core";
 import { set } from "../defined.ts";
 import { listedModels, modelsUrl } from "../doctor/index.ts";
-import type { Discovered, Wanted } from "../models/discover.ts";
-import { vendorAddress } from "../models/vendor-address.ts";
-import type { Environment } from "./chat.ts";
+import type { Discovered, Wanted } from "./discover.ts";
+import { vendorAddress } from "./vendor-address.ts";
 
 export interface ModelChoice {
   readonly label: string;
@@ -17,6 +16,8 @@ export interface ModelChoices {
   /** Servers that gave no list, and why. */
   readonly notices: readonly string[];
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Source {
   readonly name: string;
