@@ -4,6 +4,7 @@
  */
 import { requireApproval, type BeforeToolCallContext } from "@bowline/core";
 import type { Permissions } from "../policy/permissions.ts";
+import { projectTools } from "../project/project-tools.ts";
 import type { Approver } from "../record/run-setup.ts";
 import { needsApproval } from "../tools/index.ts";
 
@@ -41,7 +42,8 @@ export function createGate({ permissions, isPlan, sessionKey, yes }: GateOptions
     });
     if (verdict.action === "deny")
       return { block: true, reason: `Denied by the permissions: ${verdict.reason}` };
-    if (verdict.action === "allow" || yes) {
+    const isFree = projectTools.has(name) && verdict.rule === undefined;
+    if (verdict.action === "allow" || yes || isFree) {
       context.approve?.();
       return undefined;
     }

@@ -5,6 +5,7 @@ import { discoverModel, type Discovered } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import type { Project } from "../project/project.ts";
+import { projectTools } from "../project/project-tools.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { createAgent, type Approver, type RunSetup } from "../record/run-setup.ts";
 import { didYouMean } from "../settings/nearest-name.ts";
@@ -41,17 +42,14 @@ export function createRunTools(options: RunToolsOptions): AgentTool[] {
   const all = [...own, ...extra];
   const names = all.map(({ name }) => name);
   for (const name of [...only, ...without])
-    if (!names.includes(name) && !optional.has(name))
+    if (!names.includes(name) && !projectTools.has(name))
       throw new UsageError(
         `There is no tool ${JSON.stringify(name)}.${didYouMean(name, names)} Known ones: ${names.join(", ")}.`,
       );
   return chosen(all, options);
 }
 
-/**
- * Lets the tools of a project run without a question, unless a rule names them. A skill is text of
- * a trusted folder, and a sub-agent's own calls are asked about.
- */
+/** Lets the tools of a project run without a question, unless a rule names them. */
 export function withoutAskingForProjectTools(
   approve: Approver,
   permissions: Permissions,
@@ -59,14 +57,11 @@ export function withoutAskingForProjectTools(
   return async (context, signal) => {
     const { args, toolCall } = context;
     const isFree =
-      optional.has(toolCall.name) &&
+      projectTools.has(toolCall.name) &&
       permissions.judge({ tool: toolCall.name, args }).rule === undefined;
     return isFree ? undefined : approve(context, signal);
   };
 }
-
-/** Tools that exist only if the project or the user has skills or agents. */
-const optional: ReadonlySet<string> = new Set(["skill", "agent"]);
 
 function chosen(tools: readonly AgentTool[], { only, without }: ToolChoice): AgentTool[] {
   return tools.filter(

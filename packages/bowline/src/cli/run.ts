@@ -21,7 +21,6 @@ import {
   type SessionContent,
 } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
-import { createApprover } from "./approve.ts";
 import type { Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -33,20 +32,12 @@ import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { openRunTools } from "./open-run-tools.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
-import { loadPermissions } from "../policy/load-permissions.ts";
-import type { Permissions } from "../policy/permissions.ts";
-import { openOutputFolder, type OutputFolder } from "./output-folder.ts";
+import type { OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
-import {
-  createRunTools,
-  createSubAgent,
-  withoutAskingForProjectTools,
-  type SubAgentHost,
-} from "./run-tools.ts";
-import { oneLine, styleFor } from "../terminal.ts";
-import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
+import { oneLine } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
@@ -100,40 +91,23 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   let outputs: OutputFolder | undefined;
   try {
     tell(oneLine(found.why, 500));
-    const permissions = await loadPermissions({
-      directory: opened.project.directory,
-      env,
-      isTrusted: opened.project.trust === "trusted",
-      searchesHide: true,
-    });
-    for (const notice of permissions.notices) tell(notice);
-    const approve = createApprover({
-      yes: options.yes,
-      permissions,
-      style: styleFor(stderr, env),
-      onInterrupt: () => abort(),
-      ...(terminal !== undefined && { terminal }),
-    });
-    outputs = await openOutputFolder(env, options.keep !== "none");
-    const { directory: root, settings } = opened.project;
-    const sandbox = await openSandbox({ choice: settings.merged.sandbox ?? "off", root });
-    if (sandbox.kind !== "off") tell(sandboxStatus(sandbox));
-    const tools = toolsOf(options, opened, {
-      outputFolder: outputs.path,
-      sandbox,
+    const made = await openRunTools(options, opened, {
       found,
-      approve,
-      env,
-      permissions,
+      host,
+      terminal,
+      tell,
+      onInterrupt: () => abort(),
       setup: () => setup,
     });
+    ({ outputs } = made);
+    const { tools, approve } = made;
     const session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
     const setup = setupOf(options, job, { model: found.model, tools, session: before });
     const abort = (): void =>
       recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
-    const ports = portsOf(tools, found, withoutAskingForProjectTools(approve, permissions));
+    const ports = portsOf(tools, found, approve);
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
@@ -165,29 +139,6 @@ function earlierRun({ task, keeping }: Job): string | undefined {
   const { interrupted, unanswered } = keeping;
   if (interrupted !== undefined) return whereItStood(interrupted);
   return unanswered !== undefined && task === "" ? howItEnded(unanswered) : undefined;
-}
-
-/** Returns the tools of the run. Throws `UsageError` for a name that no tool has. */
-function toolsOf(
-  { tools, excludeTools }: RunOptions,
-  { project }: RunProject,
-  host: Omit<SubAgentHost, "project"> & {
-    readonly permissions: Permissions;
-    readonly outputFolder: string;
-    readonly sandbox: Sandbox;
-  },
-): AgentTool[] {
-  const { merged } = project.settings;
-  return createRunTools({
-    project,
-    env: host.env,
-    outputFolder: host.outputFolder,
-    sandbox: host.sandbox,
-    hidden: (tool) => host.permissions.hidden({ tool }),
-    only: tools.length > 0 ? tools : (merged.tools ?? []),
-    without: [...excludeTools, ...(merged.excludeTools ?? [])],
-    startSubAgent: (start) => createSubAgent(start, { project, ...host }),
-  });
 }
 
 interface SetupParts {
