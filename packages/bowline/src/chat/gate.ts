@@ -16,12 +16,12 @@ export interface GateOptions {
   readonly yes: boolean;
 }
 
-/** Tools beside those of files that change nothing. */
-const readOnly: ReadonlySet<string> = new Set(["skill"]);
+/** Tools that change nothing by themselves: the calls of a sub-agent pass this gate too. */
+const harmless: ReadonlySet<string> = new Set(["skill", "agent"]);
 
 /** Returns why a call is refused in plan mode, or undefined. */
 export function planRefusal(toolName: string): string | undefined {
-  if (!needsApproval(toolName) || readOnly.has(toolName)) return undefined;
+  if (!needsApproval(toolName) || harmless.has(toolName)) return undefined;
   return (
     `Plan mode: propose, do not change. ${toolName} does not run now; only reading tools do. ` +
     "Answer with what you would do. The person leaves plan mode when they want it done."
@@ -41,7 +41,8 @@ export function createGate({ permissions, isPlan, sessionKey, yes }: GateOptions
     });
     if (verdict.action === "deny")
       return { block: true, reason: `Denied by the permissions: ${verdict.reason}` };
-    if (verdict.action === "allow" || yes) {
+    const isHarmless = harmless.has(name) && verdict.rule === undefined;
+    if (verdict.action === "allow" || isHarmless || yes) {
       context.approve?.();
       return undefined;
     }

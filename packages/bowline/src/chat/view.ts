@@ -120,7 +120,10 @@ export class View {
   /** Keeps the indent of a line, and wraps the last column of a table below itself. */
   #row(line: string, colour?: "yellow" | "red"): string[] {
     const { colours } = this.#options;
-    const [, mark = "", text = line] = /^(\s*\S.*\s{2,}|\s+)(\S.*)$/.exec(line) ?? [];
+    const [, column = "", last = line] = /^(\s*\S.*\s{2,}|\s+)(\S.*)$/.exec(line) ?? [];
+    const hasRoom = column.length <= this.#columns / 2;
+    const mark = hasRoom ? column : (/^\s*/.exec(line)?.[0] ?? "");
+    const text = hasRoom ? last : line.trim();
     return wrapStyled(colour === undefined ? text : colours[colour](text), this.#columns, { mark });
   }
 
