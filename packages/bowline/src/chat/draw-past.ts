@@ -18,8 +18,11 @@ export async function drawPast(
   const past = new Past();
   let blocks: Block[] = [];
   let dropped = 0;
+  let lastAt = session.header.createdAt;
   for (const entry of await session.path(undefined, { files: false })) {
     blocks.push(...past.blocks(entry));
+    // Opening the session has added the entry that takes over the run.
+    if (entry.type !== "reopen") lastAt = entry.timestamp;
     if (blocks.length <= MAX_BLOCKS * 2) continue;
     dropped += blocks.length - MAX_BLOCKS;
     blocks = blocks.slice(-MAX_BLOCKS);
@@ -32,7 +35,7 @@ export async function drawPast(
   const { contextTokens, ...cost } = past.totals;
   chat.dispatch({ type: "past", cost, ...(contextTokens !== undefined && { contextTokens }) });
   chat.notice(`Session ${oneLine(session.id, 100)} goes on here.`);
-  if (runtime.hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0), "warning");
+  if (runtime.hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0, lastAt), "warning");
   const texts = queued.flatMap(({ message }) =>
     isLlmMessage(message) && message.role === "user" ? messageText(message) : [],
   );
@@ -43,10 +46,10 @@ export async function drawPast(
   chat.notice("Messages that were queued and not sent are back in the draft.");
 }
 
-function interruptedText(calls: number): string {
+function interruptedText(calls: number, at: number): string {
   const what = calls === 0 ? "" : ` It had begun ${calls} tool call${calls === 1 ? "" : "s"}.`;
   return (
-    `The last run did not end: its process was stopped.${what} /continue goes on with it. ` +
+    `The last run was interrupted at ${new Date(at).toLocaleString()}: its process was stopped.${what} /continue goes on with it. ` +
     "A message ends it instead; tool calls without a result are then reported to the model as unknown."
   );
 }

@@ -17,12 +17,9 @@ export interface GateOptions {
   readonly yes: boolean;
 }
 
-/** Tools beside those of files that change nothing. */
-const readOnly: ReadonlySet<string> = new Set(["skill"]);
-
 /** Returns why a call is refused in plan mode, or undefined. */
 export function planRefusal(toolName: string): string | undefined {
-  if (!needsApproval(toolName) || readOnly.has(toolName)) return undefined;
+  if (!needsApproval(toolName) || projectTools.has(toolName)) return undefined;
   return (
     `Plan mode: propose, do not change. ${toolName} does not run now; only reading tools do. ` +
     "Answer with what you would do. The person leaves plan mode when they want it done."

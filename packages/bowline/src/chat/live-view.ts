@@ -83,5 +83,5 @@ export function queueLines(
   const shown = hasRoom
     ? [...lines, "Alt-Up takes the last one back"]
     : [lines.length === 1 ? last : `${lines.length} wait, the last ${last}`];
-  return shown.map((line) => dim(cutToWidth(line, columns)));
+  return shown.map((line) => dim(cutToWidth(line, columns).trimEnd()));
 }

@@ -103,7 +103,7 @@ export class View {
         return this.#shell(block);
       case "notice": {
         const colour = ({ info: undefined, warning: "yellow", error: "red" } as const)[block.level];
-        return block.text.split("\n").flatMap((line) => this.#wrap(printable(line), colour));
+        return block.text.split("\n").flatMap((line) => this.#row(printable(line), colour));
       }
     }
   }
@@ -115,6 +115,16 @@ export class View {
   #wrap(text: string, colour?: "yellow" | "red"): string[] {
     const { colours } = this.#options;
     return wrapStyled(colour === undefined ? text : colours[colour](text), this.#columns);
+  }
+
+  /** Keeps the indent of a line, and wraps the last column of a table below itself. */
+  #row(line: string, colour?: "yellow" | "red"): string[] {
+    const { colours } = this.#options;
+    const [, column = "", last = line] = /^(\s*\S.*\s{2,}|\s+)(\S.*)$/.exec(line) ?? [];
+    const hasRoom = column.length <= this.#columns / 2;
+    const mark = hasRoom ? column : (/^\s*/.exec(line)?.[0] ?? "");
+    const text = hasRoom ? last : line.trim();
+    return wrapStyled(colour === undefined ? text : colours[colour](text), this.#columns, { mark });
   }
 
   #user({ text, media }: BlockOf<"user">): string[] {
@@ -155,7 +165,7 @@ export class View {
       ...this.#wrap(bold(`! ${oneLine(command, 1000)}`)),
       ...(hidden > 0 ? [dim(`  ${plural(hidden, "earlier line")} hidden`)] : []),
       ...(output === "" ? [] : shown.flatMap((line) => this.#wrap(`  ${line}`))),
-      dim(`  ${end}${isHidden ? "; not shown to the model" : ""}`),
+      dim(`  ${oneLine(end, 200)}${isHidden ? "; not shown to the model" : ""}`),
       "",
     ];
   }
