@@ -6,7 +6,7 @@ import type { Project } from "../project/project.ts";
 import type { Colours } from "../screen/colours.ts";
 import type { Draft } from "../screen/editor/draft.ts";
 import type { Screen } from "../screen/screen.ts";
-import type { Block, NoticeLevel } from "./block.ts";
+import type { NoticeLevel } from "./block.ts";
 import type { ChatOptions } from "./options.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Action, ChatState } from "./state.ts";
@@ -56,5 +56,3 @@ export interface Chat {
   setPlan(isOn: boolean): void;
   leave(): void;
 }
-
-export type { Block };
