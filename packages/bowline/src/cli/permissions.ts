@@ -3,6 +3,7 @@ import { UsageError } from "../command-error.ts";
 import { loadPermissions, permissionFiles } from "../policy/load-permissions.ts";
 import { removeRule } from "../policy/permission-file.ts";
 import type { JudgedCall, Permissions } from "../policy/permissions.ts";
+import { loadProject } from "../project/project.ts";
 import type { PolicyAction } from "../policy/policy.ts";
 import { RuleError, ruleText } from "../policy/rule-text.ts";
 import { oneLine, printable, printableJson, styleFor, type Style } from "../terminal.ts";
@@ -22,7 +23,9 @@ export async function permissions(args: readonly string[], host: NodeJS.Process)
     return exitCode.done;
   }
   const directory = host.cwd();
-  const rules = await loadPermissions({ directory, env, searchesHide: true });
+  const { trust } = await loadProject({ directory, env, now: new Date() });
+  const isTrusted = trust === "trusted";
+  const rules = await loadPermissions({ directory, env, isTrusted, searchesHide: true });
   for (const notice of rules.notices) host.stderr.write(`bowline: ${oneLine(notice, 1000)}\n`);
   switch (options.name) {
     case "list":

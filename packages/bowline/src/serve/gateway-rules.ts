@@ -17,6 +17,8 @@ export interface GatewayRulesOptions {
   readonly home: string;
   readonly workspace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the workspace's own settings may allow calls. Default false. */
+  readonly isTrusted?: boolean;
   /** Rules of the program. */
   readonly configured?: readonly PolicyRule[];
 }
@@ -29,7 +31,7 @@ export interface GatewayRules {
 
 /** Rejects with `storage_failed` if a file is broken or cannot be written. */
 export async function openGatewayRules(options: GatewayRulesOptions): Promise<GatewayRules> {
-  const { home, workspace, env, configured = [] } = options;
+  const { home, workspace, env, isTrusted = false, configured = [] } = options;
   const ofSessions = await loadRules([], join(home, "rules.json"));
   const { user } = permissionFiles({ directory: workspace, env });
   return stored(async () => {
@@ -37,6 +39,7 @@ export async function openGatewayRules(options: GatewayRulesOptions): Promise<Ga
     const permissions = await loadPermissions({
       directory: workspace,
       env,
+      isTrusted,
       searchesHide: true,
       others: () => [...configured, ...ofSessions.added()],
     });

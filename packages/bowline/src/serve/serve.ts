@@ -189,6 +189,7 @@ async function start(
     home,
     workspace,
     env,
+    isTrusted: desk.isTrusted(),
     ...(rules && { configured: rules }),
   });
   const gateway = await startGateway({
@@ -204,6 +205,7 @@ async function start(
         createTools({
           root: workspace,
           env,
+          sandbox: desk.sandbox(),
           hidden: (tool) => policy.hidden({ tool, sessionKey }),
         }),
       ),

@@ -62,12 +62,18 @@ describe("bowline permissions", () => {
       assert.match(ended.stderr, message);
       assert.equal(ended.stderr.trimEnd().split("\n").length, 1);
     }
-    await writeFile(join(cwd, "bowline.json"), '{"permissions": {"allow": "bash"}}');
-    const broken = await bowline(["permissions"], { cwd });
+    const text = '{"permissions": {"allow": "bash"}}';
+    const isBroken = /bowline\.json has a permissions\.allow that is no list of rules\./;
+    await writeFile(join(cwd, "bowline.json"), text);
+    const strange = await bowline(["permissions"], { cwd });
+    assert.equal(strange.code, 0);
+    assert.match(strange.stderr, isBroken);
+    assert.match(strange.stderr, /Its rules have no effect\./);
+    await using home = await temporary();
+    await writeFile(join(home.path, "bowline.json"), text);
+    const env = { BOWLINE_HOME: home.path };
+    const broken = await bowline(["permissions"], { cwd: home.path, env });
     assert.equal(broken.code, 1);
-    assert.match(
-      broken.stderr,
-      /bowline\.json has a permissions\.allow that is no list of rules\./,
-    );
+    assert.match(broken.stderr, isBroken);
   });
 });
