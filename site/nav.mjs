@@ -29,6 +29,8 @@ const serving = [
   ["The conversation", "chat"],
   ["The command", "cli"],
   ["Projects and settings", "projects"],
+  ["Writing messages", "editor"],
+  ["Permissions", "permissions"],
   ["The command's tools", "tools"],
   ["The practice model", "practice"],
   ["Security", "security"],

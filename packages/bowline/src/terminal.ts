@@ -16,10 +16,13 @@ export interface Output {
 export function printable(text: string): string {
   return text
     .replace(/\r\n/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
-      const code = char.charCodeAt(0);
-      return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
-    });
+    .replace(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+      (char) => {
+        const code = char.charCodeAt(0);
+        return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
+      },
+    );
 }
 
 /**
@@ -54,6 +57,7 @@ export interface Style {
   readonly bold: (text: string) => string;
   readonly red: (text: string) => string;
   readonly green: (text: string) => string;
+  readonly yellow: (text: string) => string;
 }
 
 /** Returns colours on a terminal, unless NO_COLOR is set or TERM is dumb. */
@@ -61,5 +65,11 @@ export function styleFor(output: Output, env: Readonly<Record<string, string | u
   const on = output.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
   const paint = (open: number, close: number) => (text: string) =>
     on && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
-  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39) };
+  return {
+    dim: paint(2, 22),
+    bold: paint(1, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+  };
 }

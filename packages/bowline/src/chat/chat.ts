@@ -27,6 +27,7 @@ export interface World {
   wanted(session?: Session): Promise<Wanted>;
   /** Makes an agent for a session, or for one that the first message creates. */
   open(connection: Discovered, session?: Session): Promise<Runtime>;
+  close(): Promise<void>;
 }
 
 export interface Chat {

@@ -456,6 +456,7 @@ export class Conversation implements Chat {
     this.#working?.abort();
     try {
       await this.#runtime?.close();
+      await this.#world?.close();
     } finally {
       clearInterval(this.#ticker);
       await this.#screen?.close();

@@ -4,6 +4,7 @@
  */
 import { requireApproval, type BeforeToolCallContext } from "@bowline/core";
 import type { Permissions } from "../policy/permissions.ts";
+import { projectTools } from "../project/project-tools.ts";
 import type { Approver } from "../record/run-setup.ts";
 import { needsApproval } from "../tools/index.ts";
 
@@ -16,12 +17,12 @@ export interface GateOptions {
   readonly yes: boolean;
 }
 
-/** Tools that change nothing by themselves: the calls of a sub-agent pass this gate too. */
-const harmless: ReadonlySet<string> = new Set(["skill", "agent"]);
-
-/** Returns why a call is refused in plan mode, or undefined. */
+/**
+ * Returns why a call is refused in plan mode, or undefined. A sub-agent may work: its own calls pass
+ * the same gate.
+ */
 export function planRefusal(toolName: string): string | undefined {
-  if (!needsApproval(toolName) || harmless.has(toolName)) return undefined;
+  if (!needsApproval(toolName) || projectTools.has(toolName)) return undefined;
   return (
     `Plan mode: propose, do not change. ${toolName} does not run now; only reading tools do. ` +
     "Answer with what you would do. The person leaves plan mode when they want it done."
@@ -41,8 +42,8 @@ export function createGate({ permissions, isPlan, sessionKey, yes }: GateOptions
     });
     if (verdict.action === "deny")
       return { block: true, reason: `Denied by the permissions: ${verdict.reason}` };
-    const isHarmless = harmless.has(name) && verdict.rule === undefined;
-    if (verdict.action === "allow" || isHarmless || yes) {
+    const isFree = projectTools.has(name) && verdict.rule === undefined;
+    if (verdict.action === "allow" || yes || isFree) {
       context.approve?.();
       return undefined;
     }

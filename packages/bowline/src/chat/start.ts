@@ -11,6 +11,7 @@ import { loadPermissions } from "../policy/load-permissions.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer, type ServerChoice } from "../settings/server-choice.ts";
+import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import type { Environment, World } from "./chat.ts";
 import { runCommandLine } from "./commands/index.ts";
 import type { Conversation } from "./conversation.ts";
@@ -30,17 +31,30 @@ export interface SessionPorts {
   metadata(model: Model, server: ServerChoice): Readonly<Record<string, unknown>>;
 }
 
+/** What the tools of a conversation need beside its project. */
+export interface ToolPorts {
+  readonly startSubAgent: (start: SubAgentStart) => Promise<Agent>;
+  /** Returns the path patterns that a tool's searches omit. */
+  readonly hidden: (tool: string) => readonly string[];
+  readonly sandbox: Sandbox;
+  readonly outputFolder: string;
+}
+
+/** A folder that `close` removes, if nothing names its files by then. */
+export interface OutputFolder {
+  readonly path: string;
+  readonly close: () => Promise<void>;
+}
+
 export interface StartOptions {
   readonly options: ChatOptions;
   readonly directory: string;
   readonly env: Environment;
   readonly sessions: SessionPorts;
   /** Creates the tools that the options and the settings choose. */
-  readonly createTools: (
-    project: Project,
-    createSubAgent: (start: SubAgentStart) => Promise<Agent>,
-    hidden: (tool: string) => readonly string[],
-  ) => AgentTool[];
+  readonly createTools: (project: Project, ports: ToolPorts) => AgentTool[];
+  /** Opens the folder for the full text of long output. */
+  readonly openOutputs: (hasSession: boolean) => Promise<OutputFolder>;
   readonly now: () => number;
 }
 
@@ -97,6 +111,10 @@ async function worldOf(
     searchesHide: true,
   });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
+  const sandbox = await openSandbox({ choice: merged.sandbox ?? "off", root: project.directory });
+  const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");
+  chat.dispatch({ type: "sandbox", sandbox: status });
+  const outputs = await given.openOutputs(options.keep !== "none");
   const gate = createGate({
     permissions: () => permissions,
     isPlan: () => chat.state.isPlan,
@@ -112,11 +130,14 @@ async function worldOf(
     options,
     connect: (wanted) => discoverModel(wanted, env),
     wanted: (session) => sessions.wanted(server, session),
+    close: () => outputs.close(),
     open: (connection, session) => {
-      const createSubAgent = subAgents({ world, gate, chat });
-      const tools = given.createTools(project, createSubAgent, (tool) =>
-        permissions.hidden({ tool }),
-      );
+      const tools = given.createTools(project, {
+        startSubAgent: subAgents({ world, gate, chat }),
+        hidden: (tool) => permissions.hidden({ tool }),
+        sandbox,
+        outputFolder: outputs.path,
+      });
       const { appendSystem, compactAt } = merged;
       return Runtime.open({
         connection,

@@ -3,9 +3,10 @@
  * what will run. Any answer but yes means no.
  */
 import type { Approver } from "../record/run-setup.ts";
-import { escapeLines, escapeText } from "../escape.ts";
+import { cutText, escapeLines, escapeText } from "../escape.ts";
 import { createPermissions, type JudgedCall, type Permissions } from "../policy/permissions.ts";
-import { ask, type Terminal } from "./ask.ts";
+import type { Terminal } from "./ask.ts";
+import { askKey } from "./ask-key.ts";
 import { rememberRule } from "./remember-rule.ts";
 import type { Style } from "../terminal.ts";
 
@@ -21,8 +22,13 @@ export interface ApproverOptions {
   readonly onInterrupt: () => void;
 }
 
+const verbs: Readonly<Record<string, string>> = { write: "write a file", edit: "change a file" };
+
 /** A small terminal: the size assumed when the real one is unknown or larger. */
 const SCREEN = { rows: 20, columns: 80 };
+
+const MAX_PARTS = 10;
+const MAX_REASON = 300;
 
 const withoutTerminal =
   "Denied: there is no terminal to ask on. A rule that allows it, or starting bowline with --yes, would allow it.";
@@ -31,33 +37,55 @@ export function createApprover(options: ApproverOptions): Approver {
   const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
   return async ({ toolCall: { name }, args }, signal) => {
     const call: JudgedCall = { tool: name, args };
-    const { action, reason } = permissions.judge(call);
-    if (action === "deny") return { block: true, reason: `Denied: ${escapeText(reason)}` };
+    const { action, reason, parts } = permissions.judge(call);
+    if (action === "deny") return { block: true, reason: `Denied: ${short(reason)}` };
     if (action === "allow" || yes) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const shown = describe(name, args);
+    const why = `${partsLine(parts)}  ${short(reason)}`;
     const suggestions = permissions.suggest(call);
     const show = (): void =>
       void terminal.output.write(
-        `\n${style.bold(`${escapeText(name)} wants to run:`)}\n${shown}\n${noteOn(shown, terminal, style)}  ${style.dim(escapeText(reason))}\n`,
+        `\n${style.bold(`${escapeText(name)} wants to ${verbs[name] ?? "run"}:`)}\n${shown}\n${noteOn(shown, terminal, style)}${style.dim(why)}\n`,
       );
     show();
-    const remember = suggestions.length > 0 ? ", yes and [r]emember a rule" : "";
-    const question = `Allow? [y]es${remember}, [N]o: `;
-    const answer = await ask(question, terminal, onInterrupt, signal, show);
+    let isInterrupted = false;
+    const interrupt = (): void => {
+      isInterrupted = true;
+      onInterrupt();
+    };
+    const isRulable = suggestions.length > 0;
+    const answer = await askKey(
+      `Allow? [y]es${isRulable ? ", yes and [r]emember a rule" : ""}, [N]o: `,
+      isRulable ? "yrn" : "yn",
+      { terminal, onInterrupt: interrupt, signal, onContinue: show },
+    );
     if (isYes(answer)) return undefined;
-    if (suggestions.length > 0 && ["r", "remember"].includes(answer.toLowerCase())) {
-      const person = { terminal, style, onInterrupt, signal };
-      const isRemembered = await rememberRule({ ...person, permissions, call });
-      if (isRemembered) return undefined;
+    if (isRulable && ["r", "remember"].includes(answer)) {
+      const person = { terminal, style, onInterrupt: interrupt, signal };
+      if (await rememberRule({ ...person, permissions, call })) return undefined;
     }
+    if (isInterrupted || signal?.aborted === true)
+      return { block: true, reason: "Not run: the run was interrupted before an answer." };
     return { block: true, reason: "Denied: the person at the terminal said no." };
   };
 }
 
-function isYes(answer: string): boolean {
-  return ["y", "yes"].includes(answer.toLowerCase());
+/** The call itself is shown in full, so its parts may be cut. */
+function partsLine(parts: readonly string[]): string {
+  if (parts.length < 2) return "";
+  const more = parts.length > MAX_PARTS ? `  |  ${parts.length - MAX_PARTS} more` : "";
+  return `  Parts: ${parts.slice(0, MAX_PARTS).map(short).join("  |  ")}${more}\n`;
 }
+
+function short(text: string): string {
+  return cutText(escapeText(text), MAX_REASON);
+}
+
+function isYes(answer: string): boolean {
+  return answer === "y" || answer === "yes";
+}
+
 /** Returns a hint for a call that is too long for the screen, since a person sees only its end. */
 function noteOn(call: string, { output }: Terminal, { bold }: Style): string {
   const columns = Math.min(SCREEN.columns, output.columns || SCREEN.columns);
@@ -80,7 +108,7 @@ function describe(name: string, args: unknown): string {
   const lines: string[] = [];
   if (typeof command === "string") lines.push(...marked("$", command));
   if (typeof path === "string") lines.push(`  ${escapeText(path)}`);
-  if (typeof content === "string") lines.push(...marked("+", content));
+  if (typeof content === "string") lines.push(...marked("+", content.replace(/\n$/, "")));
   if (typeof oldText === "string") lines.push(...marked("-", oldText));
   if (typeof newText === "string") lines.push(...marked("+", newText));
   if (Object.keys(rest).length > 0) lines.push(`  ${escapeText(JSON.stringify(rest))}`);

@@ -49,17 +49,19 @@ export async function ask(
 }
 
 /**
- * Discards what was typed before the question appeared. Raw mode is needed to discard an unfinished
+ * Discards what was typed before the question appeared, and returns whether it was any. Raw mode is needed to discard an unfinished
  * line.
  */
-async function forgetTyped(
+export async function forgetTyped(
   input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown },
-): Promise<void> {
-  const forget = (): void => {};
+): Promise<boolean> {
+  let isTyped = false;
+  const forget = (): void => void (isTyped = true);
   input.setRawMode?.(true);
   input.on("data", forget);
   // The first turn starts reading; the second receives the input that was waiting.
   await turn();
   await turn();
   input.off("data", forget).pause();
+  return isTyped;
 }

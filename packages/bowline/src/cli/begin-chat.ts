@@ -3,11 +3,12 @@ import { latestOf, findOrNew, findSession } from "./find-session.ts";
 import type { Conversation } from "../chat/conversation.ts";
 import { start, type StartOptions } from "../chat/start.ts";
 import { metadataOf, wantedAfter } from "./run-session.ts";
+import { openOutputFolder } from "./output-folder.ts";
 import { createRunTools } from "./run-tools.ts";
 
 export async function beginChat(
   conversation: Conversation,
-  given: Omit<StartOptions, "sessions" | "createTools">,
+  given: Omit<StartOptions, "sessions" | "createTools" | "openOutputs">,
 ): Promise<void> {
   const { options, directory, env } = given;
   await start(conversation, {
@@ -24,15 +25,15 @@ export async function beginChat(
         wantedAfter({ ...options, server }, session, (await session?.state()) ?? {}),
       metadata: (model, server) => metadataOf(model, server, directory),
     },
-    createTools: (project, createSubAgent, hidden) => {
+    openOutputs: (hasSession) => openOutputFolder(env, hasSession),
+    createTools: (project, ports) => {
       const { tools = [], excludeTools = [] } = project.settings.merged;
       return createRunTools({
+        ...ports,
         project,
         env: { ...env },
         only: tools,
         without: excludeTools,
-        createSubAgent,
-        hidden,
       });
     },
   });

@@ -5,7 +5,7 @@ import { parseByTable, type Option } from "./options.ts";
 
 type CommandName = "list" | "why" | "add" | "remove";
 /** The file that a rule is written to. */
-export type FileScope = "project" | "user";
+type FileScope = "project" | "user";
 
 export interface PermissionsCommand {
   readonly name: CommandName;

@@ -105,7 +105,7 @@ export async function openRunSession(
       if (!isBegun || options.isQuiet === true) return;
       const { dim } = styleFor(stderr, env);
       const id = shellWord(session.id);
-      stderr.write(`${dim(`session ${id}; continue with: bowline run --session ${id}${task}`)}\n`);
+      stderr.write(`${dim(`continue with: bowline run --session ${id}${task}`)}\n`);
     },
   };
 

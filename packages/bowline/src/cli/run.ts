@@ -21,7 +21,6 @@ import {
   type SessionContent,
 } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
-import { createApprover } from "./approve.ts";
 import type { Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -33,13 +32,12 @@ import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { openRunTools } from "./open-run-tools.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
-import { loadPermissions } from "../policy/load-permissions.ts";
-import type { Permissions } from "../policy/permissions.ts";
+import type { OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
-import { createRunTools, createSubAgent, type SubAgentHost } from "./run-tools.ts";
-import { oneLine, styleFor } from "../terminal.ts";
+import { oneLine } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
@@ -90,29 +88,19 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   const found = await findModel(keeping.wanted(), options.retryMs, deadline, host);
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
+  let outputs: OutputFolder | undefined;
   try {
     tell(oneLine(found.why, 500));
-    const permissions = await loadPermissions({
-      directory: opened.project.directory,
-      env,
-      isTrusted: opened.project.trust === "trusted",
-      searchesHide: true,
-    });
-    for (const notice of permissions.notices) tell(notice);
-    const approve = createApprover({
-      yes: options.yes,
-      permissions,
-      style: styleFor(stderr, env),
-      onInterrupt: () => abort(),
-      ...(terminal !== undefined && { terminal }),
-    });
-    const tools = toolsOf(options, opened, {
+    const made = await openRunTools(options, opened, {
       found,
-      approve,
-      env,
-      permissions,
+      host,
+      terminal,
+      tell,
+      onInterrupt: () => abort(),
       setup: () => setup,
     });
+    ({ outputs } = made);
+    const { tools, approve } = made;
     const session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
@@ -124,7 +112,9 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
-    const attached = session && (await attachSession(agent, session));
+    const attached =
+      session &&
+      (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
     const earlier = earlierRun(job);
     if (earlier !== undefined) tell(earlier);
     const advise = (error: ErrorInfo): string | undefined =>
@@ -139,6 +129,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     return exitCodes[result.reason];
   } finally {
     close();
+    await outputs?.close();
     await found.close();
   }
 }
@@ -148,23 +139,6 @@ function earlierRun({ task, keeping }: Job): string | undefined {
   const { interrupted, unanswered } = keeping;
   if (interrupted !== undefined) return whereItStood(interrupted);
   return unanswered !== undefined && task === "" ? howItEnded(unanswered) : undefined;
-}
-
-/** Returns the tools of the run. Throws `UsageError` for a name that no tool has. */
-function toolsOf(
-  { tools, excludeTools }: RunOptions,
-  { project }: RunProject,
-  host: Omit<SubAgentHost, "project"> & { readonly permissions: Permissions },
-): AgentTool[] {
-  const { merged } = project.settings;
-  return createRunTools({
-    project,
-    env: host.env,
-    hidden: (tool) => host.permissions.hidden({ tool }),
-    only: tools.length > 0 ? tools : (merged.tools ?? []),
-    without: [...excludeTools, ...(merged.excludeTools ?? [])],
-    createSubAgent: (start) => createSubAgent(start, { project, ...host }),
-  });
 }
 
 interface SetupParts {

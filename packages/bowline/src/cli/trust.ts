@@ -39,9 +39,10 @@ async function list(store: TrustStore, { stdout }: NodeJS.Process): Promise<numb
 async function remove(
   store: TrustStore,
   { folder = "." }: TrustOptions,
-  { stderr, cwd }: NodeJS.Process,
+  host: NodeJS.Process,
 ): Promise<number> {
-  const given = resolve(cwd(), folder);
+  const { stderr } = host;
+  const given = resolve(host.cwd(), folder);
   // The folder may be gone, and the working directory may be below the project's root.
   const real = await realpath(given).catch(() => given);
   const known = (await store.list())

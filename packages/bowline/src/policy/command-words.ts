@@ -30,6 +30,18 @@ const SILENCE = /^(?:[12]?>>?[ \t]*\/dev\/null|2>&1|1?>&2|<[ \t]*\/dev\/null)(?=
  * bash may read differently.
  */
 export function commandWords(command: string): string[][] | undefined {
+  const commands = split(command);
+  return typeof commands === "string" ? undefined : commands;
+}
+
+/** Returns what in a command keeps it from being split, for a person. */
+export function whyNotPlain(command: string): string | undefined {
+  const commands = split(command);
+  return typeof commands === "string" ? commands : undefined;
+}
+
+/** Returns the commands, or why they cannot be told. */
+function split(command: string): string[][] | string {
   const commands: string[][] = [[]];
   let isOpen = true; // after an operator, which needs another command
   let at = 0;
@@ -43,10 +55,10 @@ export function commandWords(command: string): string[][] | undefined {
     // Quotes are allowed only around text without expansions.
     const word = /^(?:[\w./:=@%+,-]+|'[^'\n]*'|"[^"$`\\!\n]*")+/.exec(rest);
     const found = space ?? joint ?? line ?? silence ?? word;
-    if (found === null) return undefined;
+    if (found === null) return nameOf(rest);
     at += found[0].length;
     if (joint !== null) {
-      if (current.length === 0) return undefined;
+      if (current.length === 0) return EMPTY;
       commands.push([]);
       isOpen = true;
     } else if (line !== null) {
@@ -57,13 +69,42 @@ export function commandWords(command: string): string[][] | undefined {
     }
   }
   if (!isOpen && commands.at(-1)?.length === 0) commands.pop();
-  return commands.every(isPlain) ? commands : undefined;
+  for (const words of commands) {
+    const why = whyNotSimple(words);
+    if (why !== undefined) return why;
+  }
+  return commands;
 }
 
-function isPlain([first = ""]: readonly string[]): boolean {
+const EMPTY = "a command is empty";
+
+function whyNotSimple([first = ""]: readonly string[]): string | undefined {
   const program = programOf(first);
-  const isSimple = program !== "" && !first.includes("=");
-  return isSimple && !runsOthers.has(program) && !changesShell.has(program);
+  if (program === "") return EMPTY;
+  if (first.includes("=")) return `${first} sets a variable`;
+  if (runsOthers.has(program)) return `${program} runs other commands`;
+  return changesShell.has(program) ? `${program} changes what later commands do` : undefined;
+}
+
+const names: readonly (readonly [RegExp, string])[] = [
+  [/^[$`]/, "an expansion"],
+  [/^\d?[<>]/, "a redirection"],
+  [/^&/, "a command in the background"],
+  [/^\\/, "a backslash"],
+  [/^[(){}]/, "a group or an expansion in braces"],
+  [/^[*?[\]]/, "a pattern for file names"],
+  [/^~/, "the sign of a home folder"],
+  [/^#/, "a comment"],
+  [/^!/, "an exclamation mark"],
+  [/^['"]/, "a quote with an expansion, or without its end"],
+];
+
+/** Names what the rest of a command begins with. */
+function nameOf(rest: string): string {
+  const [, name = "a character that could be read differently"] =
+    names.find(([form]) => form.test(rest)) ?? [];
+  const start = Array.from(rest.slice(0, 40)).slice(0, 20).join("");
+  return `it has ${name}: ${JSON.stringify(start)}`;
 }
 
 /** Returns the name of a program without its folders. */

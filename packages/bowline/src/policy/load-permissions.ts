@@ -1,6 +1,7 @@
 /** Loads the rules of the user and of a project from their settings files. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { CommandError } from "../command-error.ts";
 import { configFolder } from "../home.ts";
 import { readPermissions } from "./permission-file.ts";
 import {
@@ -42,23 +43,52 @@ export function permissionFiles({
   };
 }
 
-/** Rejects with `CommandError` for a broken file. */
+/**
+ * Rejects with `CommandError` for a broken file. One of a folder that is not trusted has no effect
+ * instead, because a stranger's file must not stop the user.
+ */
 export async function loadPermissions(options: LoadPermissionsOptions): Promise<Permissions> {
   const { directory, isTrusted = false, env, ...others } = options;
   const files = permissionFiles({ directory, env });
+  const root = realPath(directory);
   const sources: PermissionSource[] = [];
+  const broken: string[] = [];
   for (const scope of ["user", "project", "local"] as const) {
     if (scope !== "user" && files[scope] === files.user) continue;
-    const permissions = await readPermissions(files[scope]);
-    if (permissions !== undefined)
-      sources.push({ path: files[scope], scope, permissions, isTrusted });
+    if (scope !== "user" && isNoFile(files[scope])) {
+      broken.push(`${files[scope]} is no file, and has no rules.`);
+      continue;
+    }
+    try {
+      const source = await readSource(files[scope], scope, isTrusted);
+      createPermissions({ sources: source, root });
+      sources.push(...source);
+    } catch (error) {
+      if (scope === "user" || isTrusted || !(error instanceof CommandError)) throw error;
+      broken.push(`${error.message} Its rules have no effect.`);
+    }
   }
-  return createPermissions({
+  const permissions = createPermissions({
     ...others,
     sources,
     files: { project: files.local, user: files.user },
-    root: realPath(directory),
+    root,
   });
+  return { ...permissions, notices: [...broken, ...permissions.notices] };
+}
+
+/** A pipe or a device in a project would block the read. */
+function isNoFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+}
+
+async function readSource(
+  path: string,
+  scope: PermissionSource["scope"],
+  isTrusted: boolean,
+): Promise<PermissionSource[]> {
+  const permissions = await readPermissions(path);
+  return permissions === undefined ? [] : [{ path, scope, permissions, isTrusted }];
 }
 
 /** Returns the nearest folder with a Git repository, else the folder itself. */

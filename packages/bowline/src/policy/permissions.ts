@@ -40,7 +40,7 @@ export interface PermissionSource {
   readonly isTrusted?: boolean;
 }
 
-export interface ListedRule {
+interface ListedRule {
   readonly rule: string;
   readonly action: PolicyAction;
   readonly scope: RuleScope | "built in";

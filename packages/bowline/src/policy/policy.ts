@@ -3,6 +3,7 @@
  * ask, then an allow; without a match the call is asked about. If a call's arguments cannot be
  * parsed, rules with a pattern do not match and the call is asked about.
  */
+import { whyNotPlain } from "./command-words.ts";
 import {
   coverageOf,
   isAllOf,
@@ -103,8 +104,10 @@ export function judge(
     });
   };
   const unclear = own.find(isUnclear);
-  if (unclear !== undefined)
-    return verdict("ask", `${named(unclear)} may apply to a part of it.`, unclear);
+  if (unclear !== undefined) {
+    const why = parts === undefined ? `${whyNoParts(call)} ` : "";
+    return verdict("ask", `${why}${named(unclear)} may apply to a part of it.`, unclear);
+  }
   const allows = own.filter(({ action }) => action === "allow");
   const whole = allows.find(({ pattern }) => pattern === undefined);
   if (whole !== undefined) return verdict("allow", `${named(whole)} allows it.`, whole);
@@ -141,10 +144,12 @@ function changesFolder(part: Part): boolean {
   return part.kind === "words" && ["cd", "pushd", "popd"].includes(part.words[0] ?? "");
 }
 
-function whyNoParts({ tool }: Call): string {
-  return tool === "bash"
-    ? "The command cannot be split into plain commands: it has an expansion, a redirection, a variable or a program that runs others."
-    : "The path cannot be understood: it is missing, has .. or is outside the working directory.";
+function whyNoParts({ tool, args }: Call): string {
+  if (tool !== "bash")
+    return "The path cannot be judged: it is missing, has .. or is outside the working directory.";
+  const { command } = (args ?? {}) as { readonly command?: unknown };
+  const why = typeof command === "string" ? whyNotPlain(command) : "it is no text";
+  return `The command cannot be judged: ${why}.`;
 }
 
 function named(rule: PolicyRule): string {
@@ -180,7 +185,7 @@ export function patternOf(call: Call): string | undefined {
 }
 
 /** Returns the narrowest pattern that covers a part; undefined if there is none. */
-export function patternOfPart(part: Part): string | undefined {
+function patternOfPart(part: Part): string | undefined {
   // A literal star would be read as a pattern, and a word with spaces would be split.
   if (part.kind !== "words") return part.path.includes("*") ? undefined : part.path;
   return part.words.some((word) => /[*\s]/.test(word) || word === "")

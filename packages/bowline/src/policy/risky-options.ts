@@ -38,6 +38,9 @@ const interpreters =
   "awk gawk mawk nawk sed perl python python2 python3 ruby php lua tclsh osascript ed ex vi vim nvim emacs less more man " +
   "npx bunx pnpx uvx pipx ssh psql mysql sqlite3 m4 dc gdb tmux screen";
 
+/** Interpreters whose first operand is a file, and whose later ones belong to that program. */
+const runsScript = new Set("perl python python2 python3 ruby php lua tclsh".split(" "));
+
 const risks: Readonly<Record<string, Risk>> = {
   ...Object.fromEntries(
     interpreters.split(" ").map((name) => [name, { isInterpreter: true } as const]),
@@ -122,7 +125,8 @@ export function whyRisky(words: readonly string[], fixed: number): string | unde
   const program = programOf(words[0] ?? "");
   const risk = risks[program] ?? {};
   const extra = words.slice(fixed);
-  if (risk.isInterpreter === true && extra.length > 0)
+  const isScript = runsScript.has(program) && fixed > 1 && words[1]?.startsWith("-") === false;
+  if (risk.isInterpreter === true && extra.length > 0 && !isScript)
     return `${program} can run what stands in its arguments`;
   if (program === "git" && fixed < 2 && extra[0]?.startsWith("-") === true)
     return `${extra[0]} before the name of git's command can run programs`;

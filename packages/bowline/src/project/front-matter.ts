@@ -41,9 +41,15 @@ function byYaml(matter: string): Record<string, unknown> | undefined {
 function byLine(matter: string): Record<string, unknown> | undefined {
   const lines = matter.split("\n").flatMap((line) => {
     const match = /^([A-Za-z][\w-]*):[ \t]+(.*)$/.exec(line);
-    return match === null ? [] : [[match[1] ?? "", (match[2] ?? "").trim()] as const];
+    return match === null ? [] : [[match[1] ?? "", scalar((match[2] ?? "").trim())] as const];
   });
   return lines.length === 0 ? undefined : Object.fromEntries(lines);
+}
+
+function scalar(text: string): string | number | boolean {
+  if (text === "true" || text === "false") return text === "true";
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  return /^(["']).*\1$/.test(text) && text.length > 1 ? text.slice(1, -1) : text;
 }
 
 /** Returns a field's text; undefined if it is absent, empty or something else. */

@@ -95,7 +95,10 @@ class Taken {
       shown: shownFrom(root, join(folder, name)),
       within: root,
     })) as [Source, Source];
+    const own = await readBounded(agents.path, root);
     const found = await this.file(agents);
+    // Already taken, as an import of another file.
+    if (found.length === 0 && own.kind === "text" && this.#files.has(own.realPath)) return [];
     const other = await readBounded(claude.path, root, MAX_TOTAL * 10);
     if (found.length === 0) return other.kind === "missing" ? [] : this.file(claude);
     if (other.kind === "text" && !this.#files.has(other.realPath) && !isPointer(other.text))
@@ -117,11 +120,11 @@ class Taken {
       notice(`${showPath(source.shown)} may hold secrets and was not read.`);
       return [];
     }
-    if (this.#files.has(file.realPath)) return [];
+    if (file.text.trim() === "" || this.#files.has(file.realPath)) return [];
     this.#files.add(file.realPath);
     const text = this.#cut(source.shown, file.text.trim());
     const imported = await this.#imports(file.text, source, hops);
-    if (text === "") return imported;
+    if (text === "") return imported; // the limits are used up
     return [{ path: source.shown, bytes: Buffer.byteLength(text), text }, ...imported];
   }
 

@@ -83,16 +83,22 @@ export function reflowOf(env: Readonly<Record<string, string | undefined>>): Ref
   return isXtermJs && !isMultiplexed ? "xterm.js" : "all";
 }
 
+/** Characters that every terminal draws in two columns. */
+const SURELY_WIDE = /^[\u1100-\u115f\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uff60]$/;
+
+/** Returns the fewest rows that a terminal takes: one too many would erase a printed line. */
 function rowsOf(text: string, columns: number): number {
   if (textWidth(text) <= columns) return 1;
   let rows = 1;
   let used = 0;
   for (const piece of pieces(text)) {
-    if (used + piece.columns > columns) {
+    const isDoubtful = piece.columns === 2 && !SURELY_WIDE.test(piece.text);
+    const width = isDoubtful ? 1 : piece.columns;
+    if (used + width > columns) {
       rows += 1;
       used = 0;
     }
-    used += piece.columns;
+    used += width;
   }
   return rows;
 }

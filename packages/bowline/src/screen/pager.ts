@@ -15,7 +15,8 @@ class Pager implements FullView<true> {
   readonly #title: string;
   readonly #lines: readonly string[];
   #columns = 0;
-  #rows: readonly PagerRow[] = [];
+  /** Not wrapped until the first drawing: keys may come before it. */
+  #rows: readonly PagerRow[];
   #top = 0;
   #height = 1;
   /** What is typed after a slash, undefined if no search is being typed. */
@@ -26,6 +27,7 @@ class Pager implements FullView<true> {
   constructor(title: string, lines: readonly string[]) {
     this.#title = title;
     this.#lines = lines;
+    this.#rows = lines.map((text, line) => ({ text, line }));
     this.plain = { type: "text", lines: [title, ...lines], result: true };
   }
 

@@ -1,5 +1,5 @@
 /** Checks the content of a settings file. Everything that is unknown is refused. */
-import { isSecretName } from "../environment.ts";
+import { withoutSecrets } from "../environment.ts";
 import { CommandError } from "../command-error.ts";
 import { isHttp } from "../is-http.ts";
 import { oneLine } from "../terminal.ts";
@@ -112,9 +112,9 @@ function withVariables(name: SettingName, text: string, { env }: CheckOptions, f
     if (variable === undefined) return "${";
     if (!all.endsWith("}") || !VARIABLE.test(variable))
       return fail([name], `${show(all)} is not a variable. Write \${NAME}, or $\${ for the text.`);
-    if (isSecretName(variable))
-      return fail([name], `${name} cannot contain ${variable}, because it looks like a secret.`);
     const value = env[variable];
+    if (value !== undefined && withoutSecrets({ [variable]: value })[variable] === undefined)
+      return fail([name], `${name} cannot contain ${variable}, because it looks like a secret.`);
     if (value === undefined) return fail([name], `${name}: the variable ${variable} is not set.`);
     return value;
   });

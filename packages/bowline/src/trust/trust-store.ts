@@ -37,8 +37,17 @@ export interface TrustedFolder {
 export interface TrustStore {
   /** Returns the trusted folders by path. */
   list(): Promise<readonly TrustedFolder[]>;
-  /** Trusts a folder with these files and no others. Replaces what was stored for it. */
+  /**
+   * Trusts a folder with these files. Keeps the skills, commands and agents of its other folders
+   * that were trusted before, because they are seen only from there.
+   */
   trust(folder: string, items: readonly TrustItem[]): Promise<void>;
+  /**
+   * Trusts a file that the user changed through this program. `previousHash` is the hash before the
+   * change, undefined for a new file. Does nothing if the file was not trusted before: the rest of
+   * it may be a stranger's. Resolves to whether the file is trusted.
+   */
+  acceptChange(folder: string, item: TrustItem, previousHash: string | undefined): Promise<boolean>;
   /** Returns false if the folder was not trusted. */
   remove(folder: string): Promise<boolean>;
 }
@@ -85,10 +94,27 @@ export function createTrustStore({
     list: () => read(file),
     trust: (folder, items) =>
       change((before) => {
-        const others = before.filter((one) => one.folder !== folder);
-        const added = { folder, since: now(), items: items.map(plainItem) };
-        return [...others, added].toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
+        const kept = (itemsOf(before, folder) ?? []).filter(
+          ({ kind, path }) => kind !== "settings" && !items.some((item) => item.path === path),
+        );
+        return withFolder(before, {
+          folder,
+          since: now(),
+          items: [...items.map(plainItem), ...kept],
+        });
       }),
+    async acceptChange(folder, item, previousHash) {
+      let isTrusted = false;
+      await change((before) => {
+        const items = itemsOf(before, folder) ?? [];
+        const known = items.find(({ path }) => path === item.path);
+        isTrusted = known?.hash === previousHash;
+        if (!isTrusted) return before;
+        const others = items.filter(({ path }) => path !== item.path);
+        return withFolder(before, { folder, since: now(), items: [...others, plainItem(item)] });
+      });
+      return isTrusted;
+    },
     async remove(folder) {
       let wasTrusted = false;
       await change((before) => {
@@ -99,6 +125,22 @@ export function createTrustStore({
       return wasTrusted;
     },
   };
+}
+
+function itemsOf(
+  folders: readonly TrustedFolder[],
+  folder: string,
+): readonly TrustItem[] | undefined {
+  return folders.find((one) => one.folder === folder)?.items;
+}
+
+/** Adds or replaces a folder. The list is sorted by path. */
+function withFolder(
+  folders: readonly TrustedFolder[],
+  added: TrustedFolder,
+): readonly TrustedFolder[] {
+  const others = folders.filter(({ folder }) => folder !== added.folder);
+  return [...others, added].toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
 }
 
 function plainItem({ path, kind, hash }: TrustItem): TrustItem {

@@ -136,6 +136,7 @@ export class Talk implements AsyncDisposable {
         close: async () => {},
       }),
       wanted: async () => ({}),
+      close: async () => {},
       open: (connection, opened) =>
         Runtime.open({
           connection,

@@ -190,8 +190,8 @@ test("shows a sub-agent's calls and requests, but not its text", () => {
   const { state, blocks } = play(
     { type: "agent_start" },
     { ...update({ type: "text_delta", contentIndex: 0, attempt: 1, delta: "hidden" }), ...parent },
-    { type: "tool_execution_start", ...bash, ...parent } as AgentEventBody,
-    { type: "message_end", message: answer({ usage: { input: 9 } }), ...parent } as AgentEventBody,
+    { type: "tool_execution_start", ...bash, ...parent },
+    { type: "message_end", message: answer({ usage: { input: 9 } }), ...parent },
   );
   assert.equal(state.calls[0]?.within, "agent");
   assert.deepEqual(

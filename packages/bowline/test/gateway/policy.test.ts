@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { commandWords } from "../../src/policy/command-words.ts";
+import { commandWords, whyNotPlain } from "../../src/policy/command-words.ts";
 import {
   covers,
   defaultRules,
@@ -54,6 +54,22 @@ describe("the words of a command", () => {
       ">/dev/null",
     ])
       assert.equal(commandWords(command), undefined, command);
+  });
+
+  it("come with a reason if they are not split", () => {
+    const reasons: [string, string][] = [
+      ["git log $(rm x)", 'it has an expansion: "$(rm x)"'],
+      ["git log > x", 'it has a redirection: "> x"'],
+      ["git log 2> x", 'it has a redirection: "> x"'],
+      ["a & b", 'it has a command in the background: "& b"'],
+      ['a "$b"', 'it has a quote with an expansion, or without its end: "\\"$b\\""'],
+      ["A=1 b", "A=1 sets a variable"],
+      ["/usr/bin/env b", "env runs other commands"],
+      ["alias a=b", "alias changes what later commands do"],
+      ["a;", "a command is empty"],
+    ];
+    for (const [command, reason] of reasons) assert.equal(whyNotPlain(command), reason);
+    assert.equal(whyNotPlain("a 'b' && c"), undefined);
   });
 
   it("are not split when bash could expand them", () => {

@@ -170,3 +170,17 @@ export const escapeRows: readonly EscapeRow[] = [
     outcome: "asked about",
   },
 ];
+
+const escapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** Formats a call for a cell of a Markdown table. */
+export function shownCall({ tool, call }: EscapeRow): string {
+  const escaped = call
+    .replaceAll(
+      /[\n\r\t\u0080-\uffff]/g,
+      (char) => escapes[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    )
+    .replaceAll("|", "\\|");
+  const text = tool === undefined ? escaped : `${tool} ${escaped.replace("/ROOT", "/...")}`;
+  return text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``;
+}

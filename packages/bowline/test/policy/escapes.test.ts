@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { createPermissions, type Permissions } from "../../src/policy/permissions.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { temporary } from "../command.ts";
-import { escapeRows, harmless, type EscapeRow } from "./escape-rows.ts";
+import { escapeRows, harmless, shownCall, type EscapeRow } from "./escape-rows.ts";
 
 const folder = await temporary();
 const root = join(folder.path, "workspace");
@@ -87,9 +87,8 @@ describe("an escape from harmless rules", () => {
 
   it("is listed in docs/security.md with its outcome", async () => {
     const page = await readFile(join(import.meta.dirname, "../../../../docs/security.md"), "utf8");
-    const found = [
-      ...page.matchAll(/^\| (.+?) +\| `(.+)` +\| (asked about|denied|left out) +\|$/gm),
-    ];
+    const form = /^\| (.+?) +\| (`.+`) +\| (asked about|denied|left out) +\|$/gm;
+    const found = [...page.matchAll(form)];
     const rows = found.map(([, tried = "", call = "", outcome = ""]) => [tried, call, outcome]);
     assert.deepEqual(
       rows,
@@ -97,20 +96,3 @@ describe("an escape from harmless rules", () => {
     );
   });
 });
-
-/** Formats a call for a cell of a Markdown table. */
-export function shownCall({ tool, call }: EscapeRow): string {
-  const text = call
-    .replaceAll(/[\n\r\t\u0080-\uffff]/g, (char) =>
-      char === "\n"
-        ? "\\n"
-        : char === "\r"
-          ? "\\r"
-          : char === "\t"
-            ? "\\t"
-            : `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    )
-    .replaceAll("|", "\\|")
-    .replaceAll("`", "ˋ");
-  return tool === undefined ? text : `${tool} ${text.replace("/ROOT", "/…")}`;
-}

@@ -118,6 +118,15 @@ describe("the rules of several files", () => {
     assert.equal(rules.judge(bash("git log -1 | wc")).reason, 'No rule allows "wc".');
   });
 
+  it("cover the arguments of a script that they name, but not those of its interpreter", () => {
+    const rules = user({ allow: ["bash(python3 manage.py *)", "bash(python3 *)", "bash(awk *)"] });
+    const actions = ["python3 manage.py test -c x", "python3 -c 1", "python3 other.py", "awk 1 a"];
+    assert.deepEqual(
+      actions.map((command) => rules.judge(bash(command)).action),
+      ["allow", "ask", "ask", "ask"],
+    );
+  });
+
   it("check their examples when they are loaded", () => {
     user({
       allow: [
@@ -194,14 +203,14 @@ describe("a rule that a person adds", () => {
     await Promise.all([
       rules.add("bash(git log *), bash(git status)", "allow", "project"),
       rules.add("edit(src/**)", "allow", "user"),
-      rules.add("bash(ls)", "allow", "project"),
+      rules.add("bash(ls), bash(wc *)", "allow", "project"),
       rules.add("bash(pwd)", "allow", "session"),
     ]);
     assert.equal(
       await readFile(local, "utf8"),
       before.replace(
         '"bash(ls)"',
-        '"bash(ls)",\n\t\t\t"bash(git log *)",\n\t\t\t"bash(git status)"',
+        '"bash(ls)",\n\t\t\t"bash(git log *)",\n\t\t\t"bash(git status)",\n\t\t\t"bash(wc *)"',
       ),
     );
     const own = join(folder.path, "home", "bowline.json");
@@ -223,6 +232,7 @@ describe("a rule that a person adds", () => {
         ["bash(ls)", "project"],
         ["bash(git log *)", "project"],
         ["bash(git status)", "project"],
+        ["bash(wc *)", "project"],
       ],
     );
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { chatText, loopback } from "../../../../test/support/loopback.ts";
 import { bowline, temporary } from "../command.ts";
+import { calls } from "./calls.ts";
 import { hostileRepository, OUTSIDE } from "./hostile.ts";
 
 const KEY = "sk-user-0123456789abcdef";
@@ -15,6 +16,8 @@ async function place() {
   const folder = await temporary();
   const [vendor, stranger] = [await loopback(chatText("Done.")), await loopback(chatText("Mine."))];
   const hostile = await hostileRepository(folder.path, stranger.baseUrl);
+  const command = `touch ${join(hostile.traces, "called")}`;
+  const caller = await loopback(calls("bash", { command }), chatText("Denied, then."));
   const home = join(folder.path, "home");
   await mkdir(join(home, ".ssh"), { recursive: true });
   await writeFile(join(home, ".ssh", "id_rsa"), OUTSIDE);
@@ -31,12 +34,14 @@ async function place() {
     ...hostile,
     vendor,
     stranger,
+    caller,
     data: env.BOWLINE_HOME,
     run: (args: readonly string[], more: Record<string, string> = {}) =>
       bowline(args, { cwd: hostile.path, env: { ...env, ...more } }),
     async [Symbol.asyncDispose]() {
       await vendor[Symbol.asyncDispose]();
       await stranger[Symbol.asyncDispose]();
+      await caller[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
     },
   };
@@ -70,6 +75,16 @@ describe("a stranger's repository", () => {
     ])
       assert.match(ended.stderr, said);
     assert.ok(!ended.stderr.includes(OUTSIDE));
+  });
+
+  it("cannot allow a call by its settings or its text", async () => {
+    await using here = await place();
+    const ended = await here.run(["run", "Do it."], {
+      BOWLINE_MODEL: "deepseek/m",
+      DEEPSEEK_BASE_URL: here.caller.baseUrl,
+    });
+    assert.equal(ended.stdout, "Denied, then.\n", ended.stderr);
+    assert.deepEqual(await readdir(here.traces), []);
   });
 
   it("gets no key of the user with trust, and stays untrusted after a change", async () => {

@@ -130,3 +130,16 @@ test("wraps long lines, and keeps the place when the window changes", async () =
   await type(terminal, "q");
   await left;
 });
+
+test("goes from line to line when a search finds the rows of a wrapped line", async () => {
+  const { terminal, screen } = open(40, 6);
+  const left = page(
+    screen,
+    "Output",
+    Array.from({ length: 9 }, (_, i) => `${i} ${"word ".repeat(30)}end`),
+  );
+  assert.ok((await type(terminal, "/word\r", "n"))[1]?.startsWith("1 word"));
+  assert.ok((await type(terminal, "n"))[1]?.startsWith("2 word"));
+  await type(terminal, "q");
+  await left;
+});

@@ -29,7 +29,10 @@ const lineOf = (words: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(paint, fc.array(words, { minLength: 1, maxLength: 30 }))
     .map(([style, all]) => `${style}${all.join(" ")}${style === "" ? "" : "\u001b[0m"}`);
-const size = { columns: fc.integer({ min: 20, max: 200 }), rows: fc.integer({ min: 12, max: 40 }) };
+const columns = fc.integer({ min: 20, max: 200 });
+/** In a window below 12 rows, a resize may push live rows into the scrollback. */
+const size = { columns, rows: fc.integer({ min: 12, max: 40 }) };
+const anySize = { columns, rows: fc.integer({ min: 3, max: 40 }) };
 
 const stepOf = (liveWords: fc.Arbitrary<string>): fc.Arbitrary<Step> =>
   fc.oneof(
@@ -105,7 +108,7 @@ const runs = { numRuns: Number(process.env.BOWLINE_SCREEN_RUNS ?? 60) };
 test("keeps every printed line once and in order below random frames", async () => {
   const steps = fc.array(stepOf(word), { maxLength: 40 });
   await fc.assert(
-    fc.asyncProperty(fc.record(size), steps, async (window, all) => {
+    fc.asyncProperty(fc.record(anySize), steps, async (window, all) => {
       const terminal = new TestTerminal(window.columns, window.rows);
       const { printed, live } = await perform(terminal, all, { TERM_PROGRAM: "vscode" });
       assert.deepEqual(trimmed(terminal.lines()), [...printed.map(shown), ...live.lines]);
@@ -123,6 +126,24 @@ test("neither loses nor copies a line when the window changes at random", async 
       const terminal = new TestTerminal(window.columns, window.rows);
       const { printed, live } = await perform(terminal, all, { TERM_PROGRAM: "vscode" });
       assert.deepEqual(trimmed(terminal.lines()), [...printed.map(shown), ...live.lines]);
+    }),
+    runs,
+  );
+});
+
+test("loses no line when the window changes and the width of live rows is uncertain", async () => {
+  const steps = fc.array(fc.oneof({ weight: 5, arbitrary: stepOf(word) }, resize), {
+    maxLength: 40,
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.record(size), steps, async (window, all) => {
+      const terminal = new TestTerminal(window.columns, window.rows);
+      const { printed, live } = await perform(terminal, all, { TERM_PROGRAM: "vscode" });
+      const lines = trimmed(terminal.lines());
+      const wanted = [...printed.map(shown), ...live.lines];
+      let found = 0;
+      for (const text of lines) if (text === wanted[found]) found += 1;
+      assert.equal(found, wanted.length, `lost ${wanted[found]}`);
     }),
     runs,
   );

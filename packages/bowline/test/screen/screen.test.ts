@@ -104,6 +104,30 @@ test("writes only what changed", async () => {
   assert.ok(!terminal.bytes.includes("status"));
 });
 
+test("writes at most 10 bytes a token at 2,000 tokens a second", async () => {
+  const { terminal, screen, show } = open(100, 36);
+  await terminal.pass();
+  terminal.writes.length = 0;
+  const rule = "─".repeat(100);
+  const printed: string[] = [];
+  let row = "";
+  for (let token = 0; token < 4000; token += 1) {
+    row += `${["the", "quick", "brown", "fox", "jumps"][token % 5]} `;
+    if (row.length > 90) {
+      printed.push(row.trimEnd());
+      screen.print([row.trimEnd()]);
+      row = "";
+    }
+    show(row, rule, "> draft", rule, `model · ${token} tokens · ${token >> 11} s`);
+    if (token % 2 === 0) terminal.clock.advance(1);
+    await Promise.resolve();
+  }
+  await terminal.pass();
+  const perToken = terminal.bytes.length / 4000;
+  assert.ok(perToken <= 10, `${perToken} bytes`);
+  assert.deepEqual(terminal.lines().slice(0, printed.length), printed);
+});
+
 test("skips frames while the output is full", async () => {
   const { terminal, screen, show } = open();
   await terminal.pass();
@@ -156,6 +180,13 @@ for (const [from, to] of [
     assert.deepEqual(terminal.lines(), [...printed, "> draft", "status"]);
   });
 }
+
+test("draws no spaces at the end of a live row: a narrower window would wrap them", async () => {
+  const { terminal, show } = open();
+  show(`> draft${" ".repeat(73)}`);
+  await terminal.pass();
+  assert.ok(!terminal.bytes.includes("draft "), terminal.bytes);
+});
 
 test("sets the cursor where the live area wants it", async () => {
   const terminal = new TestTerminal(80, 24);

@@ -20,7 +20,11 @@ function choose(files: Files, options: ServerOptions = {}, environment?: string)
   return chooseServer(options, mergeSources(sources), environment);
 }
 
-const plain = ({ notices: _, origin: __, ...rest }: ServerChoice): object => rest;
+function plain(choice: ServerChoice): object {
+  const { notices, origin, ...rest } = choice;
+  assert.ok(Array.isArray(notices) && origin !== "");
+  return rest;
+}
 
 describe("chooseServer", () => {
   it("takes model, address and key of the user's file together", () => {

@@ -31,6 +31,28 @@ describe("the list of trusted folders", () => {
     );
   });
 
+  it("keeps the skills of other folders of a project, but no settings that are gone", async () => {
+    await using home = await temporary();
+    const store = createTrustStore({ env: { BOWLINE_HOME: home.path }, now: () => 7 });
+    const other: TrustItem = { path: "sub/.agents/skills/b/SKILL.md", kind: "skill", hash: "3" };
+    await store.trust("/a", [settings, skill]);
+    await store.trust("/a", [other]);
+    assert.deepEqual((await store.list())[0]?.items, [other, skill]);
+  });
+
+  it("accepts the user's own change of a file, but not of one that was never trusted", async () => {
+    await using home = await temporary();
+    const store = createTrustStore({ env: { BOWLINE_HOME: home.path }, now: () => 7 });
+    const changed = { ...settings, hash: "9" };
+    assert.equal(await store.acceptChange("/a", changed, "1"), false);
+    assert.deepEqual(await store.list(), []);
+    await store.trust("/a", [settings, skill]);
+    assert.equal(await store.acceptChange("/a", changed, "2"), false);
+    assert.equal(await store.acceptChange("/a", changed, "1"), true);
+    assert.deepEqual((await store.list())[0]?.items, [skill, changed]);
+    assert.equal(await store.acceptChange("/b", settings, undefined), true);
+  });
+
   it("loses nothing when several processes write at once", async () => {
     await using home = await temporary();
     const module = join(import.meta.dirname, "../../src/trust/trust-store.ts");

@@ -24,6 +24,7 @@ export class DraftState {
   readonly editing: TextEditing = new TextEditing();
   readonly #chips = new Chips();
   readonly #images: PendingImages;
+  readonly #widths = new Map<string, number>();
   /** The column to which Up and Down return after shorter rows. */
   #goal: number | undefined;
 
@@ -45,7 +46,7 @@ export class DraftState {
   }
 
   page(width: number, text: string = this.text): Page {
-    return { text, width, label: (char) => this.#chips.label(char) };
+    return { text, width, widths: this.#widths, label: (char) => this.#chips.label(char) };
   }
 
   /** Replaces everything, as one edit. The text is one that this draft had, or has no pastes. */

@@ -3,14 +3,20 @@
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 /** A cluster longer than this is split. It bounds the work of a key. */
 const MAX_CLUSTER = 256;
+/** Nearly all are shorter than this. */
+const SHORT_CLUSTER = 24;
 
 /** Returns the end of the character that begins at `index`. */
 export function nextBoundary(text: string, index: number): number {
   if (index >= text.length) return text.length;
   if (isSimpleAt(text, index) && (index + 1 === text.length || isSimpleAt(text, index + 1)))
     return index + 1;
-  const window = text.slice(index, wholeEnd(text, index + MAX_CLUSTER));
-  for (const { segment } of segmenter.segment(window)) return index + segment.length;
+  for (const size of [SHORT_CLUSTER, MAX_CLUSTER]) {
+    const window = text.slice(index, wholeEnd(text, index + size));
+    const first = segmenter.segment(window).containing(0);
+    if (first !== undefined && (first.segment.length < window.length || size === MAX_CLUSTER))
+      return index + first.segment.length;
+  }
   return text.length;
 }
 
@@ -21,9 +27,8 @@ export function previousBoundary(text: string, index: number): number {
   let start = index - 1;
   const least = Math.max(0, index - 2 * MAX_CLUSTER);
   while (start > least && !isSimpleAt(text, start)) start--;
-  let boundary = start;
-  for (let next = start; next < index; next = nextBoundary(text, next)) boundary = next;
-  return boundary;
+  const last = segmenter.segment(text.slice(start, index)).containing(index - start - 1);
+  return start + (last?.index ?? 0);
 }
 
 /** Returns true for a code unit that begins a character whatever precedes it. */

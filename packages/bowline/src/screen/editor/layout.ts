@@ -24,6 +24,8 @@ export interface Page {
   readonly text: string;
   readonly label: (char: string) => string | undefined;
   readonly width: number;
+  /** The widths of characters that were measured. */
+  readonly widths: Map<string, number>;
 }
 
 /** The smallest thing that is not divided: a character, or a word of a label. */
@@ -37,6 +39,8 @@ interface Unit {
 }
 
 const TAB = 4;
+const MAX_WIDTHS = 4000;
+const SPACE = { text: " ", width: 1, isSpace: true, canBegin: true } as const;
 
 /** Returns the rows of the line that contains `index`. There is at least one. */
 export function rowsOf(page: Page, index: number): Row[] {
@@ -47,6 +51,12 @@ export function rowsOf(page: Page, index: number): Row[] {
   let position = start;
   let column = 0;
   while (position.index < end) {
+    const letters = lettersAt(page, position, Math.min(end, position.index + page.width - column));
+    if (letters > 0) {
+      column += letters;
+      position = at(position.index + letters);
+      continue;
+    }
     const unit = unitAt(page, position, column);
     if (column > 0 && column + unit.width > page.width) {
       const cut = unit.canBegin || space === undefined ? position : space;
@@ -62,9 +72,28 @@ export function rowsOf(page: Page, index: number): Row[] {
   return rows;
 }
 
+/**
+ * Returns the number of ASCII letters and signs before `end`, each surely one column. Most of a
+ * draft is such text: without a step of its own, a long line would take more than a frame.
+ */
+function lettersAt({ text }: Page, { index, words }: Position, end: number): number {
+  if (words > 0) return 0;
+  let next = index;
+  while (next < end && isLetter(text.charCodeAt(next))) next++;
+  // The last one may be the base of a combining mark.
+  return next < text.length && text.charCodeAt(next) > 0x7e && next > index
+    ? next - 1 - index
+    : next - index;
+}
+
+function isLetter(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
+
 /** Returns the place of the cursor's row among the rows of its line. */
 export function rowIndexOf(rows: readonly Row[], cursor: number): number {
-  const found = rows.findIndex(({ end }) => isBefore(at(cursor), end));
+  const position = at(cursor);
+  const found = rows.findIndex(({ end }) => isBefore(position, end));
   return found === -1 ? rows.length - 1 : found;
 }
 
@@ -118,7 +147,8 @@ function unitAt(page: Page, { index, words }: Position, column: number): Unit {
   const label = code >= 0xdc00 && code <= 0xdfff ? page.label(text.charAt(index)) : undefined;
   if (label !== undefined) return labelUnit(label, index, words);
   const next = nextBoundary(text, index);
-  if (next === index + 1 && code > 0x20 && code < 0x7f)
+  if (next === index + 1 && code === 0x20) return { ...SPACE, next: at(next) };
+  if (next === index + 1 && isLetter(code))
     return { text: text.charAt(index), width: 1, next: at(next), isSpace: false, canBegin: false };
   const char = text.slice(index, next);
   if (char === "\t") {
@@ -126,9 +156,19 @@ function unitAt(page: Page, { index, words }: Position, column: number): Unit {
     return { text: " ".repeat(width), width, next: at(next), isSpace: true, canBegin: true };
   }
   const shown = printable(char);
-  const width = textWidth(shown);
+  const width = widthOf(page, shown);
   const isSpace = /^\s/.test(char);
   return { text: shown, width, next: at(next), isSpace, canBegin: isSpace || width > 1 };
+}
+
+/** Measures a character. The width of a cluster takes longer than the rest of its layout. */
+function widthOf({ widths }: Page, char: string): number {
+  const known = widths.get(char);
+  if (known !== undefined) return known;
+  const width = textWidth(char);
+  if (widths.size >= MAX_WIDTHS) widths.clear();
+  widths.set(char, width);
+  return width;
 }
 
 /** The words of a label keep the space that follows them. */

@@ -9,6 +9,10 @@ export interface MenuColours {
 }
 
 const MAX_NAME = 32;
+/** Before the selected item, before the others, and before its further rows. */
+const MARK = "  >";
+const INDENT = " ".repeat(4);
+const DEEPER = " ".repeat(6);
 
 /**
  * Returns at most `maxRows` rows around the selected item. It is marked by ">"; its name and detail
@@ -21,7 +25,7 @@ export function menuRows(
 ): string[] {
   const current = items[selected];
   const widest = Math.max(0, ...items.map(({ name }) => textWidth(shown(name))));
-  const width = Math.min(widest, MAX_NAME, columns - 4);
+  const width = Math.min(widest, MAX_NAME, columns - INDENT.length);
   const own = current === undefined ? [] : wholeItem(current, width, columns);
   const status = statusOf(items.length, total, isListing, notice);
   const room = maxRows - own.length - (status === undefined ? 0 : 1);
@@ -29,9 +33,9 @@ export function menuRows(
   const last = Math.min(items.length, first + Math.max(0, room) + 1);
   const rows = items.slice(first, last).flatMap((item, index) => {
     if (first + index === selected) return own.map((row) => colours.bold(row));
-    return [cut(`  ${padded(item, width)}`, columns)];
+    return [cut(`${INDENT}${padded(item, width)}`, columns)];
   });
-  if (status !== undefined) rows.push(colours.dim(cut(`  ${status}`, columns)));
+  if (status !== undefined) rows.push(colours.dim(cut(`${INDENT}${status}`, columns)));
   const hidden = Math.max(0, rows.length - maxRows);
   return rows.slice(0, rows.length - hidden);
 }
@@ -44,19 +48,19 @@ function padded({ name, detail }: CompletionItem, width: number): string {
 
 function wholeItem(item: CompletionItem, width: number, columns: number): string[] {
   const rows: string[] = [];
-  let row = ">";
+  let row = MARK;
   for (const word of padded(item, width).split(/(?<=\s)(?=\S)/)) {
-    const isFirst = row === ">";
+    const isFirst = row === MARK;
     if (isFirst) row += " ";
     if (!isFirst && textWidth(row + word.trimEnd()) > columns) {
       rows.push(row.trimEnd());
-      row = "    ";
+      row = DEEPER;
     }
     row += word;
     while (textWidth(row.trimEnd()) > columns) {
       const head = cutToWidth(row, columns);
       rows.push(head);
-      row = `    ${row.slice(head.length)}`;
+      row = `${DEEPER}${row.slice(head.length)}`;
     }
   }
   return [...rows, row.trimEnd()];

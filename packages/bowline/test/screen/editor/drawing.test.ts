@@ -19,11 +19,7 @@ describe("drawing the draft", () => {
   it("breaks a word that is longer than a row", () => {
     const editor = newEditor();
     type(editor, `a ${"x".repeat(50)}`);
-    assert.deepEqual(drawn(editor, 40), [
-      "> a",
-      `  ${"x".repeat(37)}`,
-      `  ${"x".repeat(13)}|`,
-    ]);
+    assert.deepEqual(drawn(editor, 40), ["> a", `  ${"x".repeat(37)}`, `  ${"x".repeat(13)}|`]);
   });
 
   it("wraps wide characters without a blank between them", () => {

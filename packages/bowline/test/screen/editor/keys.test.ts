@@ -44,7 +44,17 @@ describe("the keys of the editor", () => {
     assert.equal(press(editor, "enter")?.type, "unused");
   });
 
-  const unused = ["escape", "ctrl-c", "ctrl-z", "ctrl-g", "ctrl-d", "tab", "shift-tab", "f1", "alt-x"];
+  const unused = [
+    "escape",
+    "ctrl-c",
+    "ctrl-z",
+    "ctrl-g",
+    "ctrl-d",
+    "tab",
+    "shift-tab",
+    "f1",
+    "alt-x",
+  ];
   it("returns keys that are not the editor's", () => {
     for (const words of unused)
       assert.deepEqual(press(newEditor(), words), { type: "unused", input: keyOf(words) }, words);

@@ -9,7 +9,27 @@ import { textWidth } from "../../../src/screen/width.ts";
 import { drawn, newEditor, paste, press, type } from "./driving.ts";
 
 /** Letters, blanks, wide characters, joined emoji, combining marks and strange ones. */
-const pieces = ["a", "b", "z9", " ", "\t", ".", "漢", "é", "👨‍👩‍👧", "🇩🇪", "\u0301", "\u200b", "\u202e", "\u001b", "\n", "\ud800", "❤️", "한", "न्"];
+const pieces = [
+  "a",
+  "b",
+  "z9",
+  " ",
+  "\t",
+  ".",
+  "漢",
+  "é",
+  "👨‍👩‍👧",
+  "🇩🇪",
+  "\u0301",
+  "\u200b",
+  "\u202e",
+  "\u001b",
+  "\n",
+  "\ud800",
+  "❤️",
+  "한",
+  "न्",
+];
 const anyText = fc
   .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 })
   .map((parts) => parts.join(""));
@@ -21,7 +41,7 @@ describe("boundaries between characters", () => {
         const forwards: number[] = [];
         for (let at = 0; at < text.length; at = nextBoundary(text, at)) forwards.push(at);
         const backwards: number[] = [];
-        for (let at = text.length; at > 0; ) backwards.unshift((at = previousBoundary(text, at)));
+        for (let at = text.length; at > 0;) backwards.unshift((at = previousBoundary(text, at)));
         const expected = [...new Intl.Segmenter("en").segment(text)].map(({ index }) => index);
         assert.deepEqual(forwards, expected);
         assert.deepEqual(backwards, expected);
@@ -41,7 +61,8 @@ const before = (text: string, at: number): number =>
 const after = (text: string, at: number): number =>
   [...new Intl.Segmenter("en").segment(text)].find(({ index }) => index > at)?.index ?? text.length;
 const startOf = ({ text, cursor }: Model): number => text.slice(0, cursor).lastIndexOf("\n") + 1;
-const endOf = ({ text, cursor }: Model): number => cursor + /[^\n]*/.exec(text.slice(cursor))![0].length;
+const endOf = ({ text, cursor }: Model): number =>
+  cursor + /[^\n]*/.exec(text.slice(cursor))![0].length;
 const replace = (model: Model, start: number, end: number, text: string): Model => ({
   text: model.text.slice(0, start) + text + model.text.slice(end),
   cursor: start + text.length,
@@ -58,13 +79,24 @@ const steps: Readonly<Record<string, (model: Model) => Model>> = {
   delete: (model) => replace(model, model.cursor, after(model.text, model.cursor), ""),
   "ctrl-j": (model) => replace(model, model.cursor, model.cursor, "\n"),
   "ctrl-k": (model) =>
-    replace(model, model.cursor, Math.max(endOf(model), Math.min(model.cursor + 1, model.text.length)), ""),
+    replace(
+      model,
+      model.cursor,
+      Math.max(endOf(model), Math.min(model.cursor + 1, model.text.length)),
+      "",
+    ),
   "ctrl-u": (model) => {
     const start = startOf(model);
-    return replace(model, start === model.cursor ? Math.max(0, start - 1) : start, model.cursor, "");
+    return replace(
+      model,
+      start === model.cursor ? Math.max(0, start - 1) : start,
+      model.cursor,
+      "",
+    );
   },
 };
-const clean = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/\p{Surrogate}/gu, "\ufffd");
+const clean = (text: string): string =>
+  text.replace(/\r\n?/g, "\n").replace(/\p{Surrogate}/gu, "\ufffd");
 
 describe("random keys", () => {
   const step = fc.oneof(
@@ -88,7 +120,10 @@ describe("random keys", () => {
           assert.equal(editor.text(), model.text);
           // The cursor shows where the next character goes.
           type(editor, "|");
-          assert.equal(editor.text(), `${model.text.slice(0, model.cursor)}|${model.text.slice(model.cursor)}`);
+          assert.equal(
+            editor.text(),
+            `${model.text.slice(0, model.cursor)}|${model.text.slice(model.cursor)}`,
+          );
           press(editor, "backspace");
         }
       }),
@@ -98,8 +133,8 @@ describe("random keys", () => {
 
   const names = [
     ...Object.keys(steps),
-    ...["up", "down", "alt-b", "alt-f", "ctrl-w", "alt-d", "alt-backspace", "ctrl-y", "alt-y"],
-    ...["pageUp", "pageDown", "ctrl-r", "escape", "tab", "enter", "ctrl-_"],
+    ..."up down alt-b alt-f ctrl-w alt-d alt-backspace ctrl-y alt-y".split(" "),
+    ..."pageUp pageDown ctrl-r escape tab enter ctrl-_".split(" "),
   ];
   const anything = fc.oneof(
     anyText,
@@ -192,7 +227,11 @@ describe("random keys", () => {
 
 describe("a text buffer", () => {
   it("returns to each earlier state by undo", () => {
-    const edit = fc.record({ start: fc.nat(20), length: fc.nat(5), text: fc.string({ maxLength: 4 }) });
+    const edit = fc.record({
+      start: fc.nat(20),
+      length: fc.nat(5),
+      text: fc.string({ maxLength: 4 }),
+    });
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 40 }), (edits) => {
         const buffer = new TextBuffer();

@@ -25,7 +25,13 @@ describe("a paste", () => {
     const result = press(editor, "enter");
     assert.equal(result?.type, "submit");
     assert.equal(wholeText(result.draft), `look: ${long}${"y".repeat(1001)}`);
-    assert.deepEqual([...result.draft.pastes], [[1, long], [2, "y".repeat(1001)]]);
+    assert.deepEqual(
+      [...result.draft.pastes],
+      [
+        [1, long],
+        [2, "y".repeat(1001)],
+      ],
+    );
   });
 
   it("stays unfolded at 10 lines and 1,000 characters", () => {

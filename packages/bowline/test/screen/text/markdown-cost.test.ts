@@ -29,6 +29,7 @@ const texts: Readonly<Record<string, string>> = {
   "paragraphs of one letter": repeat("a\n\n"),
   "lines of one letter": repeat("a\n"),
   "open brackets": repeat("[a "),
+  "an open bracket before many lines": repeat(`[\n${"a\n".repeat(2000)}`),
   "open emphasis": repeat("**a "),
   "open underscores": repeat("_a "),
   "open backquotes": repeat("`a``b "),

@@ -138,6 +138,39 @@ describe("MarkdownStream draws tables", () => {
   });
 });
 
+describe("MarkdownStream draws, where a block depends on the line before it,", () => {
+  it("a table with a long header, but none below the end of a cut line", () => {
+    const long = "A header of some words. ".repeat(8).trim();
+    const rows = draw(`| ${long} | b |\n|---|---|\n| 1 | 2 |`, { columns: 300 });
+    deepEqual(
+      rows
+        .at(-1)
+        ?.split("|")
+        .map((cell) => cell.trim()),
+      ["1", "2"],
+    );
+    const text = draw(`${long} a | b\n|---|---|`, { columns: 300 });
+    deepEqual(text, [`${long} a | b |---|---|`]);
+  });
+
+  it("a table or a heading in an item, with the marker of the item", () => {
+    check("- a1 | b1\n  ---|---\n  1 | 2", "- a1 | b1\n  ---|---\n  1  | 2");
+    check("- Title\n  ===\n  text", "- # Title\n  text");
+  });
+
+  it("rows of a long table that do not fit its columns as a list", () => {
+    const start = `| a1 | b1 |\n|---|---|\n${"| x | y |\n".repeat(100)}`;
+    const rows = draw(`${start}| ${"long".repeat(4)} | y |`, { columns: 20 });
+    deepEqual(rows.slice(-3), ["", `a1: ${"long".repeat(4)}`, "b1: y"]);
+  });
+
+  it("a table of long cells before its end", () => {
+    const stream = createStream();
+    const row = `| ${"word ".repeat(250)} | b |\n`;
+    ok(stream.push(`| a | b |\n|---|---|\n${row.repeat(20)}`).length > 20);
+  });
+});
+
 describe("MarkdownStream draws links", () => {
   it("as text with the address, where a terminal may not know links", () => {
     check(
