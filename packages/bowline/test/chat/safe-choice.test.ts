@@ -93,7 +93,10 @@ test("no sequence of typed text, pastes and Enter chooses anything but the harml
 
 test("prose with digits, typed at any speed below the pause, chooses nothing and is not lost", () => {
   const prose = fc.array(
-    fc.record({ char: fc.constantFrom("1", "2", "3", " ", "y", "n"), gap: fc.integer({ min: 1, max: 399 }) }),
+    fc.record({
+      char: fc.constantFrom("1", "2", "3", " ", "y", "n"),
+      gap: fc.integer({ min: 1, max: 399 }),
+    }),
     { maxLength: 40 },
   );
   fc.assert(
