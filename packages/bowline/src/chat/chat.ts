@@ -6,7 +6,7 @@ import type { Project } from "../project/project.ts";
 import type { Colours } from "../screen/colours.ts";
 import type { Draft } from "../screen/editor/draft.ts";
 import type { Screen } from "../screen/screen.ts";
-import type { Block, NoticeLevel } from "./block.ts";
+import type { NoticeLevel } from "./block.ts";
 import type { ChatOptions } from "./options.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Action, ChatState } from "./state.ts";
@@ -40,8 +40,6 @@ export interface Chat {
   readonly isBusy: boolean;
   dispatch(action: Action): void;
   notice(text: string, level?: NoticeLevel): void;
-  /** Prints lines that are already safe and styled. */
-  print(lines: readonly string[]): void;
   /** Writes a control sequence that moves nothing, such as one for the clipboard. */
   control(sequence: string): void;
   /** Sends a text as if it had been typed. */
@@ -56,5 +54,3 @@ export interface Chat {
   setPlan(isOn: boolean): void;
   leave(): void;
 }
-
-export type { Block };

@@ -1,7 +1,4 @@
-/**
- * A conversation on a terminal: joins the agent, its session and the screen. It keeps the state and
- * gives every key and every event its effect.
- */
+/** A conversation on a terminal: joins the agent, its session and the screen. */
 import type { AgentEvent } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
 import type { Colours } from "../screen/colours.ts";
@@ -9,13 +6,12 @@ import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor
 import type { Editor } from "../screen/editor/editor.ts";
 import type { Input } from "../screen/input.ts";
 import type { Live, Screen } from "../screen/screen.ts";
-import { printable } from "../terminal.ts";
 import { Approvals } from "./approvals.ts";
 import type { Block, Moment, NoticeLevel } from "./block.ts";
 import type { Chat, World } from "./chat.ts";
 import { drawLive, stateWords } from "./draw-live.ts";
 import { joinDrafts } from "./join-drafts.ts";
-import { actionOf } from "./keys.ts";
+import { Keyboard } from "./keyboard.ts";
 import type { Question } from "./question.ts";
 import { reduce } from "./reduce.ts";
 import type { Runtime } from "./runtime.ts";
@@ -38,6 +34,7 @@ export class Conversation implements Chat {
   readonly #options: ConversationOptions;
   readonly #approvals: Approvals;
   readonly #work: Work;
+  readonly #keyboard: Keyboard;
   #state: ChatState = initialState();
   #screen: Screen | undefined;
   #world: World | undefined;
@@ -48,8 +45,6 @@ export class Conversation implements Chat {
   #undrawn: readonly Block[] = [];
   /** A question of the start, such as whether the folder is trusted. */
   #question: Question | undefined;
-  #typedAt = 0;
-  #isLeaving = false;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #left: (() => void) | undefined;
   /** Resolves when the person leaves. */
@@ -66,7 +61,16 @@ export class Conversation implements Chat {
       notice: (text, level) => this.notice(text, level),
       submit: (draft, moment) => this.#submit(draft, moment),
       changed: () => this.#tick(),
-      queued: (moment) => this.#queued(moment),
+      isPlain: () => this.screen.isPlain,
+    });
+    this.#keyboard = new Keyboard({
+      editor: options.editor,
+      now: options.now,
+      question: () => this.#question ?? this.#approvals.open,
+      chat: this,
+      takeBack: () => this.#work.takeBack(),
+      submit: (draft, moment) => this.#submit(draft, moment),
+      command: (line) => void this.#command(line),
     });
   }
 
@@ -139,11 +143,6 @@ export class Conversation implements Chat {
     this.dispatch({ type: "block", block: { type: "notice", level, text } });
   }
 
-  print(lines: readonly string[]): void {
-    this.#screen?.print(lines);
-    this.#screen?.invalidate();
-  }
-
   control(sequence: string): void {
     this.#options.control(sequence);
   }
@@ -169,7 +168,7 @@ export class Conversation implements Chat {
   /** Draws the live area. */
   live(columns: number, maxRows: number): Live {
     const { editor, colours } = this.#options;
-    const question = this.#question ?? this.#approvals.dialog;
+    const question = this.#question ?? this.#approvals.open;
     const [state, view, now] = [this.#state, this.#view, this.#options.now()];
     return drawLive({ state, view, editor, question, colours, now }, columns, maxRows);
   }
@@ -180,13 +179,7 @@ export class Conversation implements Chat {
   }
 
   input(input: Input): void {
-    const now = this.#options.now();
-    const action = actionOf(input);
-    if (action !== "clear_or_leave") this.#isLeaving = false;
-    if (this.#state.hint !== undefined) this.dispatch({ type: "hint", text: undefined });
-    if (action === "suspend") return this.screen.suspend();
-    if (!this.#ask(input, now) && !this.#act(action)) this.#edit(input, now);
-    this.#screen?.invalidate();
+    this.#keyboard.input(input);
   }
 
   /** Shows a question until its promise settles. Text goes to the draft meanwhile. */
@@ -202,79 +195,7 @@ export class Conversation implements Chat {
   }
 
   get typedAt(): number {
-    return this.#typedAt;
-  }
-
-  /** Gives a key to the open question. Returns true if the key had its effect there. */
-  #ask(input: Input, now: number): boolean {
-    const hasDraft = !this.#options.editor.isEmpty;
-    const open = this.#question ?? this.#approvals.dialog;
-    if (open === undefined) return false;
-    const result =
-      this.#question === undefined
-        ? this.#approvals.input(input, now, hasDraft)
-        : this.#question.input(input, now, hasDraft);
-    if (result.type !== "pass") return true;
-    if (result.typed !== "") this.#edit({ type: "text", text: result.typed }, now);
-    return false;
-  }
-
-  /** Returns false if the key belongs to the editor. */
-  #act(action: ReturnType<typeof actionOf>): boolean {
-    const { editor } = this.#options;
-    switch (action) {
-      case undefined:
-      case "suspend":
-        return false;
-      case "interrupt":
-        if (editor.isMenuOpen || !this.isBusy) return false;
-        this.interrupt();
-        return true;
-      case "clear_or_leave":
-        if (editor.isMenuOpen) return false;
-        this.#clearOrLeave();
-        return true;
-      case "leave":
-        if (!editor.isEmpty) return false;
-        this.leave();
-        return true;
-      case "plan":
-        this.setPlan(!this.#state.isPlan);
-        return true;
-      case "take_back":
-        return this.#work.takeBack();
-      case "unfold":
-        return false; // the editor shows a folded paste first
-    }
-  }
-
-  #edit(input: Input, now: number): void {
-    if (input.type !== "key" || input.name.length === 1) this.#typedAt = now;
-    const result = this.#options.editor.input(input);
-    if (result === undefined) return;
-    switch (result.type) {
-      case "submit":
-        return this.#submit(result.draft, "steering");
-      case "queue":
-        return this.#submit(result.draft, "followUp");
-      case "view":
-        void this.#page(result.title, result.text);
-        return;
-      case "unused":
-        if (actionOf(result.input) === "unfold") void this.#command("/unfold");
-        return;
-    }
-  }
-
-  async #page(title: string, text: string): Promise<void> {
-    const { page } = await import("../screen/pager.ts");
-    await page(this.screen, title, printable(text).split("\n"));
-  }
-
-  async #command(line: string): Promise<void> {
-    const { runCommandLine } = await import("./commands/index.ts");
-    await runCommandLine(line, this);
-    this.#screen?.invalidate();
+    return this.#keyboard.typedAt;
   }
 
   /** Takes the draft as the reason of a denial. */
@@ -285,19 +206,10 @@ export class Conversation implements Chat {
     return text;
   }
 
-  #clearOrLeave(): void {
-    const { editor } = this.#options;
-    if (this.isBusy) return this.interrupt();
-    if (!editor.isEmpty) {
-      editor.clear();
-      return this.dispatch({
-        type: "hint",
-        text: "The draft is in the history: Up brings it back.",
-      });
-    }
-    if (this.#isLeaving) return this.leave();
-    this.#isLeaving = true;
-    this.dispatch({ type: "hint", text: "Ctrl-C again leaves." });
+  async #command(line: string): Promise<void> {
+    const { runCommandLine } = await import("./commands/index.ts");
+    await runCommandLine(line, this);
+    this.#screen?.invalidate();
   }
 
   leave(): void {
@@ -335,11 +247,6 @@ export class Conversation implements Chat {
 
   work(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     return this.#work.perform(work);
-  }
-
-  #queued(moment: Moment): void {
-    if (!this.screen.isPlain) return;
-    this.notice(`Queued for after ${moment === "steering" ? "this step" : "the turn"}.`);
   }
 
   async change(open: () => Promise<Session | undefined>): Promise<void> {

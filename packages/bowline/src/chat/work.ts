@@ -22,8 +22,8 @@ export interface WorkHost {
   submit(draft: Draft, moment: Moment): void;
   /** Called when something begins or ends to work. */
   changed(): void;
-  /** Called when a message waits in a queue. */
-  queued(moment: Moment): void;
+  /** Whether queued messages have no line of their own. */
+  isPlain(): boolean;
 }
 
 export class Work {
@@ -52,18 +52,19 @@ export class Work {
   }
 
   send(draft: Draft, moment: Moment): void {
-    const { dispatch, queued } = this.#host;
-    const runtime = this.#host.runtime();
+    const host = this.#host;
+    const runtime = host.runtime();
     if (runtime === undefined || (this.isBusy && !runtime.agent.state.isStreaming)) {
       this.#early.push(draft);
-      return dispatch({ type: "hint", text: "The message is sent as soon as it can be." });
+      return host.dispatch({ type: "hint", text: "The message is sent as soon as it can be." });
     }
-    const message = userMessage(draft, this.#host.now(), this.#planNote);
+    const message = userMessage(draft, host.now(), this.#planNote);
     this.#planNote = undefined;
     if (!this.isBusy) return void this.run(() => runtime.prompt(message), draft);
     const { id } = runtime.enqueue(moment, message, draft);
-    dispatch({ type: "queued", item: { id, moment, text: draft.text } });
-    queued(moment);
+    host.dispatch({ type: "queued", item: { id, moment, text: draft.text } });
+    if (host.isPlain())
+      host.notice(`Queued for after ${moment === "steering" ? "this step" : "the turn"}.`);
   }
 
   /** Sends what was typed before it could be sent. */
