@@ -24,7 +24,8 @@ export interface LiveParts {
 /** Rows beyond `maxRows` are cut from the top by the screen, so that the draft stays visible. */
 export function drawLive(parts: LiveParts, columns: number, maxRows: number): Live {
   const { state, view, editor, question, colours, now } = parts;
-  const dialog = question?.draw(columns, !editor.isEmpty, now, colours) ?? [];
+  const isTight = editor.text().split("\n").length > 1;
+  const dialog = question?.draw(columns, !editor.isEmpty, now, colours, isTight) ?? [];
   const hint = state.hint === undefined ? [] : [colours.yellow(state.hint)];
   const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
   const below = [...dialog, ...queue, ...hint];

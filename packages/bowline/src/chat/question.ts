@@ -9,5 +9,12 @@ export interface Question {
     now: number,
     hasDraft: boolean,
   ): { readonly type: "used" } | { readonly type: "pass"; readonly typed: string };
-  draw(columns: number, hasDraft: boolean, now: number, colours: Colours): string[];
+  /** `isTight`: there is no room for the names of the keys. */
+  draw(
+    columns: number,
+    hasDraft: boolean,
+    now: number,
+    colours: Colours,
+    isTight: boolean,
+  ): string[];
 }

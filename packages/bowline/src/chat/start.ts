@@ -23,7 +23,7 @@ import { subAgents } from "./sub-agents.ts";
 import { askTrust } from "./trust-question.ts";
 
 /** What the command knows of stored sessions. */
-export interface SessionPorts {
+interface SessionPorts {
   /** The id of the session to go on with. Undefined: a new one. */
   find(store: Store): Promise<string | undefined>;
   /** The server and model of a stored session, unless the options name others. */
@@ -32,7 +32,7 @@ export interface SessionPorts {
 }
 
 /** What the tools of a conversation need beside its project. */
-export interface ToolPorts {
+interface ToolPorts {
   readonly startSubAgent: (start: SubAgentStart) => Promise<Agent>;
   /** Returns the path patterns that a tool's searches omit. */
   readonly hidden: (tool: string) => readonly string[];
@@ -41,7 +41,7 @@ export interface ToolPorts {
 }
 
 /** A folder that `close` removes, if nothing names its files by then. */
-export interface OutputFolder {
+interface OutputFolder {
   readonly path: string;
   readonly close: () => Promise<void>;
 }

@@ -39,7 +39,7 @@ export interface Asked {
   readonly askedAt: number;
 }
 
-export interface Waiting {
+interface Waiting {
   readonly attempt: number;
   /** When the request is sent again, in milliseconds since the epoch. */
   readonly until: number;
@@ -59,7 +59,7 @@ export interface LiveAnswer {
   readonly retry?: Waiting;
 }
 
-export type Phase = "starting" | "idle" | "working" | "interrupting";
+type Phase = "starting" | "idle" | "working" | "interrupting";
 
 export interface ChatState {
   readonly phase: Phase;

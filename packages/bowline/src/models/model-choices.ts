@@ -5,7 +5,7 @@ import { listedModels, modelsUrl } from "../doctor/index.ts";
 import type { Discovered, Wanted } from "./discover.ts";
 import { vendorAddress } from "./vendor-address.ts";
 
-export interface ModelChoice {
+interface ModelChoice {
   readonly label: string;
   readonly detail: string;
   readonly wanted: Wanted;
