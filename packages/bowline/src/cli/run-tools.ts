@@ -11,7 +11,7 @@ import { createAgent, type Approver, type RunSetup } from "../record/run-setup.t
 import { didYouMean } from "../settings/nearest-name.ts";
 import { createTools, type Sandbox } from "../tools/index.ts";
 
-export interface ToolChoice {
+interface ToolChoice {
   /** Names from options or settings. Empty: all. */
   readonly only: readonly string[];
   readonly without: readonly string[];

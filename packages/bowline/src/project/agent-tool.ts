@@ -69,7 +69,7 @@ export function createSubAgentTool(agents: readonly SubAgent[], ports: SubAgentP
 }
 
 /** Returns the tools that a definition leaves. A sub-agent never starts another one. */
-export function toolsFor(
+function toolsFor(
   { tools: only, disallowedTools }: Pick<SubAgent, "tools" | "disallowedTools">,
   all: readonly AgentTool[],
 ): AgentTool[] {
@@ -84,7 +84,7 @@ export function toolsFor(
 }
 
 /** Returns why a definition excludes a call; undefined if it does not. */
-export function refusal(
+function refusal(
   { tools: only, disallowedTools }: Pick<SubAgent, "tools" | "disallowedTools">,
   toolName: string,
   args: unknown,

@@ -7,7 +7,7 @@ import { systemClock, type Clock } from "@bowline/core";
 import { controlKey, key, sequenceKey, type Input } from "./keys.ts";
 import { PasteReader } from "./paste-reader.ts";
 
-export type { Input, KeyName } from "./keys.ts";
+export type { Input } from "./keys.ts";
 
 export interface InputDecoderOptions {
   /** How long an ESC waits for the rest of a sequence, in milliseconds. Default: 50. */

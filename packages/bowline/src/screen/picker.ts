@@ -5,7 +5,7 @@ import type { FullView, Live, PlainView, Screen } from "./live.ts";
 import { fitParts } from "./status-row.ts";
 import { cutToWidth, textWidth } from "./width.ts";
 
-export interface PickerItem<T> {
+interface PickerItem<T> {
   readonly label: string;
   readonly detail?: string;
   readonly value: T;

@@ -3,7 +3,7 @@ import type { Screen, ScreenOptions } from "./live.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { TerminalScreen } from "./terminal-screen.ts";
 
-export type { FullView, Live, PlainView, Screen, ScreenOptions } from "./live.ts";
+export type { FullView, Live, Screen, ScreenOptions } from "./live.ts";
 
 /**
  * Opens a screen on the terminal and takes over its keyboard, until `close`. Nothing that was on

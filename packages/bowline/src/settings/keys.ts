@@ -14,7 +14,7 @@ export type PermissionEntry =
       readonly notMatch?: readonly string[];
     };
 
-export interface PermissionSettings {
+interface PermissionSettings {
   readonly allow?: readonly PermissionEntry[];
   readonly ask?: readonly PermissionEntry[];
   readonly deny?: readonly PermissionEntry[];
@@ -46,7 +46,7 @@ export interface Settings {
 
 export type SettingName = keyof Settings;
 
-export type SettingType =
+type SettingType =
   | { readonly kind: "text" }
   | { readonly kind: "address" }
   | { readonly kind: "variable" }

@@ -8,5 +8,6 @@ export interface SlashCommand {
   readonly help: string;
   /** Whether it is refused while something works. */
   readonly needsIdle?: boolean;
-  run(args: string, chat: Chat): Promise<void> | void;
+  /** `all` are the slash commands, for those that list them. */
+  run(args: string, chat: Chat, all: readonly SlashCommand[]): Promise<void> | void;
 }

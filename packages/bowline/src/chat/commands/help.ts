@@ -5,10 +5,8 @@ import type { SlashCommand } from "./command.ts";
 export const help: SlashCommand = {
   name: "help",
   help: "the commands and the keys",
-  async run(_, chat) {
-    // Loaded here, since the list of commands contains this one.
-    const { slashCommands } = await import("./index.ts");
-    const rows = slashCommands.map(
+  run(_, chat, all) {
+    const rows = all.map(
       ({ name, takes, help: text }) =>
         [`/${name}${takes === undefined ? "" : ` ${takes}`}`, text] as const,
     );

@@ -65,7 +65,7 @@ export async function runCommandLine(
   }
   try {
     if (found !== undefined && (chat.hasRuntime || found === quit || found === help))
-      return await found.run(args.trim(), chat);
+      return await found.run(args.trim(), chat, slashCommands);
     if (found !== undefined) {
       chat.setDraft(line);
       return chat.dispatch({ type: "hint", text: `/${name} works as soon as a model is found.` });

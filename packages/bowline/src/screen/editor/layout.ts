@@ -8,7 +8,7 @@ import { textWidth } from "../width.ts";
 import { nextBoundary } from "./grapheme.ts";
 import { lineEnd, lineStart } from "./line-bounds.ts";
 
-export interface Position {
+interface Position {
   readonly index: number;
   /** The words of the chip's label at `index` that come before. */
   readonly words: number;
