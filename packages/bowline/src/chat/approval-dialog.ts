@@ -81,13 +81,27 @@ export class ApprovalDialog {
     this.#problem = problem;
   }
 
-  draw(columns: number, hasDraft: boolean, now: number, colours: Colours): string[] {
+  draw(
+    columns: number,
+    hasDraft: boolean,
+    now: number,
+    colours: Colours,
+    isTight: boolean,
+  ): string[] {
     const { bold, red } = colours;
     const title = oneLine(`Allow ${callTitle(this.asked.toolName, this.asked.args)}?`, 160);
     return [
       ...wrapStyled(bold(title), columns),
       ...(this.#edited === undefined
-        ? this.#choiceLines(hasDraft, now, columns, colours)
+        ? [
+            ...choiceRows(
+              this.#choices(hasDraft).map(labelOf),
+              this.#choice.focus,
+              columns,
+              colours,
+            ),
+            ...(isTight ? [] : this.#keyLines(now, columns, colours)),
+          ]
         : this.#ruleLines(this.#edited, colours).flatMap((line) => wrapStyled(line, columns))),
       ...(this.#problem === "" ? [] : wrapStyled(red(oneLine(this.#problem, 400)), columns)),
     ];
@@ -103,15 +117,11 @@ export class ApprovalDialog {
     ];
   }
 
-  #choiceLines(hasDraft: boolean, now: number, columns: number, colours: Colours): string[] {
-    const labels = this.#choices(hasDraft).map(labelOf);
+  #keyLines(now: number, columns: number, { dim }: Colours): string[] {
     const keys = this.#choice.isReady(now)
       ? "arrow or digit, then Enter; Esc interrupts; text goes to the draft"
       : "keys answer after a pause without typing";
-    return [
-      ...choiceRows(labels, this.#choice.focus, columns, colours),
-      ...wrapStyled(colours.dim(keys), columns),
-    ];
+    return wrapStyled(dim(keys), columns);
   }
 
   #ruleLines(

@@ -1,7 +1,7 @@
 /** Asks a person about calls: opens the dialog, gives the answer to the agent, saves rules. */
 import type { AgentEvent } from "@bowline/core";
-import type { Input } from "../screen/input.ts";
-import { ApprovalDialog, type ApprovalAnswer, type DialogResult } from "./approval-dialog.ts";
+import { ApprovalDialog, type ApprovalAnswer } from "./approval-dialog.ts";
+import type { Question } from "./question.ts";
 import type { Asked } from "./state.ts";
 import { previewChange } from "./preview.ts";
 import type { Chat } from "./chat.ts";
@@ -80,11 +80,19 @@ export class Approvals {
     }
   }
 
-  input(input: Input, now: number, hasDraft: boolean): DialogResult {
+  /** The open question, as keys and the live area see it. */
+  get open(): Question | undefined {
     const { dialog } = this;
-    const result = dialog?.input(input, now, hasDraft) ?? ({ type: "pass", typed: "" } as const);
-    if (result.type === "answer" && dialog !== undefined) void this.#answer(dialog, result.answer);
-    return result;
+    if (dialog === undefined) return undefined;
+    return {
+      draw: (...size) => dialog.draw(...size),
+      input: (input, now, hasDraft) => {
+        const result = dialog.input(input, now, hasDraft);
+        if (result.type !== "answer") return result;
+        void this.#answer(dialog, result.answer);
+        return { type: "used" };
+      },
+    };
   }
 
   /** Returns false if a rule could not be saved, so that the question stays open. */

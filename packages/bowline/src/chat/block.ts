@@ -60,7 +60,6 @@ export type Block =
       readonly type: "ended";
       readonly reason: "length" | "error" | "aborted" | "budget" | "interrupted";
       readonly error?: ErrorInfo;
-      readonly advice?: string;
     }
   | { readonly type: "model"; readonly model: string; readonly why?: string }
   | ShellBlock

@@ -40,8 +40,6 @@ export interface Chat {
   readonly isBusy: boolean;
   dispatch(action: Action): void;
   notice(text: string, level?: NoticeLevel): void;
-  /** Prints lines that are already safe and styled. */
-  print(lines: readonly string[]): void;
   /** Writes a control sequence that moves nothing, such as one for the clipboard. */
   control(sequence: string): void;
   /** Sends a text as if it had been typed. */

@@ -17,7 +17,10 @@ export interface GateOptions {
   readonly yes: boolean;
 }
 
-/** Returns why a call is refused in plan mode, or undefined. */
+/**
+ * Returns why a call is refused in plan mode, or undefined. A sub-agent may work: its own calls pass
+ * the same gate.
+ */
 export function planRefusal(toolName: string): string | undefined {
   if (!needsApproval(toolName) || projectTools.has(toolName)) return undefined;
   return (

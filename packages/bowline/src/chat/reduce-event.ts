@@ -1,13 +1,13 @@
 /** Applies an agent's event to the conversation's state. */
 import {
   billedUsage,
-  messageText,
   type AgentEvent,
   type AssistantMessage,
   type AssistantMessageEvent,
 } from "@bowline/core";
-import type { Block, ToolBlock } from "./block.ts";
+import type { Block } from "./block.ts";
 import { blocksOfEnd, contextOf, userBlock } from "./message-blocks.ts";
+import { callEnd, newCall, progress, unstarted } from "./reduce-calls.ts";
 import { TAIL_CHARACTERS, type ChatState, type LiveAnswer, type Step } from "./state.ts";
 
 type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
@@ -155,46 +155,6 @@ function withRequest(state: ChatState, message: AssistantMessage): ChatState {
   };
 }
 
-function newCall(event: EventOf<"tool_execution_start">, now: number): ChatState["calls"][number] {
-  const { toolCallId: id, toolName: name, args, parentToolName } = event;
-  const call = { id, name, args, startedAt: now, tail: "", bytes: 0 };
-  return parentToolName === undefined ? call : { ...call, within: parentToolName };
-}
-
-function progress(state: ChatState, event: EventOf<"tool_execution_update">): Step {
-  const text = messageText({ content: event.partialResult.content ?? [] });
-  const calls = state.calls.map((call) =>
-    call.id === event.toolCallId
-      ? { ...call, tail: text.slice(-TAIL_CHARACTERS), bytes: Math.max(call.bytes, text.length) }
-      : call,
-  );
-  return step({ ...state, calls });
-}
-
-function callEnd(state: ChatState, event: EventOf<"tool_execution_end">): Step {
-  const { toolCallId, toolName: name, result, isError, outcome, durationMs: ms } = event;
-  const call = state.calls.find(({ id }) => id === toolCallId);
-  const block: ToolBlock = {
-    type: "tool",
-    name,
-    args: call?.args ?? {},
-    outcome,
-    isError,
-    ms,
-    text: messageText({ content: result.content }),
-    ...(result.details !== undefined && { details: result.details }),
-    ...(event.parentToolName !== undefined && { within: event.parentToolName }),
-  };
-  return step(
-    {
-      ...state,
-      calls: state.calls.filter(({ id }) => id !== toolCallId),
-      settled: [...state.settled, toolCallId],
-    },
-    [block],
-  );
-}
-
 function compactionEnd(state: ChatState, event: EventOf<"compaction_end">): Step {
   const { tokensBefore: before, tokensAfter: after, outcome, usage, error } = event;
   const isRequest = Object.keys(usage).length > 0;
@@ -253,30 +213,6 @@ function agentEnd(state: ChatState, event: EventOf<"agent_end">, now: number): S
     ...notStarted,
     ...(reason === "done" ? [] : [{ type: "ended", reason, ...(error && { error }) } as const]),
   ]);
-}
-
-/** Returns blocks of calls that the last answer wrote and that never began. */
-function unstarted({ messages }: EventOf<"agent_end">, settled: readonly string[]): Block[] {
-  const last = messages.findLast((message) => message.role === "assistant");
-  if (last === undefined) return [];
-  const isAnswered = (id: string): boolean =>
-    settled.includes(id) ||
-    messages.some((message) => message.role === "toolResult" && message.toolCallId === id);
-  return last.content.flatMap((part) =>
-    part.type !== "toolCall" || isAnswered(part.id)
-      ? []
-      : [
-          {
-            type: "tool" as const,
-            name: part.name,
-            args: part.arguments,
-            outcome: "not_started" as const,
-            isError: true,
-            ms: 0,
-            text: "",
-          },
-        ],
-  );
 }
 
 /** A sub-agent's events: its calls and requests are shown, its text is its tool's result. */

@@ -33,6 +33,7 @@ export class Runtime {
   #attached: AgentSession | undefined;
   /** Whether the first message has created the session, or could not. */
   #isBegun = false;
+  #hasAsked = false;
   #unsubscribe = (): void => {};
 
   private constructor(options: RuntimeOptions) {
@@ -106,6 +107,11 @@ export class Runtime {
     else this.agent.state.messages.push(message);
   }
 
+  /** Whether this process has asked the model, whose settings a summary needs. */
+  get hasAsked(): boolean {
+    return this.#hasAsked;
+  }
+
   compact(words: string, signal: AbortSignal): Promise<boolean> {
     return this.#chat.compact(words, signal);
   }
@@ -144,6 +150,7 @@ export class Runtime {
   }
 
   async #begin(): Promise<void> {
+    this.#hasAsked = true;
     if (this.#isBegun) return;
     this.#isBegun = true;
     if (this.#session !== undefined) return;

@@ -6,6 +6,7 @@ import type { Agent, AgentTool, Budget, Model } from "@bowline/core";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import { set } from "../defined.ts";
 import { sessionStore } from "../home.ts";
+import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { discoverModel, type Wanted } from "../models/discover.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
@@ -112,8 +113,8 @@ async function worldOf(
   });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
   const sandbox = await openSandbox({ choice: merged.sandbox ?? "off", root: project.directory });
-  if (sandbox.kind !== "off")
-    chat.dispatch({ type: "sandbox", sandbox: sandboxStatus(sandbox).replace("sandbox: ", "") });
+  const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");
+  chat.dispatch({ type: "sandbox", sandbox: status });
   const outputs = await given.openOutputs(options.keep !== "none");
   const gate = createGate({
     permissions: () => permissions,
@@ -150,7 +151,11 @@ async function worldOf(
         budget: budgetOf(options),
         retryMs: options.retryMs,
         beforeToolCall: gate,
-        onEvent: (event) => chat.event(event),
+        onEvent: (event) => {
+          chat.event(event);
+          if (event.type === "agent_end" && event.error !== undefined && isAboutKey(event.error))
+            chat.notice(keyAdvice(chat.runtime.connection.keyFrom));
+        },
         createSession: (model) =>
           newSession(chat, store, options, sessions.metadata(model, server)),
         ...(compactAt !== undefined && { compactAt }),

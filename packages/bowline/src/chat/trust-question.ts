@@ -6,7 +6,8 @@ import { wrapStyled } from "../screen/text/wrap.ts";
 import { createTrustStore } from "../trust/trust-store.ts";
 import { oneLine } from "../terminal.ts";
 import type { Environment } from "./chat.ts";
-import type { Conversation, Question } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Question } from "./question.ts";
 import { askNumber } from "./plain-questions.ts";
 import { choiceRows, SafeChoice } from "./safe-choice.ts";
 
@@ -69,7 +70,7 @@ class TrustQuestion implements Question {
     return { type: "used" };
   }
 
-  draw(columns: number, now: number, { bold, dim }: Colours): string[] {
+  draw(columns: number, _: boolean, now: number, { bold, dim }: Colours): string[] {
     const keys = this.#choice.isReady(now)
       ? "arrow or digit, then Enter"
       : "keys answer after a pause without typing";

@@ -201,8 +201,7 @@ function answeredText({ toolName, decision, by, reason }: BlockOf<"answered">): 
   return `${oneLine(toolName, 60)} ${words[decision]}${who}${why}`;
 }
 
-function endText({ reason, error, advice }: BlockOf<"ended">): string {
-  const more = advice === undefined ? "" : ` ${oneLine(advice, 500)}`;
+function endText({ reason, error }: BlockOf<"ended">): string {
   const why = error === undefined ? "" : `: ${errorText(error)}`;
   switch (reason) {
     case "aborted":
@@ -214,6 +213,6 @@ function endText({ reason, error, advice }: BlockOf<"ended">): string {
     case "budget":
       return `the budget is used up${why}`;
     case "error":
-      return `failed${why}${more}`;
+      return `failed${why}; a message or /continue goes on`;
   }
 }

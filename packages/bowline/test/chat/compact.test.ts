@@ -64,3 +64,13 @@ test("Esc ends a compaction, and the conversation stays as it was", async () => 
   assert.equal(talk.conversation.runtime.agent.state.messages.length, 6);
   await talk.until((shown) => !/^compacting/m.test(shown));
 });
+
+test("/compact drops nothing in a resumed session that has asked no model yet", async () => {
+  await using talk = await threeAnswers();
+  const { store } = talk;
+  const session = await talk.reopened();
+  await using again = await Talk.begin([], { store, session });
+  again.send("/compact");
+  await again.until(/Send a message first/);
+  assert.equal(again.conversation.runtime.agent.state.messages.length, 6);
+});

@@ -74,7 +74,7 @@ test("a digit is text if something is typed in the draft", () => {
 test("no sequence of typed text, pastes and Enter chooses anything but the harmless choice", () => {
   const typed = fc.oneof(
     fc.string({ minLength: 2, maxLength: 6 }).map(text),
-    fc.constantFrom(..."abcyn ".split("")).map(text),
+    fc.constantFrom("a", "b", "y", "n", " ").map(text),
     fc.constant<Input>({ type: "paste", text: "2\n" }),
     fc.constant<Input>(key("enter")),
     fc.constant<Input>(key("backspace")),
@@ -94,7 +94,7 @@ test("no sequence of typed text, pastes and Enter chooses anything but the harml
 test("prose with digits, typed at any speed below the pause, chooses nothing and is not lost", () => {
   const prose = fc.array(
     fc.record({
-      char: fc.constantFrom(..."123 yn".split("")),
+      char: fc.constantFrom("1", "2", "3", " ", "y", "n"),
       gap: fc.integer({ min: 1, max: 399 }),
     }),
     { maxLength: 40 },
