@@ -216,9 +216,10 @@ class TmuxWindow implements Window {
     const deadline = performance.now() + ms;
     for (;;) {
       const format = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
-      const [isDead, status, signal] = (await this.#show(format)).split(" ");
-      if (isDead === "1")
-        return status === "" || status === undefined ? 128 + Number(signal) : Number(status);
+      const [isDead, status = "", signal = ""] = (await this.#show(format)).split(" ");
+      // The terminal can be closed before the process is.
+      if (isDead === "1" && status + signal !== "")
+        return status === "" ? 128 + Number(signal) : Number(status);
       if (performance.now() > deadline)
         throw new Error(`The command has not ended within ${ms} ms:\n${await this.screen()}`);
       await sleep(POLL_MS);
