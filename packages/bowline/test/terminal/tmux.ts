@@ -50,7 +50,7 @@ export interface Window extends AsyncDisposable {
   untilHistory(wanted: string | RegExp, ms?: number): Promise<string>;
   /** Returns each byte that the program wrote. */
   bytes(): Promise<string>;
-  /** Returns the exit status of the command when it has ended, or its signal's number plus 128. */
+  /** Returns the exit status of the command when it has ended, or 128 plus the number of its signal. */
   exit(ms?: number): Promise<number>;
   /** Returns the process id of the command. */
   pid(): Promise<number>;
@@ -112,11 +112,9 @@ async function openWindow(
   const name = record.slice(record.lastIndexOf("-") + 1);
   const size = ["-x", String(columns), "-y", String(rows)];
   const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
-  // The command waits until its output is recorded.
-  const gate = `tmux -S "$0" wait-for "ready-$1"; shift; unset TMUX TMUX_PANE; exec "$@"`;
   await run(
     ...["new-session", "-d", "-s", `w${name}`, "-c", cwd, ...size, ...variables],
-    ...["sh", "-c", gate, socket, name, ...command],
+    ...["sh", "-c", gate, socket, `ready-${name}`, record, ...command],
   );
   const target = `w${name}:0.0`;
   await writeFile(record, "");
@@ -124,6 +122,20 @@ async function openWindow(
   await run("wait-for", "-S", `ready-${name}`);
   return new TmuxWindow(run, target, record);
 }
+
+/**
+ * The command waits until its output is recorded. Its exit status is stored in a file, because tmux
+ * now and then loses it.
+ */
+const gate = `
+tmux -S "$0" wait-for "$1"
+record=$2
+shift 2
+unset TMUX TMUX_PANE
+trap : INT QUIT
+sh -c 'echo $$ >"$0-pid"; exec "$@"' "$record" "$@"
+echo $? >"$record-exit"
+`;
 
 class TmuxWindow implements Window {
   readonly #run: Run;
@@ -213,32 +225,29 @@ class TmuxWindow implements Window {
   }
 
   async exit(ms = LIMIT_MS): Promise<number> {
+    return Number(await this.#stored("exit", ms));
+  }
+
+  async pid(): Promise<number> {
+    return Number(await this.#stored("pid", LIMIT_MS));
+  }
+
+  async #stored(name: string, ms: number): Promise<string> {
     const deadline = performance.now() + ms;
     for (;;) {
-      const format = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
-      const [isDead, status = "", signal = ""] = (await this.#show(format)).split(" ");
-      // The terminal can be closed before the process is.
-      if (isDead === "1" && status + signal !== "")
-        return status === "" ? 128 + Number(signal) : Number(status);
+      const stored = await readFile(`${this.#record}-${name}`, "utf8").catch(() => "");
+      if (stored.endsWith("\n")) return stored.trim();
       if (performance.now() > deadline)
-        throw new Error(`The command has not ended within ${ms} ms:\n${await this.screen()}`);
+        throw new Error(`No ${name} of the command within ${ms} ms:\n${await this.screen()}`);
       await sleep(POLL_MS);
     }
   }
 
-  async pid(): Promise<number> {
-    return Number(await this.#show("#{pane_pid}"));
-  }
-
   async cursor(): Promise<{ row: number; column: number; isVisible: boolean }> {
-    const [row, column, flag] = (await this.#show("#{cursor_y} #{cursor_x} #{cursor_flag}")).split(
-      " ",
-    );
+    const format = "#{cursor_y} #{cursor_x} #{cursor_flag}";
+    const shown = await this.#run("display-message", "-p", "-t", this.#target, format);
+    const [row, column, flag] = shown.trimEnd().split(" ");
     return { row: Number(row), column: Number(column), isVisible: flag === "1" };
-  }
-
-  async #show(format: string): Promise<string> {
-    return (await this.#run("display-message", "-p", "-t", this.#target, format)).trimEnd();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
