@@ -124,7 +124,7 @@ async function paced(
     return;
   }
   const started = performance.now();
-  for (let sent = 0; sent < tokens.length && !response.destroyed; ) {
+  for (let sent = 0; sent < tokens.length && !response.destroyed;) {
     const due = Math.min(
       tokens.length,
       1 + Math.floor(((performance.now() - started) / 1000) * step.rate),
