@@ -37,7 +37,7 @@ export function terminalSvg(styled, { columns, label, cursor }) {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(label)}">`,
     `<rect width="${width}" height="${height}" rx="8" fill="${paper}"/>`,
     cursor === undefined ? "" : drawCursor(cursor),
-    `<g font-family="${FONT}" font-size="14" fill="${ink}" xml:space="preserve" style="white-space:pre">`,
+    `<g font-family="${FONT}" font-size="14" fill="${ink}">`,
     ...drawn.filter((row) => row !== ""),
     `</g>`,
     `</svg>`,
@@ -106,22 +106,27 @@ function drawRun({ text, column, cells, style }, row) {
     back === undefined
       ? ""
       : `<rect x="${x}" y="${top}" width="${width}" height="${CELL.height}" fill="${back}"/>`;
-  if (text.trim() === "") return box;
   const lines = ["underline", "strike"].filter((flag) => style.flags.has(flag));
-  const attributes = [
-    `x="${x}"`,
-    `y="${number(top + 13.5)}"`,
-    `textLength="${width}"`,
-    `lengthAdjust="spacingAndGlyphs"`,
-    front === undefined ? "" : `fill="${front}"`,
-    style.flags.has("bold") ? `font-weight="bold"` : "",
-    style.flags.has("italic") ? `font-style="italic"` : "",
-    style.flags.has("dim") ? `opacity="0.6"` : "",
+  const look = [
+    front === undefined ? "" : ` fill="${front}"`,
+    style.flags.has("bold") ? ` font-weight="bold"` : "",
+    style.flags.has("italic") ? ` font-style="italic"` : "",
+    style.flags.has("dim") ? ` opacity="0.6"` : "",
     lines.length > 0
-      ? `text-decoration="${lines.join(" ").replace("strike", "line-through")}"`
+      ? ` text-decoration="${lines.join(" ").replace("strike", "line-through")}"`
       : "",
-  ].filter((one) => one !== "");
-  return `${box}<text ${attributes.join(" ")}>${escaped(text)}</text>`;
+  ].join("");
+  // SVG collapses spaces, so texts with more than one between them are placed apart.
+  const words = [...text.matchAll(/\S+(?: \S+)*/gu)].map(({ 0: word, index }) => ({
+    word,
+    from: column + cellsOf(text.slice(0, index)),
+    cells: cellsOf(word),
+  }));
+  const drawn = words.map(
+    ({ word, from, cells: wide }) =>
+      `<text x="${number(MARGIN + from * CELL.width)}" y="${number(top + 13.5)}" textLength="${number(wide * CELL.width)}" lengthAdjust="spacingAndGlyphs"${look}>${escaped(word)}</text>`,
+  );
+  return box + drawn.join("");
 }
 
 function drawCursor({ row, column }) {
