@@ -8,10 +8,10 @@ const FONT =
 const paper = "#16181d";
 const ink = "#d7dae0";
 /** The sixteen colours of the terminal, in the order of their codes. */
-const palette = [
-  ...["#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#c8ccd4"],
-  ...["#6b7280", "#ef8a92", "#b3d99b", "#f0d399", "#85c4ff", "#d79be8", "#7fd0da", "#ffffff"],
-];
+const palette =
+  "3b4048 e06c75 98c379 e5c07b 61afef c678dd 56b6c2 c8ccd4 6b7280 ef8a92 b3d99b f0d399 85c4ff d79be8 7fd0da ffffff"
+    .split(" ")
+    .map((colour) => `#${colour}`);
 const plain = { ink: undefined, paper: undefined, flags: new Set() };
 const flagOn = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
 const flagsOff = {
@@ -53,7 +53,7 @@ function readRow(row, first) {
   for (const [piece, codes] of row.matchAll(
     /\u001b\[([0-9;:]*)m|\u001b\][^\u001b\u0007]*(?:\u0007|\u001b\\)|\u001b.|[^\u001b]+/gu,
   )) {
-    if (codes !== undefined) style = styled(style, codes);
+    if (codes !== undefined) style = changed(style, codes);
     else if (!piece.startsWith("\u001b")) {
       const cells = cellsOf(piece);
       runs.push({ text: piece, column, cells, style });
@@ -63,7 +63,7 @@ function readRow(row, first) {
   return { runs, style };
 }
 
-function styled(before, codes) {
+function changed(before, codes) {
   let style = { ...before, flags: new Set(before.flags) };
   const numbers = codes.split(/[;:]/).map(Number);
   for (let index = 0; index < numbers.length; index += 1) {

@@ -112,10 +112,8 @@ async function openWindow(
   const name = record.slice(record.lastIndexOf("-") + 1);
   const size = ["-x", String(columns), "-y", String(rows)];
   const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
-  await run(
-    ...["new-session", "-d", "-s", `w${name}`, "-c", cwd, ...size, ...variables],
-    ...["sh", "-c", gate, socket, `ready-${name}`, record, ...command],
-  );
+  const session = ["new-session", "-d", "-s", `w${name}`, "-c", cwd, ...size, ...variables];
+  await run(...session, "sh", "-c", gate, socket, `ready-${name}`, record, ...command);
   const target = `w${name}:0.0`;
   await writeFile(record, "");
   await run("pipe-pane", "-t", target, "-O", `exec cat >> '${record}'`);
@@ -150,7 +148,7 @@ class TmuxWindow implements Window {
   }
 
   async type(text: string, everyMs?: number): Promise<void> {
-    const pieces = everyMs === undefined ? [text] : [...text];
+    const pieces = everyMs === undefined ? [text] : Array.from(text);
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await sleep(everyMs ?? 0);
       // tmux reads a final ";" as the end of its command.
