@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { eventually } from "../../../../test/support/within.ts";
 import { converse, forever, type Conversation } from "./conversation.ts";
 import { missingTmux, openTmux, type Tmux } from "./tmux.ts";
 import type { Reply } from "./vendor.ts";
@@ -212,9 +211,7 @@ describe("Ctrl-C", { skip: missingTmux ?? false }, () => {
     await chat.window.press("C-c");
     await chat.window.until(/^interrupted/m);
     await chat.window.until("also this");
-    await eventually("the queue is empty", async () =>
-      /after this step/.test(await chat.window.screen()) ? false : true,
-    );
+    await chat.window.untilNot("after this step");
     assert.equal(chat.vendor.asked.length, 1);
   });
 });

@@ -1,4 +1,4 @@
-// Draws a terminal screen, as `tmux capture-pane -e` prints it, as an SVG picture.
+/** Draws a terminal screen, as `tmux capture-pane -e` prints it, as an SVG picture. */
 import { eastAsianWidth } from "get-east-asian-width";
 
 const CELL = { width: 8.4, height: 18 };
@@ -12,9 +12,31 @@ const palette =
   "3b4048 e06c75 98c379 e5c07b 61afef c678dd 56b6c2 c8ccd4 6b7280 ef8a92 b3d99b f0d399 85c4ff d79be8 7fd0da ffffff"
     .split(" ")
     .map((colour) => `#${colour}`);
-const plain = { ink: undefined, paper: undefined, flags: new Set() };
-const flagOn = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
-const flagsOff = {
+
+interface Style {
+  readonly ink?: string | undefined;
+  readonly paper?: string | undefined;
+  readonly flags: ReadonlySet<string>;
+}
+
+/** Text of one style, with its column and its width in cells. */
+interface Run {
+  readonly text: string;
+  readonly column: number;
+  readonly cells: number;
+  readonly style: Style;
+}
+
+const plain: Style = { flags: new Set() };
+const flagOn: Readonly<Record<number, string>> = {
+  1: "bold",
+  2: "dim",
+  3: "italic",
+  4: "underline",
+  7: "inverse",
+  9: "strike",
+};
+const flagsOff: Readonly<Record<number, readonly string[]>> = {
   22: ["bold", "dim"],
   23: ["italic"],
   24: ["underline"],
@@ -23,7 +45,18 @@ const flagsOff = {
 };
 
 /** Returns the picture. `label` describes it for readers who do not see it. */
-export function terminalSvg(styled, { columns, label, cursor }) {
+export function terminalSvg(
+  styled: string,
+  {
+    columns,
+    label,
+    cursor,
+  }: {
+    readonly columns: number;
+    readonly label: string;
+    readonly cursor?: { readonly row: number; readonly column: number };
+  },
+): string {
   const rows = styled.replace(/\n+$/, "").split("\n");
   const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
   const height = Math.ceil(rows.length * CELL.height + 2 * MARGIN);
@@ -46,8 +79,8 @@ export function terminalSvg(styled, { columns, label, cursor }) {
 }
 
 /** Splits a row into runs of one style, each with its column and width in cells. */
-function readRow(row, first) {
-  const runs = [];
+function readRow(row: string, first: Style): { runs: Run[]; style: Style } {
+  const runs: Run[] = [];
   let style = first;
   let column = 0;
   for (const [piece, codes] of row.matchAll(
@@ -63,39 +96,48 @@ function readRow(row, first) {
   return { runs, style };
 }
 
-function changed(before, codes) {
-  let style = { ...before, flags: new Set(before.flags) };
+function changed(before: Style, codes: string): Style {
+  let { ink: front, paper: back } = before;
+  const flags = new Set(before.flags);
   const numbers = codes.split(/[;:]/).map(Number);
   for (let index = 0; index < numbers.length; index += 1) {
-    const code = numbers[index];
-    if (code === 0) style = { ...plain, flags: new Set() };
-    else if (code in flagOn) style.flags.add(flagOn[code]);
-    else if (code in flagsOff) for (const flag of flagsOff[code]) style.flags.delete(flag);
-    else if (code === 39) style.ink = undefined;
-    else if (code === 49) style.paper = undefined;
+    const code = numbers[index] ?? 0;
+    const flag = flagOn[code];
+    if (code === 0) {
+      front = back = undefined;
+      flags.clear();
+    } else if (flag !== undefined) flags.add(flag);
+    else if (code === 39) front = undefined;
+    else if (code === 49) back = undefined;
     else if (code === 38 || code === 48) {
       const { colour, used } = extended(numbers.slice(index + 1));
-      style[code === 38 ? "ink" : "paper"] = colour;
+      if (code === 38) front = colour;
+      else back = colour;
       index += used;
-    } else if (code >= 30 && code <= 37) style.ink = palette[code - 30];
-    else if (code >= 90 && code <= 97) style.ink = palette[code - 82];
-    else if (code >= 40 && code <= 47) style.paper = palette[code - 40];
-    else if (code >= 100 && code <= 107) style.paper = palette[code - 92];
+    } else if (code >= 30 && code <= 37) front = palette[code - 30];
+    else if (code >= 90 && code <= 97) front = palette[code - 82];
+    else if (code >= 40 && code <= 47) back = palette[code - 40];
+    else if (code >= 100 && code <= 107) back = palette[code - 92];
+    for (const off of flagsOff[code] ?? []) flags.delete(off);
   }
-  return style;
+  return { ink: front, paper: back, flags };
 }
 
-function extended([kind, ...values]) {
+function extended([kind, ...values]: readonly number[]): {
+  colour: string | undefined;
+  used: number;
+} {
   if (kind === 2) return { colour: `rgb(${values.slice(0, 3).join(",")})`, used: 4 };
   const [index = 0] = values;
   if (index < 16) return { colour: palette[index], used: 2 };
   const grey = 8 + 10 * (index - 232);
   if (index >= 232) return { colour: `rgb(${grey},${grey},${grey})`, used: 2 };
-  const part = (step) => [0, 95, 135, 175, 215, 255][Math.floor((index - 16) / step) % 6];
+  const part = (step: number): number =>
+    [0, 95, 135, 175, 215, 255][Math.floor((index - 16) / step) % 6] ?? 0;
   return { colour: `rgb(${part(36)},${part(6)},${part(1)})`, used: 2 };
 }
 
-function drawRun({ text, column, cells, style }, row) {
+function drawRun({ text, column, cells, style }: Run, row: number): string {
   const isInverse = style.flags.has("inverse");
   const front = isInverse ? (style.paper ?? paper) : style.ink;
   const back = isInverse ? (style.ink ?? ink) : style.paper;
@@ -129,12 +171,12 @@ function drawRun({ text, column, cells, style }, row) {
   return box + drawn.join("");
 }
 
-function drawCursor({ row, column }) {
+function drawCursor({ row, column }: { row: number; column: number }): string {
   const x = number(MARGIN + column * CELL.width);
   return `<rect x="${x}" y="${MARGIN + row * CELL.height}" width="${CELL.width}" height="${CELL.height}" fill="#8b93a3"/>`;
 }
 
-function cellsOf(text) {
+function cellsOf(text: string): number {
   let cells = 0;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     const code = segment.codePointAt(0) ?? 0;
@@ -143,10 +185,10 @@ function cellsOf(text) {
   return cells;
 }
 
-function number(value) {
+function number(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-function escaped(text) {
+function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 }
