@@ -8,6 +8,7 @@ import {
   runHelp,
   serveHelp,
   sessionsHelp,
+  trustHelp,
 } from "../packages/bowline/dist/cli/help.js";
 import { keepMade } from "./made-file.mjs";
 
@@ -26,8 +27,12 @@ ${mainHelp(version).trimEnd()}
 ${runHelp().trimEnd()}
 \`\`\`
 
-Standard output contains only the answer, so it can be piped. With \`--json\` it contains the event log instead: one JSON
-object per line, with the events of one run in order. The last one is \`agent_end\` with the reason, the usage and the new
+Standard output contains only the answer, so it can be piped. With \`--output-format json\` it contains one object at the end:
+\`type\` ("result"), \`text\`, \`reason\` (\`done\`, \`length\`, \`error\`, \`budget\` or \`aborted\`), \`session\`,
+\`turns\`, \`toolCalls\`, \`usage\`, \`cost\` in dollars or null, and \`error\` if there is one.
+
+With \`--output-format stream-json\` or \`--json\` it contains the event log: one JSON object per line, with the events of
+one run in order. The last one is \`agent_end\` with the reason, the usage and the new
 messages. When the run is stored in a session, the line \`{"type":"session","id":"…"}\` comes first; it is not an event and
 has no \`seq\`. When an interrupted run is finished before the task, its events come first.
 
@@ -99,6 +104,14 @@ The line never contains the token, because such lines end up in logs. \`token\` 
 its owner may read, or the \`variable\` \`BOWLINE_TOKEN\`. The page is at \`<url>/#token=<token>\`. \`made\` lists the files
 of the workspace that the server created. \`notices\` has the notices about agents, and about a \`.env\` that names a model
 server. Errors at the start and the end of the server are reported on standard error, with and without \`--json\`.
+
+## bowline trust
+
+\`\`\`
+${trustHelp().trimEnd()}
+\`\`\`
+
+See [Projects](projects.md) for the files of a folder.
 
 ## bowline replay
 

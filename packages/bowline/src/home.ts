@@ -23,6 +23,22 @@ export function dataFolder(
   return join(home(), ".local", "share", "bowline");
 }
 
+/**
+ * Returns the folder of the user's settings, instructions, skills, commands and agents:
+ * `BOWLINE_HOME`, or the system's folder for settings. Throws when there is no home directory.
+ */
+export function configFolder(
+  { BOWLINE_HOME: named = "", XDG_CONFIG_HOME: config = "", APPDATA: roaming = "" }: Environment,
+  platform: NodeJS.Platform = process.platform,
+  home: () => string = homedir,
+): string {
+  if (named.trim() !== "") return resolve(named);
+  if (platform === "win32")
+    return join(roaming === "" ? join(home(), "AppData", "Roaming") : roaming, "bowline");
+  if (isAbsolute(config)) return join(config, "bowline"); // XDG: ignore relative paths
+  return join(home(), ".config", "bowline");
+}
+
 export function sessionsFolder(env: Environment): string {
   return join(dataFolder(env), "sessions");
 }

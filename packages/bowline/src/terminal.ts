@@ -9,11 +9,14 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Replaces control characters with visible symbols. Keeps line feeds and tabs. */
+/**
+ * Replaces control characters, bidirectional marks and line separators with visible symbols. Keeps
+ * line feeds and tabs.
+ */
 export function printable(text: string): string {
   return text
     .replace(/\r\n/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (char) => {
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
       const code = char.charCodeAt(0);
       return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
     });
@@ -30,7 +33,7 @@ export function printableJson(value: unknown, indent?: number): string {
 /** Like {@link printableJson}, for text that is already JSON. */
 export function escapeJson(json: string): string {
   return json.replace(
-    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -12,7 +12,7 @@ import { createSession, openSession, type SessionSummary } from "@bowline/core/s
 import { createJsonlStore } from "@bowline/core/session/node";
 import { chatText, loopback } from "../../../test/support/loopback.ts";
 import { discoverModel } from "../src/models/discover.ts";
-import { parseRunOptions } from "../src/cli/options.ts";
+import { parseRunOptions } from "../src/cli/run-options.ts";
 import { openRunSession } from "../src/cli/run-session.ts";
 import { bowline, temporary, type CommandOptions, type Ended } from "./command.ts";
 
@@ -163,7 +163,7 @@ describe("the session of a run", () => {
     const moved = { DEEPSEEK_API_KEY: "k", DEEPSEEK_BASE_URL: server.baseUrl };
     const host = { ...process, env: { BOWLINE_HOME: here.home } };
     const opened = await openRunSession(
-      parseRunOptions(["--session", "own", "again"]),
+      { ...parseRunOptions(["--session", "own", "again"]), server: { notices: [] } },
       here.path,
       host,
     );
@@ -353,7 +353,7 @@ describe("opening a session", () => {
   const usage: Record<string, [string[], RegExp]> = {
     "two choices": [
       ["--session", "a", "--continue", "hi"],
-      /--session, --continue and --no-session exclude each other/,
+      /--session, --resume, --continue and --no-session exclude each other/,
     ],
     "control characters": [
       ["--session", "a\u001bb", "hi"],

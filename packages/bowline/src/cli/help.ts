@@ -1,23 +1,50 @@
 /** Help texts, made from the option tables. docs/cli.md is generated from the same functions. */
 import { vendors } from "@bowline/core";
+import { chatOptions } from "./chat-options.ts";
 import { doctorOptions } from "./doctor-options.ts";
-import { optionLines, runOptions } from "./options.ts";
+import { optionLines } from "./options.ts";
 import { replayOptions } from "./replay-options.ts";
+import { runOptions } from "./run-options.ts";
 import { serveOptions } from "./serve-options.ts";
 import { helpOption, subcommands } from "./sessions-options.ts";
+import { trustOptions } from "./trust-options.ts";
 
 export function mainHelp(version: string): string {
   return `bowline ${version}: an agent that works in the current directory
 
 Usage:
+  bowline [chat] [options] ["<message>"]
+                                    talk with an agent on the terminal
   bowline run [options] "<task>"    do a task and print the answer
   bowline serve                     serve agents over a WebSocket, for pages and programs
   bowline replay <file>             repeat a recorded run offline, without running tools
+  bowline -p "<task>"               the same as bowline run
   bowline sessions                  list saved sessions; show, search, fork and more
+  bowline trust [folder]            let a folder's settings, commands, skills and agents take effect
   bowline doctor <base-url>         find out what a model server can do and which settings it needs
   bowline --help | --version
 
 Without a key or a local model server, the practice model answers. It is not an LLM; see bowline run --help.
+`;
+}
+
+export function chatHelp(): string {
+  return `Usage: bowline [chat] [options] ["<message>"]
+
+Talks with an agent that works in the current directory with tools. Type while it works: Enter sends a message after the
+current step, Alt-Enter after the turn, Esc interrupts. /help lists the commands and the keys; docs/chat.md explains them.
+
+Calls that can change something ask first, as the permissions say; bowline permissions lists the rules.
+
+The conversation is saved in a session as it is shown. -c goes on with the latest one of this directory, --resume lets you
+choose, --resume <id> and -s <id> name one.
+
+Options:
+${optionLines(chatOptions)}
+
+The model is chosen as by bowline run; see bowline run --help.
+
+Exit codes: 0 left, 1 failed, 2 wrong usage
 `;
 }
 
@@ -40,11 +67,15 @@ in BOWLINE_HOME, by default the system's folder for user data; see bowline sessi
 Options:
 ${optionLines(runOptions)}
 
+AGENTS.md of your own settings and of the folders from the git root down to this one is added to the prompt; CLAUDE.md where a
+folder has none. Settings (bowline.json), skills and agents of a folder take effect only after bowline trust or with --trust.
+
 The model is the first of:
   --profile, a file that bowline doctor wrote; --model and --base-url override it
   --model
   with --continue or --session, the session's last model
   BOWLINE_MODEL
+  the model or the address in bowline.json: the project's, if trusted, then your own
 ${listed("a key in the environment:", keyVariables())}
 ${listed("a model server on this machine:", localServers())}
   the practice model: not an LLM, a small planner that needs no key; BOWLINE_DISCOVERY=off skips to it
@@ -102,6 +133,20 @@ Options:
 ${optionLines(serveOptions)}
 
 Exit codes: 0 stopped, 1 failed, 2 wrong usage, 130 stopped at once by a second signal
+`;
+}
+
+export function trustHelp(): string {
+  return `Usage: bowline trust [options] [folder]
+
+Lists what a folder (default the current one) would let take effect: settings, commands, skills and agents. Asks whether to
+trust it. A file that changes later has no effect until the folder is trusted again. AGENTS.md and CLAUDE.md need no trust,
+since they are only text for the model. The list is in BOWLINE_HOME/trust.json.
+
+Options:
+${optionLines(trustOptions)}
+
+Exit codes: 0 trusted, 1 not trusted, 2 wrong usage
 `;
 }
 

@@ -4,11 +4,15 @@ import type { AgentSession } from "@bowline/core/session";
 import { ANSWER_MS, type RunSetup } from "../record/run-setup.ts";
 import { oneLine } from "../terminal.ts";
 import { exitCode } from "./exit.ts";
-import { advised, jsonReport, TextReport } from "./report.ts";
+import { objectReport, quietReport } from "./final-report.ts";
+import { advised, jsonReport, TextReport, type Report } from "./report.ts";
+import type { OutputFormat } from "./run-options.ts";
 import type { Awaited } from "./waiting-line.ts";
 
 export interface Performance {
-  readonly json: boolean;
+  readonly output: OutputFormat;
+  /** Print only the answer and errors. */
+  readonly isQuiet: boolean;
   /** Saves the run. It may contain an interrupted run, which is finished first. */
   readonly session?: AgentSession | undefined;
   /** Returns what a person can do about a failure; undefined if the error's message is enough. */
@@ -22,32 +26,53 @@ export interface Performance {
 export async function perform(
   agent: Agent,
   setup: RunSetup,
-  { json, session, advise }: Performance,
-  { stdout, stderr, env }: NodeJS.Process,
+  shown: Performance,
+  host: NodeJS.Process,
 ): Promise<RunResult> {
   const { task, images, files } = setup;
-  const report = json ? jsonReport(stdout) : new TextReport(stdout, stderr, env, awaitedIn(setup));
-  if (json && session !== undefined)
+  const { session, advise } = shown;
+  const { stdout, stderr } = host;
+  const isLog = shown.output === "stream-json";
+  const report = createReport(setup, shown, host);
+  if (isLog && session !== undefined)
     stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   agent.subscribe((event) => report.event(event));
   const tell = (result: RunResult): RunResult => {
     const advice = result.error && advise?.(result.error);
     report.result(result, advice);
-    if (json && result.error !== undefined)
+    if (isLog && result.error !== undefined)
       stderr.write(`bowline: ${oneLine(advised(result.error.message, advice), 1200)}\n`);
     return result;
   };
   const resumed = await session?.resume();
   if (resumed === undefined)
     return tell(await (task === "" ? agent.continue() : agent.prompt(task, { images, files })));
-  tell(resumed);
+  const canGoOn = resumed.reason === "done" || resumed.reason === "length";
+  // One object at the end: that of the task, if it is started.
+  if (shown.output !== "json" || task === "" || !canGoOn) tell(resumed);
   if (task === "") return resumed;
-  if (resumed.reason === "done" || resumed.reason === "length")
-    return tell(await agent.prompt(task, { images, files }));
+  if (canGoOn) return tell(await agent.prompt(task, { images, files }));
   stderr.write(
     "bowline: the task was not started, because the run before it could not be finished\n",
   );
   return resumed;
+}
+
+function createReport(
+  setup: RunSetup,
+  { output, isQuiet, session }: Performance,
+  { stdout, stderr, env }: NodeJS.Process,
+): Report {
+  switch (output) {
+    case "text":
+      return isQuiet
+        ? quietReport(stdout, stderr)
+        : new TextReport(stdout, stderr, env, awaitedIn(setup));
+    case "json":
+      return objectReport(stdout, stderr, session?.session);
+    case "stream-json":
+      return jsonReport(stdout);
+  }
 }
 
 function awaitedIn({ model, budget, retryMs }: RunSetup): Awaited {

@@ -22,6 +22,7 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
     return exitCode.done;
   }
   const file = oneLine(options.file, 300);
+  const output = options.json ? "stream-json" : "text";
   const { setup, run } = open(options.file, file);
   const { journal, ports } = run;
   const agent = createAgent(setup, ports);
@@ -38,7 +39,7 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
       );
     });
     const result = await Promise.race([
-      perform(agent, setup, { json: options.json, session }, host),
+      perform(agent, setup, { output, isQuiet: false, session }, host),
       lost,
     ]);
     return exitCodes[result.reason];

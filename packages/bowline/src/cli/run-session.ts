@@ -15,10 +15,11 @@ import {
 } from "@bowline/core/session";
 import type { Wanted } from "../models/discover.ts";
 import { CommandError, explained } from "../command-error.ts";
-import { findOrNew, latestOf } from "./find-session.ts";
+import { findOrNew, findSession, latestOf } from "./find-session.ts";
 import { sessionStore } from "../home.ts";
 import { keptWrites, type Through } from "../record/kept-writes.ts";
-import type { RunOptions } from "./options.ts";
+import type { Keep } from "./run-options.ts";
+import type { ServerChoice, ServerOptions } from "../settings/server-choice.ts";
 import { oneLine, shellWord, styleFor, type Style } from "../terminal.ts";
 
 export interface RunSession {
@@ -39,9 +40,17 @@ export interface RunSession {
   end(): Promise<void>;
 }
 
+/** What a session needs of the options: the model server that they and the settings name. */
+export interface RunSessionOptions extends ServerOptions {
+  readonly keep: Keep;
+  readonly isQuiet?: boolean;
+  /** Options and settings joined. */
+  readonly server: ServerChoice;
+}
+
 /** Throws `CommandError` when the requested session cannot be opened. */
 export async function openRunSession(
-  options: RunOptions,
+  options: RunSessionOptions,
   directory: string,
   { stderr, env }: NodeJS.Process,
 ): Promise<RunSession> {
@@ -69,8 +78,8 @@ export async function openRunSession(
     async begin(model) {
       isBegun = true;
       if (session !== undefined || keep === "none") return session;
-      const metadata = metadataOf(model, options, directory);
-      const id = typeof keep === "object" ? keep : {};
+      const metadata = metadataOf(model, options.server, directory);
+      const id = typeof keep === "object" ? { id: keep.id } : {};
       try {
         session = await explained(async () => createSession(openStore(), { ...id, metadata }));
       } catch (error) {
@@ -93,7 +102,7 @@ export async function openRunSession(
         await explained(async () => session?.close());
       }
       tellDamage();
-      if (!isBegun) return;
+      if (!isBegun || options.isQuiet === true) return;
       const { dim } = styleFor(stderr, env);
       const id = shellWord(session.id);
       stderr.write(`${dim(`session ${id}; continue with: bowline run --session ${id}${task}`)}\n`);
@@ -136,22 +145,24 @@ function lossNotice({ red, bold }: Style, error?: unknown): string {
 
 async function openEarlier(
   store: Store,
-  keep: "latest" | { readonly id: string },
+  keep: Exclude<Keep, "new" | "none">,
   directory: string,
 ): Promise<Session | undefined> {
   const id =
     keep === "latest"
       ? await latestOf(store, directory)
-      : await findOrNew(store, keep.id, directory);
+      : keep.canBeNew
+        ? await findOrNew(store, keep.id, directory)
+        : await findSession(store, keep.id, directory);
   return id === undefined ? undefined : openSession(store, id);
 }
 
 /**
  * Returns the data for `bowline sessions` and for finding the model again. Never contains a key.
  */
-function metadataOf(
+export function metadataOf(
   model: Model,
-  { apiKeyEnv, profile }: RunOptions,
+  { apiKeyEnv, profile, isKeyless }: ServerChoice,
   directory: string,
 ): Record<string, unknown> {
   const usual = vendors.find(({ id }) => id === model.provider)?.baseUrl;
@@ -161,6 +172,7 @@ function metadataOf(
     ...(model.provider !== "practice" &&
       model.baseUrl !== usual && { baseUrl: withoutSecrets(model.baseUrl) }),
     ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+    ...(isKeyless === true && { isKeyless }),
     ...(profile !== undefined && { profile: resolve(directory, profile) }),
   };
 }
@@ -175,14 +187,14 @@ function withoutSecrets(address: string): string {
  * local model must not go to a vendor because a key is set. The practice model does not count,
  * because the user did not choose it.
  */
-function wantedAfter(
-  options: RunOptions,
+export function wantedAfter(
+  options: ServerOptions & { readonly server: ServerChoice },
   session: Session | undefined,
   { model: last }: SessionState,
 ): Wanted {
   const isNamed = (options.model ?? options.baseUrl ?? options.profile) !== undefined;
   if (isNamed || session === undefined || last === undefined || last.provider === "practice")
-    return options;
+    return options.server;
   const { metadata = {} } = session.header;
   const text = (name: string): string | undefined => {
     const value = metadata[name];
@@ -192,10 +204,12 @@ function wantedAfter(
   const model = last.provider === "custom" ? last.model : reference;
   const apiKeyEnv = options.apiKeyEnv ?? text("apiKeyEnv");
   const wanted = {
-    ...options,
     model,
     origin: "from the session",
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+    // The address came from a project: it still gets no key.
+    ...(metadata.isKeyless === true
+      ? { isKeyless: true }
+      : apiKeyEnv !== undefined && { apiKeyEnv }),
   };
   if (text("model") === reference) {
     const [baseUrl, profile] = [text("baseUrl"), text("profile")];

@@ -1,11 +1,18 @@
 /** `bowline run`: does one task in the current directory. */
 import { access, constants } from "node:fs/promises";
 import { whyNotSent } from "@bowline/core";
-import type { Budget, ErrorInfo, FileContent, ImageContent, Model, RunResult } from "@bowline/core";
+import type {
+  AgentTool,
+  Budget,
+  ErrorInfo,
+  FileContent,
+  ImageContent,
+  Model,
+  RunResult,
+} from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
 import { secretsOf } from "../secrets.ts";
 import { recordRun } from "../record/record-run.ts";
-import { createTools } from "../tools/index.ts";
 import {
   createAgent,
   type Approver,
@@ -15,19 +22,21 @@ import {
 } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
 import { createApprover } from "./approve.ts";
-import { createListPatience } from "./list-patience.ts";
-import { discoverModel, type Discovered } from "../models/discover.ts";
+import type { Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
+import { deadlineOf, findModel, type Deadline } from "./find-model.ts";
 import { runHelp } from "./help.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { onSignal } from "./on-signal.ts";
 import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
-import { parseRunOptions, type RunOptions } from "./options.ts";
+import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
 import { openTerminal } from "./open-terminal.ts";
+import { openProject, type RunProject } from "./run-project.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
+import { createRunTools, createSubAgent, type SubAgentHost } from "./run-tools.ts";
 import { oneLine, styleFor } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
@@ -49,10 +58,12 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
   const images = await Promise.all(options.images.map(readImage));
   const files = await Promise.all(options.files.map(readInputFile));
   if (options.record !== undefined) assertWritable(options.record);
-  const keeping = await openRunSession(options, directory, host);
+  const opened = await openProject(options, directory, host.env);
+  const keeping = await openRunSession({ ...options, server: opened.server }, directory, host);
   try {
     assertSomethingToDo(task, options, keeping);
-    return await discovered(options, { task, images, files, directory, keeping, deadline }, host);
+    const job = { task, images, files, opened, keeping, deadline };
+    return await discovered(options, job, host);
   } finally {
     await keeping.end();
   }
@@ -62,80 +73,48 @@ interface Job {
   readonly task: string;
   readonly images: readonly ImageContent[];
   readonly files: readonly FileContent[];
-  readonly directory: string;
+  readonly opened: RunProject;
   readonly keeping: RunSession;
   readonly deadline: Deadline | undefined;
 }
 
-/** The deadline of `--timeout`, counted from the start of the command. */
-interface Deadline {
-  readonly signal: AbortSignal;
-  leftMs(): number;
-}
-
-function deadlineOf({ timeoutMs }: RunOptions): Deadline | undefined {
-  if (timeoutMs === undefined) return undefined;
-  const begun = performance.now();
-  return {
-    signal: AbortSignal.timeout(timeoutMs),
-    // In whole seconds, since the message of a run that ends there names the number.
-    leftMs: () => Math.max(1, timeoutMs - Math.floor((performance.now() - begun) / 1000) * 1000),
-  };
-}
-
-/** Returns the model, or an exit code if the command ended before one was found. */
-async function findModel(
-  { retryMs }: RunOptions,
-  { keeping, deadline }: Job,
-  host: NodeJS.Process,
-): Promise<Discovered | number> {
-  const patience = createListPatience(retryMs, host, deadline?.signal);
-  try {
-    const found = await discoverModel(keeping.wanted(), host.env, patience);
-    patience.found();
-    return found;
-  } catch (error) {
-    if (patience.isStopped()) return exitCode.aborted;
-    if (deadline?.signal.aborted !== true) throw error;
-    patience.end();
-    host.stderr.write("bowline: The server listed no models within the time of --timeout.\n");
-    return exitCode.budget;
-  } finally {
-    patience.end();
-  }
-}
-
 async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
-  const { directory, keeping } = job;
+  const { keeping, opened, deadline } = job;
   const { stderr, env } = host;
-  const found = await findModel(options, job, host);
+  const tell = (line: string): void => {
+    if (!options.isQuiet) stderr.write(`bowline: ${oneLine(line, 1000)}\n`);
+  };
+  for (const notice of opened.notices) tell(notice);
+  const found = await findModel(keeping.wanted(), options.retryMs, deadline, host);
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
   try {
-    stderr.write(`bowline: ${oneLine(found.why, 500)}\n`);
-    const session = await keeping.begin(found.model);
-    const before =
-      options.record === undefined || session === undefined ? undefined : await contentOf(session);
-    const setup = setupOf(options, job, found.model, before);
-    const abort = (): void =>
-      recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
+    tell(oneLine(found.why, 500));
     const approve = createApprover({
       yes: options.yes,
       style: styleFor(stderr, env),
-      onInterrupt: abort,
+      onInterrupt: () => abort(),
       ...(terminal !== undefined && { terminal }),
     });
-    const ports = portsOf(directory, found, env, approve);
+    const tools = toolsOf(options, opened, { found, approve, env, setup: () => setup });
+    const session = await keeping.begin(found.model);
+    const before =
+      options.record === undefined || session === undefined ? undefined : await contentOf(session);
+    const setup = setupOf(options, job, { model: found.model, tools, session: before });
+    const abort = (): void =>
+      recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
+    const ports = portsOf(tools, found, approve);
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
     const attached = session && (await attachSession(agent, session));
     const earlier = earlierRun(job);
-    if (earlier !== undefined) stderr.write(`bowline: ${earlier}\n`);
+    if (earlier !== undefined) tell(earlier);
     const advise = (error: ErrorInfo): string | undefined =>
       isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
-    const shown = { json: options.json, session: attached, advise };
+    const { output, isQuiet } = options;
+    const shown = { output, isQuiet, session: attached, advise };
     const work = (): Promise<RunResult> =>
       untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
     const result = await (recorder === undefined
@@ -155,11 +134,32 @@ function earlierRun({ task, keeping }: Job): string | undefined {
   return unanswered !== undefined && task === "" ? howItEnded(unanswered) : undefined;
 }
 
+/** Returns the tools of the run. Throws `UsageError` for a name that no tool has. */
+function toolsOf(
+  { tools, excludeTools }: RunOptions,
+  { project }: RunProject,
+  host: Omit<SubAgentHost, "project">,
+): AgentTool[] {
+  const { merged } = project.settings;
+  return createRunTools({
+    project,
+    env: host.env,
+    only: tools.length > 0 ? tools : (merged.tools ?? []),
+    without: [...excludeTools, ...(merged.excludeTools ?? [])],
+    createSubAgent: (start) => createSubAgent(start, { project, ...host }),
+  });
+}
+
+interface SetupParts {
+  readonly model: Model;
+  readonly tools: readonly AgentTool[];
+  readonly session: SessionContent | undefined;
+}
+
 function setupOf(
-  { thinking, maxTurns, maxTokens, maxCost, retryMs }: RunOptions,
-  { task, images, files, directory, deadline }: Job,
-  model: Model,
-  session: SessionContent | undefined,
+  { maxTurns, maxTokens, maxCost, retryMs, system, appendSystem }: RunOptions,
+  { task, images, files, opened, deadline }: Job,
+  { model, tools, session }: SetupParts,
 ): RunSetup {
   for (const file of files) {
     const why = whyNotSent(model, file); // before a session has a message that no request can hold
@@ -172,11 +172,19 @@ function setupOf(
     ...(deadline !== undefined && { maxTimeMs: deadline.leftMs() }),
   };
   const before = session === undefined ? {} : { session };
+  const { project, thinking } = opened;
+  const appended = [project.settings.merged.appendSystem, appendSystem].filter(
+    (text) => text !== undefined,
+  );
   return {
     task,
     images,
     ...(files.length > 0 && { files }),
-    systemPrompt: systemPrompt(directory),
+    systemPrompt: project.systemPrompt({
+      tools: tools.map(({ name }) => name),
+      ...(system !== undefined && { system }),
+      ...(appended.length > 0 && { appendSystem: appended.join("\n\n") }),
+    }),
     model,
     thinking,
     budget,
@@ -206,13 +214,12 @@ function assertSomethingToDo(
 }
 
 function portsOf(
-  directory: string,
+  tools: readonly AgentTool[],
   { apiKey, fetch }: Discovered,
-  env: NodeJS.ProcessEnv,
   beforeToolCall: Approver,
 ): RunPorts {
   return {
-    tools: createTools({ root: directory, env }),
+    tools,
     beforeToolCall,
     ...(apiKey !== undefined && { apiKey }),
     ...(fetch !== undefined && { fetch }),
@@ -243,11 +250,4 @@ async function workingDirectory(host: NodeJS.Process): Promise<string> {
       `The working directory cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}).`,
     );
   }
-}
-
-function systemPrompt(directory: string): string {
-  return `You are Bowline, an agent that works in the directory ${directory} on the user's machine.
-Use the tools to find out rather than guess, and call several at once when they do not depend on each other.
-File tools take paths relative to that directory and cannot leave it. A denied tool call is the user's decision: do not repeat it.
-When the task is done, answer it plainly and briefly from what you found. If something could not be done, say so.`;
 }

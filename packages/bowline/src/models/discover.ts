@@ -26,6 +26,8 @@ export interface Wanted {
    */
   readonly vendorUrl?: string;
   readonly apiKeyEnv?: string;
+  /** True if the server at `baseUrl` gets no key, because a project named it. Default false. */
+  readonly isKeyless?: boolean;
   /** A file that `bowline doctor` wrote. */
   readonly profile?: string;
   /** Where the model's name came from. Default `from --model`. */
@@ -171,7 +173,8 @@ async function atBaseUrl(
 ): Promise<Discovered> {
   checkedUrl(baseUrl);
   const vendor = vendors.find((row) => reference?.startsWith(`${row.id}/`) === true);
-  const variable = wanted.apiKeyEnv ?? vendor?.keyVariable;
+  const variable =
+    wanted.isKeyless === true ? undefined : (wanted.apiKeyEnv ?? vendor?.keyVariable);
   const apiKey = keyOf(variable, wanted, env);
   const id =
     reference === undefined

@@ -142,7 +142,7 @@ function toResult({
   const background = describeBackground(end);
   if (end.reason === "aborted") {
     const so = text === "" ? "it had printed nothing" : `its output until then:\n${text}`;
-    const stopped = `The command was stopped after ${durationMs} ms (${abortReason(signal)}); ${so}`;
+    const stopped = `The command was stopped after ${(durationMs / 1000).toFixed(1)} s (${abortReason(signal)}); ${so}`;
     throw toolError(withLines(stopped, background));
   }
   const failure = describeFailure(end, timeout);

@@ -33,6 +33,29 @@ describe("the words of a command", () => {
     ]);
   });
 
+  it("are split at line feeds, and silent redirections are left out", () => {
+    const split = [["a"], ["b", "c"]];
+    for (const command of ["a\nb c", "\na\n\n b c\n", "a &&\n b c", "a |\nb c"])
+      assert.deepEqual(commandWords(command), split, command);
+    for (const command of [
+      "a 2>&1 | b c",
+      "a >/dev/null 2>&1; b c",
+      "a 2> /dev/null&&b c </dev/null",
+    ])
+      assert.deepEqual(commandWords(command), split, command);
+    for (const command of [
+      "a 2>&12",
+      "a >/dev/nullx",
+      "a 2>&1x",
+      "a 2>b",
+      "a\n;b",
+      "a &&",
+      "a\n&& b",
+      ">/dev/null",
+    ])
+      assert.equal(commandWords(command), undefined, command);
+  });
+
   it("are not split when bash could expand them", () => {
     const commands = [
       "echo $HOME",
@@ -42,7 +65,6 @@ describe("the words of a command", () => {
       "a < b",
       "a &",
       "a & b",
-      "a\nb",
       "a *",
       "~/a",
       "(a)",

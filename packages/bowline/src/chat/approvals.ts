@@ -1,0 +1,93 @@
+/** Asks a person about calls: opens the dialog, gives the answer to the agent, saves rules. */
+import type { AgentEvent } from "@bowline/core";
+import type { Input } from "../screen/input.ts";
+import { ApprovalDialog, type ApprovalAnswer, type DialogResult } from "./approval-dialog.ts";
+import type { Asked } from "./state.ts";
+import { previewChange } from "./preview.ts";
+import type { Conversation } from "./conversation.ts";
+
+type Request = Extract<AgentEvent, { type: "approval_request" }>;
+
+export class Approvals {
+  readonly #chat: Conversation;
+  readonly #now: () => number;
+  /** Ids of requests without an answer. */
+  readonly #open = new Set<string>();
+  #dialog: ApprovalDialog | undefined;
+
+  constructor(chat: Conversation, now: () => number) {
+    this.#chat = chat;
+    this.#now = now;
+  }
+
+  /** The dialog of the oldest question. */
+  get dialog(): ApprovalDialog | undefined {
+    const [asked] = this.#chat.state.asked;
+    if (asked === undefined) this.#dialog = undefined;
+    else if (this.#dialog?.asked.approvalId !== asked.approvalId)
+      this.#dialog = new ApprovalDialog(asked, this.#now(), this.#chat.typedAt);
+    return this.#dialog;
+  }
+
+  ask(request: Request): void {
+    this.#open.add(request.approvalId);
+    void this.#describe(request);
+  }
+
+  settled(approvalId: string): void {
+    this.#open.delete(approvalId);
+  }
+
+  async #describe({ approvalId, toolCallId, toolName, args, reason = "" }: Request): Promise<void> {
+    const { permissions, directory } = this.#chat.world;
+    const sessionKey = this.#chat.runtime.session?.id;
+    const call = { tool: toolName, args, ...(sessionKey !== undefined && { sessionKey }) };
+    const change = await previewChange(toolName, args, directory);
+    if (!this.#open.has(approvalId)) return; // it was interrupted meanwhile
+    const asked: Asked = {
+      approvalId,
+      toolCallId,
+      toolName,
+      args,
+      reason,
+      parts: permissions.judge(call).parts,
+      suggestions: permissions.suggest(call),
+      askedAt: this.#now(),
+      ...(change !== undefined && { change }),
+    };
+    this.#chat.dispatch({ type: "asked", asked });
+    this.#chat.screen.bell();
+  }
+
+  input(input: Input, now: number, hasDraft: boolean): DialogResult {
+    const { dialog } = this;
+    const result = dialog?.input(input, now, hasDraft) ?? ({ type: "pass", typed: "" } as const);
+    if (result.type === "answer" && dialog !== undefined) void this.#answer(dialog, result.answer);
+    return result;
+  }
+
+  async #answer(dialog: ApprovalDialog, answer: ApprovalAnswer): Promise<void> {
+    const { agent } = this.#chat.runtime;
+    const { approvalId } = dialog.asked;
+    const { by } = answer;
+    if (answer.decision === "deny") {
+      const reason = answer.withDraft ? this.#chat.takeDraft() : undefined;
+      agent.answer(approvalId, { decision: "deny", by, ...(reason !== undefined && { reason }) });
+      return;
+    }
+    const { remember } = answer;
+    if (remember === undefined) {
+      agent.answer(approvalId, { decision: "allow", by });
+      return;
+    }
+    const { rule, scope } = remember;
+    try {
+      await this.#chat.world.permissions.add(rule, "allow", scope);
+    } catch (error) {
+      dialog.refuse(error instanceof Error ? error.message : String(error));
+      return this.#chat.screen.invalidate();
+    }
+    this.#chat.notice(`allowed from now on, for this ${scope}: ${rule}`);
+    agent.answer(approvalId, { decision: "allow", by: `${by}; rule ${rule} for ${scope}` });
+  }
+}

@@ -1,0 +1,12 @@
+/** A slash command. */
+import type { Chat } from "../chat.ts";
+
+export interface SlashCommand {
+  readonly name: string;
+  /** What it takes, as the help shows it. */
+  readonly takes?: string;
+  readonly help: string;
+  /** Whether it is refused while something works. */
+  readonly needsIdle?: boolean;
+  run(args: string, chat: Chat): Promise<void> | void;
+}

@@ -1,0 +1,17 @@
+import type { SlashCommand } from "./command.ts";
+
+export const compact: SlashCommand = {
+  name: "compact",
+  takes: "[what to keep in mind]",
+  help: "replace older messages by a summary, in requests only; the session keeps them",
+  needsIdle: true,
+  async run(args, chat) {
+    const { runtime } = chat;
+    if (runtime.agent.state.messages.length === 0)
+      return chat.notice("There is nothing to compact yet.");
+    await chat.work(async (signal) => {
+      const hasFreed = await runtime.compact(args, signal);
+      if (!hasFreed) chat.notice("Compaction would free nothing.", "warning");
+    });
+  },
+};

@@ -1,0 +1,52 @@
+/** Draws the past of a stored session, and says what can be gone on with. */
+import type { Session } from "@bowline/core/session";
+import type { Block } from "./block.ts";
+import type { Chat } from "./chat.ts";
+import { Past } from "./past.ts";
+import { oneLine } from "../terminal.ts";
+
+/** Earlier blocks of a long session are not drawn again. */
+const MAX_BLOCKS = 400;
+
+export async function drawPast(
+  chat: Pick<Chat, "dispatch" | "notice">,
+  session: Session,
+  hasInterrupted: boolean,
+): Promise<void> {
+  const past = new Past();
+  let blocks: Block[] = [];
+  let dropped = 0;
+  for (const entry of await session.path(undefined, { files: false })) {
+    blocks.push(...past.blocks(entry));
+    if (blocks.length <= MAX_BLOCKS * 2) continue;
+    dropped += blocks.length - MAX_BLOCKS;
+    blocks = blocks.slice(-MAX_BLOCKS);
+  }
+  const { run, queued = [] } = await session.state();
+  if (dropped > 0)
+    chat.notice(`Earlier parts are left out: bowline sessions replay ${session.id} shows them.`);
+  for (const block of blocks) chat.dispatch({ type: "block", block });
+  const { contextTokens, ...cost } = past.totals;
+  chat.dispatch({ type: "past", contextTokens: contextTokens ?? 0, cost });
+  chat.notice(`Session ${oneLine(session.id, 100)} goes on here.`);
+  if (hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0), "warning");
+  for (const { message } of queued)
+    if (message.role === "user")
+      chat.notice(`A queued message goes with the next request: ${oneLine(textOf(message), 200)}`);
+}
+
+function interruptedText(calls: number): string {
+  const what = calls === 0 ? "" : ` It had begun ${calls} tool call${calls === 1 ? "" : "s"}.`;
+  return (
+    `The last run did not end: its process was stopped.${what} /continue goes on with it. ` +
+    "A message ends it instead; tool calls without a result are then reported to the model as unknown."
+  );
+}
+
+function textOf(message: object): string {
+  const { content } = message as { readonly content?: unknown };
+  if (typeof content === "string") return content;
+  return Array.isArray(content)
+    ? content.map((part: { readonly text?: unknown }) => String(part.text ?? "")).join(" ")
+    : "";
+}

@@ -1,0 +1,51 @@
+/**
+ * Decides whether a call runs: plan mode first, then the permissions, then a person. Denials of
+ * the permissions apply also where everything else is allowed.
+ */
+import { requireApproval, type BeforeToolCallContext } from "@bowline/core";
+import type { Permissions } from "../policy/permissions.ts";
+import type { Approver } from "../record/run-setup.ts";
+import { needsApproval } from "../tools/index.ts";
+
+export interface GateOptions {
+  readonly permissions: () => Permissions;
+  readonly isPlan: () => boolean;
+  /** The session's id, for rules of one session. */
+  readonly sessionKey: () => string;
+  /** `--yes`: run what the permissions would ask about. */
+  readonly yes: boolean;
+}
+
+/** Tools beside those of files that change nothing. */
+const readOnly: ReadonlySet<string> = new Set(["skill"]);
+
+/** Returns why a call is refused in plan mode, or undefined. */
+export function planRefusal(toolName: string): string | undefined {
+  if (!needsApproval(toolName) || readOnly.has(toolName)) return undefined;
+  return (
+    `Plan mode: propose, do not change. ${toolName} does not run now; only reading tools do. ` +
+    "Answer with what you would do. The person leaves plan mode when they want it done."
+  );
+}
+
+export function createGate({ permissions, isPlan, sessionKey, yes }: GateOptions): Approver {
+  return async (context: BeforeToolCallContext, signal) => {
+    const { name } = context.toolCall;
+    if (context.isOutput === true) return undefined;
+    const refusal = isPlan() ? planRefusal(name) : undefined;
+    if (refusal !== undefined) return { block: true, reason: refusal };
+    const verdict = permissions().judge({
+      tool: name,
+      args: context.args,
+      sessionKey: sessionKey(),
+    });
+    if (verdict.action === "deny")
+      return { block: true, reason: `Denied by the permissions: ${verdict.reason}` };
+    if (verdict.action === "allow" || yes) {
+      context.approve?.();
+      return undefined;
+    }
+    const ask = requireApproval({ needed: () => verdict.reason, timeoutMs: 0 });
+    return ask(context, signal);
+  };
+}

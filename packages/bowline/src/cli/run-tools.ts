@@ -1,0 +1,86 @@
+/** The tools of a run: those of Bowline and those that a project adds. */
+import type { Agent, AgentTool } from "@bowline/core";
+import { UsageError } from "../command-error.ts";
+import { discoverModel, type Discovered } from "../models/discover.ts";
+import { withNestedInstructions } from "../project/nested-instructions.ts";
+import type { Project } from "../project/project.ts";
+import type { SubAgentStart } from "../project/agent-tool.ts";
+import { createAgent, type Approver, type RunSetup } from "../record/run-setup.ts";
+import { didYouMean } from "../settings/nearest-name.ts";
+import { createTools } from "../tools/index.ts";
+
+export interface ToolChoice {
+  /** Names from options or settings. Empty: all. */
+  readonly only: readonly string[];
+  readonly without: readonly string[];
+}
+
+export interface RunToolsOptions extends ToolChoice {
+  readonly project: Project;
+  readonly env: NodeJS.ProcessEnv;
+  /** Creates an agent for one call of a sub-agent. */
+  readonly createSubAgent: (start: SubAgentStart) => Promise<Agent>;
+}
+
+/** Throws `UsageError` for a name that no tool has. */
+export function createRunTools(options: RunToolsOptions): AgentTool[] {
+  const { project, env, only, without, createSubAgent } = options;
+  const own = withNestedInstructions(createTools({ root: project.directory, env }), project);
+  const extra = project.tools({
+    tools: chosen(own, options),
+    createAgent: createSubAgent,
+  });
+  const all = [...own, ...extra];
+  const names = all.map(({ name }) => name);
+  for (const name of [...only, ...without])
+    if (!names.includes(name) && !optional.has(name))
+      throw new UsageError(
+        `There is no tool ${JSON.stringify(name)}.${didYouMean(name, names)} Known ones: ${names.join(", ")}.`,
+      );
+  return chosen(all, options);
+}
+
+/** Tools that exist only if the project or the user has skills or agents. */
+const optional: ReadonlySet<string> = new Set(["skill", "agent"]);
+
+function chosen(tools: readonly AgentTool[], { only, without }: ToolChoice): AgentTool[] {
+  return tools.filter(
+    ({ name }) => (only.length === 0 || only.includes(name)) && !without.includes(name),
+  );
+}
+
+/** What a sub-agent shares with the run that starts it. */
+export interface SubAgentHost {
+  readonly project: Project;
+  readonly setup: () => RunSetup;
+  readonly found: Discovered;
+  readonly approve: Approver;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Creates the agent of a definition: its own prompt, tools, model and number of turns. */
+export async function createSubAgent(
+  { definition, tools, check }: SubAgentStart,
+  { project, setup, found, approve, env }: SubAgentHost,
+): Promise<Agent> {
+  const { model, maxTurns, systemPrompt: system } = definition;
+  const own = model === undefined ? found : await discoverModel({ model }, env);
+  const { apiKey, fetch } = own;
+  const start = setup();
+  const names = tools.map(({ name }) => name);
+  return createAgent(
+    {
+      ...start,
+      model: own.model,
+      systemPrompt: project.systemPrompt({ tools: names, system }),
+      budget: { maxTurns: Math.min(maxTurns ?? Infinity, start.budget.maxTurns ?? Infinity) },
+    },
+    {
+      tools,
+      beforeToolCall: async (context, signal) =>
+        check(context.toolCall.name, context.args) ?? approve(context, signal),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(fetch !== undefined && { fetch }),
+    },
+  );
+}

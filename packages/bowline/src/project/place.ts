@@ -1,0 +1,43 @@
+/** Finds the root of a project: the folder with `.git`, else the working directory. */
+import { lstat, realpath } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+
+export interface Place {
+  /** The working directory without symbolic links. */
+  readonly directory: string;
+  /** The git root, else the working directory. */
+  readonly root: string;
+  readonly isGit: boolean;
+  /** The folders from the root down to the working directory. */
+  readonly folders: readonly string[];
+}
+
+/** Rejects with the system's error if the directory cannot be used. */
+export async function findPlace(workingDirectory: string): Promise<Place> {
+  const directory = await realpath(workingDirectory);
+  const gitRoot = await findGitRoot(directory);
+  const root = gitRoot ?? directory;
+  const folders = [root];
+  for (const name of namesBetween(root, directory)) folders.push(join(folders.at(-1) ?? "", name));
+  return { directory, root, isGit: gitRoot !== undefined, folders };
+}
+
+/** Returns the names on the way from a folder down to another. */
+export function namesBetween(folder: string, below: string): string[] {
+  return relative(folder, below)
+    .split(sep)
+    .filter((name) => name !== "");
+}
+
+/** Returns a path relative to a folder, with "/" as separator. */
+export function shownFrom(folder: string, path: string): string {
+  return namesBetween(folder, path).join("/");
+}
+
+async function findGitRoot(directory: string): Promise<string | undefined> {
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const found = await lstat(join(folder, ".git")).catch(() => undefined);
+    if (found?.isDirectory() === true || found?.isFile() === true) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
+}

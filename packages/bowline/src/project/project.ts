@@ -1,0 +1,297 @@
+/**
+ * What a folder brings to a command: instructions, settings, skills, commands, sub-agents and
+ * facts. Until a user trusts the folder, only its instructions count, as text.
+ */
+import { homedir, release, type } from "node:os";
+import { join } from "node:path";
+import type { AgentTool } from "@bowline/core";
+import { CommandError } from "../command-error.ts";
+import { configFolder } from "../home.ts";
+import { showPath } from "../escape.ts";
+import {
+  loadSettings,
+  readProjectSettings,
+  type LoadedSettings,
+  type ProjectSettingsFile,
+} from "../settings/settings.ts";
+import {
+  compareTrust,
+  createTrustStore,
+  type ItemKind,
+  type TrustedFolder,
+  type TrustItem,
+  type TrustState,
+} from "../trust/trust-store.ts";
+import { createSubAgentTool, type SubAgentPorts } from "./agent-tool.ts";
+import { parseCommand, type UserCommand } from "./commands.ts";
+import {
+  createAllowance,
+  findMarkdown,
+  findSkillFiles,
+  type DefinitionFile,
+} from "./definitions.ts";
+import { readGitFacts } from "./git-facts.ts";
+import { createInstructions, type Instruction } from "./instructions.ts";
+import { findPlace, shownFrom, type Place } from "./place.ts";
+import { createSkillTool } from "./skill-tool.ts";
+import { parseSkill, type Owner, type Skill } from "./skills.ts";
+import { parseSubAgent, type SubAgent } from "./sub-agents.ts";
+import { instructionText, joinPrompt } from "./system-prompt.ts";
+
+export interface Project {
+  /** The git root, else the working directory. A real path. */
+  readonly root: string;
+  /** The working directory. A real path. */
+  readonly directory: string;
+  readonly trust: TrustState;
+  /** What is new, different or gone since the folder was trusted. */
+  readonly changes: readonly string[];
+  /** The files that take effect, or would if the folder were trusted. */
+  readonly wouldTakeEffect: readonly TrustItem[];
+  readonly instructions: readonly Instruction[];
+  readonly settings: LoadedSettings;
+  readonly skills: readonly Skill[];
+  readonly commands: readonly UserCommand[];
+  readonly agents: readonly SubAgent[];
+  /** Lines for a person. */
+  readonly notices: readonly string[];
+  systemPrompt(options: {
+    readonly tools: readonly string[];
+    readonly system?: string;
+    readonly appendSystem?: string;
+  }): string;
+  /** Returns the tool `skill`, and with `ports` the tool `agent`, as far as there are any. */
+  tools(ports?: SubAgentPorts): AgentTool[];
+  /**
+   * Returns the text of instructions that apply to a file below the working directory and were not
+   * given yet. Undefined if there are none.
+   */
+  readonly instructionsFor: (path: string) => Promise<string | undefined>;
+}
+
+export interface LoadProjectOptions {
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Default: the user's home directory. */
+  readonly home?: string;
+  /** Trust the folder for this run. */
+  readonly isTrusted?: boolean;
+  readonly now: Date;
+}
+
+/**
+ * Rejects with `CommandError` for broken settings that take effect, and with the system's error for
+ * an unusable directory.
+ */
+export async function loadProject(options: LoadProjectOptions): Promise<Project> {
+  const { directory, env, home = homedir(), isTrusted = false, now } = options;
+  const place = await findPlace(directory);
+  const config = configFolder(env);
+  const notices: string[] = [];
+  const notice = (text: string): void => void notices.push(text);
+  const git = readGitFacts({ root: place.root, env });
+  const instructions = createInstructions({ place, configFolder: config, notice });
+  const loaded = await instructions.load();
+  const brought = await readProjectFiles(place, notice);
+  const known = await trustedAs(place.root, env, notice);
+  const compared = compareTrust(known, brought.items);
+  const trust = isTrusted ? "trusted" : compared.state;
+  const why = trust === "trusted" ? undefined : notInEffect(trust, compared.changes);
+  const settings = await loadSettings({
+    configFolder: config,
+    project: brought.settings,
+    env,
+    ...(why !== undefined && { whyNotProject: why }),
+  });
+  if (why !== undefined) notice(untrustedText(place.root, trust, brought.items, compared.changes));
+  const own = await readUserFiles(config, home, notice);
+  const files = trust === "trusted" ? [...own, ...brought.files] : own;
+  const { skills, commands, agents } = parseAll(files, notice);
+  notices.push(...settings.notices);
+  const gitFacts = await git;
+  const facts = {
+    date: now.toISOString().slice(0, 10),
+    system: `${type()} ${release()}`,
+    directory: place.directory,
+    ...(gitFacts !== undefined && { git: gitFacts }),
+  };
+  return {
+    root: place.root,
+    directory: place.directory,
+    trust,
+    changes: compared.changes,
+    wouldTakeEffect: brought.items,
+    instructions: loaded,
+    settings,
+    skills,
+    commands,
+    agents,
+    notices,
+    systemPrompt: (parts) => joinPrompt({ facts, instructions: loaded, skills, ...parts }),
+    tools(ports) {
+      const offered = skills.filter(({ isOffered }) => isOffered);
+      return [
+        ...(offered.length > 0 ? [createSkillTool(offered)] : []),
+        ...(agents.length > 0 && ports !== undefined ? [createSubAgentTool(agents, ports)] : []),
+      ];
+    },
+    async instructionsFor(path) {
+      return instructionText(await instructions.below(path)) || undefined;
+    },
+  };
+}
+
+/** A broken list of trusted folders makes every folder untrusted, but a command can go on. */
+async function trustedAs(
+  root: string,
+  env: LoadProjectOptions["env"],
+  notice: (text: string) => void,
+): Promise<TrustedFolder | undefined> {
+  try {
+    return (await createTrustStore({ env }).list()).find(({ folder }) => folder === root);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    notice(error.message);
+    return undefined;
+  }
+}
+
+function notInEffect(trust: TrustState, changes: readonly string[]): string {
+  return trust === "changed" ? `not trusted: ${changes.join(", ")}` : "the folder is not trusted";
+}
+
+function untrustedText(
+  root: string,
+  trust: TrustState,
+  items: readonly TrustItem[],
+  changes: readonly string[],
+): string {
+  const kinds = (["settings", "command", "skill", "agent"] as const).flatMap((kind) => {
+    const count = items.filter((item) => item.kind === kind).length;
+    if (count === 0) return [];
+    return [kind === "settings" ? kind : `${count} ${kind}${count === 1 ? "" : "s"}`];
+  });
+  const what = kinds.length === 0 ? "The settings" : kinds.join(", ");
+  const some = `${changes.slice(0, 5).map(showPath).join(", ")}${changes.length > 5 ? ", …" : ""}`;
+  const since = trust === "changed" ? ` since you trusted it (${some})` : "";
+  const verb = trust === "changed" ? "changed" : "is not trusted";
+  return `${showPath(root)} ${verb}${since}. Not in effect: ${what}. To look at them and trust the folder, run bowline trust.`;
+}
+
+type DefinitionKind = Exclude<ItemKind, "settings">;
+
+interface OwnedFile {
+  readonly kind: DefinitionKind;
+  readonly owner: Owner;
+  readonly file: DefinitionFile;
+}
+
+/** The folders of definitions, in rising precedence. */
+const projectFolders: readonly (readonly [DefinitionKind, string])[] = [
+  ["command", ".claude/commands"],
+  ["command", ".bowline/commands"],
+  ["skill", ".claude/skills"],
+  ["skill", ".agents/skills"],
+  ["agent", ".claude/agents"],
+  ["agent", ".bowline/agents"],
+];
+const DEPTH = 4;
+
+interface BroughtFiles {
+  readonly items: readonly TrustItem[];
+  readonly settings: readonly ProjectSettingsFile[];
+  readonly files: readonly OwnedFile[];
+}
+
+/** Reads the files of a project that would take effect. Nothing of them takes effect by this. */
+async function readProjectFiles(
+  { root, folders }: Place,
+  notice: (text: string) => void,
+): Promise<BroughtFiles> {
+  const items: TrustItem[] = [];
+  const settings = await readProjectSettings(root);
+  for (const { path, name, file } of settings) {
+    if (file.kind === "refused") notice(`${showPath(path)} ${file.why}.`);
+    if (file.kind === "text") items.push({ path: name, kind: "settings", hash: file.hash });
+  }
+  const files: OwnedFile[] = [];
+  const allowance = createAllowance();
+  for (const folder of folders)
+    for (const [kind, name] of projectFolders) {
+      const options = {
+        folder: join(folder, name),
+        within: root,
+        depth: DEPTH,
+        allowance,
+        notice,
+      };
+      const found = await (kind === "skill" ? findSkillFiles(options) : findMarkdown(options));
+      for (const file of found) {
+        files.push({ kind, owner: "project", file });
+        items.push({ path: shownFrom(root, file.path), kind, hash: file.hash });
+      }
+    }
+  return { items, settings, files };
+}
+
+async function readUserFiles(
+  config: string,
+  home: string,
+  notice: (text: string) => void,
+): Promise<OwnedFile[]> {
+  const folders: readonly (readonly [DefinitionKind, string])[] = [
+    ["command", join(config, "commands")],
+    ["skill", join(home, ".agents", "skills")],
+    ["skill", join(config, "skills")],
+    ["agent", join(config, "agents")],
+  ];
+  const allowance = createAllowance();
+  const files: OwnedFile[] = [];
+  for (const [kind, folder] of folders) {
+    const options = { folder, within: undefined, depth: DEPTH, allowance, notice };
+    const found = await (kind === "skill" ? findSkillFiles(options) : findMarkdown(options));
+    files.push(...found.map((file) => ({ kind, owner: "user" as const, file })));
+  }
+  return files;
+}
+
+interface Definitions {
+  readonly skills: readonly Skill[];
+  readonly commands: readonly UserCommand[];
+  readonly agents: readonly SubAgent[];
+}
+
+/** Of several with one name the last counts: that of the nearest folder. */
+function parseAll(files: readonly OwnedFile[], notice: (text: string) => void): Definitions {
+  const skills = new Map<string, Skill>();
+  const commands = new Map<string, UserCommand>();
+  const agents = new Map<string, SubAgent>();
+  const add = <T extends { readonly name: string; readonly path: string }>(
+    known: Map<string, T>,
+    one: T | undefined,
+  ): void => {
+    if (one === undefined) return;
+    const before = known.get(one.name);
+    if (before !== undefined)
+      notice(`${showPath(one.path)} replaces ${showPath(before.path)} of the same name.`);
+    known.set(one.name, one);
+  };
+  for (const { kind, owner, file } of files) {
+    switch (kind) {
+      case "skill":
+        add(skills, parseSkill(file, owner, notice));
+        break;
+      case "command":
+        add(commands, parseCommand(file, owner, notice));
+        break;
+      case "agent":
+        add(agents, parseSubAgent(file, owner, notice));
+        break;
+    }
+  }
+  return {
+    skills: [...skills.values()],
+    commands: [...commands.values()],
+    agents: [...agents.values()],
+  };
+}
