@@ -79,7 +79,13 @@ export async function converse(
     await window.type("$CHAT");
     await window.press("Enter");
   }
-  await window.until(MODEL.slice(0, 5));
+  try {
+    await window.until(MODEL);
+  } catch (error) {
+    await window[Symbol.asyncDispose]();
+    if (after === undefined) await vendor[Symbol.asyncDispose]();
+    throw error;
+  }
   return {
     window,
     vendor,

@@ -83,7 +83,7 @@ describe("a message typed during a run", { skip: missingTmux ?? false }, () => {
     await chat.window.press("M-Up");
     await chat.window.untilNot(/after this step: secnd/);
     await chat.window.press("BSpace", "BSpace", "BSpace");
-    await chat.window.type("ond");
+    await chat.window.type("cond");
     await chat.window.press("Enter");
     await chat.window.until(/after this step: first\n.*after this step: second/);
     gate.resolve();
