@@ -36,7 +36,7 @@ describe("an approval question", { skip: missingTmux ?? false }, () => {
       await chat.window.until("I run it.");
       setTimeout(gate.resolve, 4 * everyMs);
       await chat.window.type("try my 1 ok then y 2 yes 2", everyMs);
-      await chat.window.until(/Allow bash\?[^]*try my 1 ok then y 2 yes 2/);
+      await chat.window.until(/Allow bash:[^]*try my 1 ok then y 2 yes 2/);
       assert.equal(await hasRun(chat), false);
       assert.equal(chat.vendor.asked.length, 1);
     });
@@ -44,13 +44,13 @@ describe("an approval question", { skip: missingTmux ?? false }, () => {
   it("is not answered by pasted prose, with or without the pause", async () => {
     await using chat = await converse(tmux, play);
     await chat.say("run it");
-    await chat.window.until("Allow bash?");
+    await chat.window.until("Allow bash:");
     await chat.window.paste("try my 1 ok\n2\ny\n");
     await sleep(PAUSE_MS);
     await chat.window.paste("2\n");
     await sleep(PAUSE_MS);
     const screen = await chat.window.until("try my 1 ok");
-    assert.match(screen, /Allow bash\?/);
+    assert.match(screen, /Allow bash:/);
     assert.equal(await hasRun(chat), false);
     assert.equal(chat.vendor.asked.length, 1);
   });
@@ -67,10 +67,11 @@ describe("an approval question", { skip: missingTmux ?? false }, () => {
   it("shows the exact call, why it asks, its parts and the rule that would be remembered", async () => {
     await using chat = await converse(tmux, play);
     await chat.say("run it");
-    const screen = await chat.window.until("Allow bash?");
+    const screen = await chat.window.until("Allow bash:");
     assert.match(screen, /\$ touch ran && cp ran copied/);
-    assert.match(screen, /asks because: \S/);
-    assert.match(screen, /parts: .*touch ran.*cp ran copied/);
+    assert.match(screen, /Why it asks: No rule allows "touch ran"/);
+    assert.match(screen, /Parts: touch ran \| cp ran copied/);
+    assert.match(screen, /Would be remembered: bash\(touch ran\)[^]*also allows: nothing else/);
     assert.match(screen, /> 1 No/);
     assert.match(screen, /2 Yes/);
   });
@@ -114,7 +115,7 @@ describe("an approval question", { skip: missingTmux ?? false }, () => {
     await chat.window.until("Answer 2.");
     await chat.say("again");
     const screen = await chat.window.until("Answer 4.");
-    assert.doesNotMatch(screen, /Allow bash\?/);
+    assert.doesNotMatch(screen, /Allow bash:/);
   });
 
   it("shows the change of a file before it is made", async () => {

@@ -108,7 +108,8 @@ export async function converse(
     async [Symbol.asyncDispose]() {
       await window[Symbol.asyncDispose]();
       if (after === undefined) await vendor[Symbol.asyncDispose]();
-      await rm(top, { recursive: true, force: true });
+      // The command may still be writing its last entries.
+      await rm(top, { recursive: true, force: true, maxRetries: 20, retryDelay: 25 });
       assert.deepEqual(vendor.problems, []);
     },
   };

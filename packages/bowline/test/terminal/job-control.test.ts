@@ -75,7 +75,7 @@ describe("Ctrl-Z, then fg", { skip: missingTmux ?? false }, () => {
     await chat.say("run it");
     await chat.window.until("arrow or digit");
     await suspend(chat.window);
-    await chat.window.until(/the shell is here[^]*Allow bash\?[^]*arrow or digit/);
+    await chat.window.until(/the shell is here[^]*Allow bash:[^]*arrow or digit/);
     await chat.window.press("Down", "Enter");
     await chat.window.until("Answer 2.");
     assert.match(chat.vendor.asked[1]?.last ?? "", /it ran/);

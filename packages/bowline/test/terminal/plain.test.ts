@@ -1,8 +1,12 @@
 /** Terminals without colours or without cursor movement. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { converse } from "./conversation.ts";
 import { missingTmux, openTmux, type Tmux } from "./tmux.ts";
+
+/** The pause without typing before keys can answer, and some time for a busy machine. */
+const PAUSE_MS = 550;
 
 describe("a conversation", { skip: missingTmux ?? false }, () => {
   let tmux: Tmux;
@@ -33,6 +37,7 @@ describe("a conversation", { skip: missingTmux ?? false }, () => {
     await chat.say("report");
     await chat.window.until(/Allow/);
     await chat.window.until(/2\W+[Yy]es/);
+    await sleep(PAUSE_MS);
     await chat.say("2");
     await chat.window.until("The end.");
     const bytes = await chat.window.bytes();

@@ -38,10 +38,10 @@ describe("an answer", { skip: missingTmux ?? false }, () => {
     await chat.window.untilHistory("The end.");
     await chat.idle();
     const history = await chat.window.history();
-    for (const text of ["Findings", "const key =", "read cache.ts", "The end."])
+    for (const text of ["Findings", "const key =", "read `cache.ts`", "The end."])
       assert.equal(history.split(text).length, 2, `${text} is there once`);
-    assert.match(history, /\[x\] read cache\.ts\n.*\[ \] mend lock\.ts/);
-    assert.doesNotMatch(history, /\*\*|```/);
+    assert.match(history, /\[x\] read `cache\.ts`\n- \[ \] mend `lock\.ts`/);
+    assert.doesNotMatch(history, /\*\*/);
     assert.match(history, /GET\W+9 %[^]*HEAD\W+10 %/);
   });
 

@@ -112,8 +112,10 @@ async function openWindow(
   const name = record.slice(record.lastIndexOf("-") + 1);
   const size = ["-x", String(columns), "-y", String(rows)];
   const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+  // tmux sets TERM itself.
+  const words = env.TERM === undefined ? command : ["env", `TERM=${env.TERM}`, ...command];
   const session = ["new-session", "-d", "-s", `w${name}`, "-c", cwd, ...size, ...variables];
-  await run(...session, "sh", "-c", gate, socket, `ready-${name}`, record, ...command);
+  await run(...session, "sh", "-c", gate, socket, `ready-${name}`, record, ...words);
   const target = `w${name}:0.0`;
   await writeFile(record, "");
   await run("pipe-pane", "-t", target, "-O", `exec cat >> '${record}'`);
