@@ -125,6 +125,11 @@ const steps = [
     after: ["build and types"],
   },
   {
+    name: "settings' documentation",
+    command: ["node", "scripts/settings-docs.mjs"],
+    after: ["build and types"],
+  },
+  {
     name: "reference",
     command: ["node", "scripts/reference.mjs"],
     after: ["build and types"],

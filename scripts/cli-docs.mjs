@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import {
   doctorHelp,
   mainHelp,
+  permissionsHelp,
   replayHelp,
   runHelp,
   serveHelp,
@@ -75,6 +76,16 @@ ${sessionsHelp().trimEnd()}
 With \`--json\` a list has one object per line: \`id\`, \`title\`, \`createdAt\`, \`updatedAt\` (milliseconds since the
 epoch), \`messageCount\`, \`entryCount\`, \`isUnfinished\`, \`holder\` (\`pid\`, \`host\`, \`since\`) while a process has it
 open, \`origin\` of a fork, and \`metadata\` with \`cwd\` and \`model\`.
+
+## bowline permissions
+
+\`\`\`
+${permissionsHelp().trimEnd()}
+\`\`\`
+
+[Permissions](permissions.md) has the rules, their files and examples. With \`--json\`, \`list\` prints one object per rule
+(\`rule\`, \`action\`, \`scope\`, \`source\`), and \`why\` one object with \`action\`, \`reason\`, \`parts\`,
+\`rule\` (if one decided) and \`suggestions\`.
 
 ## bowline serve
 

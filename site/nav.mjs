@@ -27,6 +27,7 @@ const serving = [
   ["The chat page", "page"],
   ["A page with useChat", "web"],
   ["The command", "cli"],
+  ["Projects and settings", "projects"],
   ["The command's tools", "tools"],
   ["The practice model", "practice"],
   ["Security", "security"],

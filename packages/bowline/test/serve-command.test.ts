@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
 import { bowline, temporary } from "./command.ts";
+import { TestClient } from "./gateway/gateway.ts";
 import { started } from "./serving.ts";
 
 const isGone = async (url: string): Promise<boolean> =>
@@ -91,7 +92,7 @@ describe("bowline serve", () => {
       join(home.path, ".env"),
       `BOWLINE_PORT=0\nBOWLINE_TOKEN=from-the-file\nBOWLINE_WORKSPACE=${join(home.path, "desk")}\nNODE_OPTIONS=--no-such\n`,
     );
-    await using server = await started(home.path, []);
+    await using server = await started(home.path, ["--init"]);
     assert.match(server.said(), /^Token: BOWLINE_TOKEN\./m);
     assert.ok(!server.said().includes("from-the-file"));
     assert.equal((await readdir(join(home.path, "desk"))).length, 3);
@@ -99,6 +100,49 @@ describe("bowline serve", () => {
       headers: { authorization: "Bearer from-the-file" },
     });
     assert.equal(answer.status, 404);
+  });
+
+  it("writes nothing into a folder that is named, and serves it by one agent with its AGENTS.md", async () => {
+    await using home = await temporary();
+    const folder = join(home.path, "project");
+    await mkdir(folder);
+    const text = "# Project\n\n## Models\n\nModel: src/user.ts\n\nSay PINEAPPLE.\n";
+    await writeFile(join(folder, "AGENTS.md"), text);
+    const bodies: string[] = [];
+    const model = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        bodies.push(body);
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const choice = { index: 0, delta: { content: "Hello." }, finish_reason: "stop" };
+        response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+      });
+    });
+    await once(model.listen(0, "127.0.0.1"), "listening");
+    const { port } = model.address() as AddressInfo;
+    await using server = await started(home.path, ["--port", "0", "-w", folder], {
+      BOWLINE_TOKEN: "mysecrettoken",
+      BOWLINE_MODEL: "deepseek/m",
+      DEEPSEEK_API_KEY: "sk-0123456789",
+      DEEPSEEK_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    });
+    assert.deepEqual(await readdir(folder), ["AGENTS.md"]);
+    assert.match(server.said(), /^Workspace: .*project$/m);
+    const client = await TestClient.enter(server.url.replace("http", "ws"), "mysecrettoken", "all");
+    const { agents } = await client.call("agents.list", {});
+    assert.deepEqual(
+      agents.map(({ id }) => id),
+      ["assistant"],
+    );
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await client.event("chat.final", runId);
+    client.socket.terminate();
+    model.closeAllConnections();
+    model.close();
+    assert.match(bodies[0] ?? "", /Say PINEAPPLE/);
+    assert.match(bodies[0] ?? "", /You are Bowline/);
+    assert.deepEqual(await readdir(folder), ["AGENTS.md"]);
   });
 
   it("says for each agent why its model cannot answer, and uses no other model", async () => {

@@ -22,12 +22,13 @@ export async function drawPast(
     dropped += blocks.length - MAX_BLOCKS;
     blocks = blocks.slice(-MAX_BLOCKS);
   }
+  blocks.push(...past.end());
   const { run, queued = [] } = await session.state();
   if (dropped > 0)
     chat.notice(`Earlier parts are left out: bowline sessions replay ${session.id} shows them.`);
   for (const block of blocks) chat.dispatch({ type: "block", block });
   const { contextTokens, ...cost } = past.totals;
-  chat.dispatch({ type: "past", contextTokens: contextTokens ?? 0, cost });
+  chat.dispatch({ type: "past", cost, ...(contextTokens !== undefined && { contextTokens }) });
   chat.notice(`Session ${oneLine(session.id, 100)} goes on here.`);
   if (hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0), "warning");
   for (const { message } of queued)

@@ -25,6 +25,8 @@ export class Past {
   /** Ids of calls whose result was drawn when the tool ended. */
   readonly #shown = new Set<string>();
   readonly #questions = new Map<string, EntryOf<"approval_request">>();
+  /** Text of an answer that was streaming, and has no message yet. */
+  #streamed = "";
   #totals: PastTotals = { cost: 0, isCostUnknown: false, requests: 0, contextTokens: undefined };
 
   get totals(): PastTotals {
@@ -36,7 +38,12 @@ export class Past {
     if (!isKnownEntry(entry)) return [];
     switch (entry.type) {
       case "message":
+        this.#streamed = "";
         return this.#message(entry);
+      case "streamed_text":
+        if (entry.retractedFrom === 0) this.#streamed = "";
+        this.#streamed += entry.pieces.map(({ text }) => text).join("");
+        return [];
       case "tool_intent":
         this.#names.set(entry.toolCallId, entry.toolName);
         this.#args.set(entry.toolCallId, entry.args);
@@ -73,6 +80,16 @@ export class Past {
       default:
         return [];
     }
+  }
+
+  /** The blocks after the last entry: an answer that was cut by the end of its process. */
+  end(): Block[] {
+    if (this.#streamed === "") return [];
+    return [
+      { type: "text", delta: this.#streamed },
+      { type: "text_end" },
+      { type: "ended", reason: "interrupted" },
+    ];
   }
 
   #message(entry: EntryOf<"message">): Block[] {

@@ -54,7 +54,7 @@ export function reduceEvent(state: ChatState, event: AgentEvent, now: number): S
     case "approval_request":
       return step(state); // the conversation adds what the permissions say, as an action
     case "approval_answer":
-      return answered(state, event);
+      return answered(state, event, now);
     case "turn_end":
       return step({ ...without(state, "answer") });
     case "agent_end":
@@ -200,11 +200,18 @@ function compactionEnd(state: ChatState, event: EventOf<"compaction_end">): Step
   );
 }
 
-function answered(state: ChatState, event: EventOf<"approval_answer">): Step {
+function answered(state: ChatState, event: EventOf<"approval_answer">, now: number): Step {
   const { approvalId, decision, by, reason } = event;
   const asked = state.asked.find((one) => one.approvalId === approvalId);
   return step(
-    { ...state, asked: state.asked.filter((one) => one !== asked) },
+    {
+      ...state,
+      asked: state.asked.filter((one) => one !== asked),
+      // The clock of the call begins when it may run.
+      calls: state.calls.map((call) =>
+        call.id === asked?.toolCallId ? { ...call, startedAt: now } : call,
+      ),
+    },
     asked === undefined
       ? []
       : [
@@ -273,7 +280,7 @@ function nested(state: ChatState, event: AgentEvent, now: number): Step {
     case "tool_execution_end":
       return callEnd(state, event);
     case "approval_answer":
-      return answered(state, event);
+      return answered(state, event, now);
     case "request_retry": {
       const { attempt, delayMs, error } = event;
       return step(state, [{ type: "retry", attempt, delayMs, error }]);

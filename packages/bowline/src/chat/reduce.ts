@@ -16,7 +16,7 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
       return { state: next, blocks: [{ type: "model", model, why }] };
     }
     case "past":
-      return only({ ...state, ...action.cost, contextTokens: action.contextTokens });
+      return only({ ...state, ...action.cost, ...contextIn(action) });
     case "sandbox":
       return only({ ...state, sandbox: action.sandbox });
     case "plan": {
@@ -76,6 +76,12 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
       });
     }
   }
+}
+
+function contextIn({
+  contextTokens,
+}: Pick<ChatState, "contextTokens">): Pick<ChatState, "contextTokens"> {
+  return contextTokens === undefined ? {} : { contextTokens };
 }
 
 function withHint(state: ChatState, text: string | undefined): ChatState {

@@ -3,16 +3,14 @@
  * trusted, settings, permissions, the session and the model.
  */
 import type { Agent, AgentTool, Budget, Model } from "@bowline/core";
-import { join } from "node:path";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import { set } from "../defined.ts";
 import { sessionStore } from "../home.ts";
 import { discoverModel, type Wanted } from "../models/discover.ts";
-import { createPermissions, type Permissions } from "../policy/permissions.ts";
+import { loadPermissions } from "../policy/load-permissions.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer, type ServerChoice } from "../settings/server-choice.ts";
-import { LOCAL_SETTINGS_FILE } from "../settings/settings.ts";
 import type { Environment, World } from "./chat.ts";
 import { runCommandLine } from "./commands/index.ts";
 import type { Conversation } from "./conversation.ts";
@@ -41,6 +39,7 @@ export interface StartOptions {
   readonly createTools: (
     project: Project,
     createSubAgent: (start: SubAgentStart) => Promise<Agent>,
+    hidden: (tool: string) => readonly string[],
   ) => AgentTool[];
   readonly now: () => number;
 }
@@ -51,7 +50,7 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
   const project = await trustedProject(chat, given);
   for (const notice of project.notices) chat.notice(notice, "warning");
   const store = sessionStore(env);
-  const world = worldOf(chat, given, project, store);
+  const world = await worldOf(chat, given, project, store);
   const id = await sessions.find(store);
   const session = id === undefined ? undefined : await openSession(store, id);
   try {
@@ -81,12 +80,22 @@ async function trustedProject(
   return (await askTrust(chat, project, env, now)) ? load() : project;
 }
 
-function worldOf(chat: Conversation, given: StartOptions, project: Project, store: Store): World {
+async function worldOf(
+  chat: Conversation,
+  given: StartOptions,
+  project: Project,
+  store: Store,
+): Promise<World> {
   const { options, directory, env, sessions } = given;
   const { merged } = project.settings;
   const server = chooseServer(options, project.settings, set(env.BOWLINE_MODEL));
   for (const notice of server.notices) chat.notice(notice, "warning");
-  const permissions = permissionsOf(project, directory);
+  const permissions = await loadPermissions({
+    directory,
+    env,
+    isTrusted: project.trust === "trusted",
+    searchesHide: true,
+  });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
   const gate = createGate({
     permissions: () => permissions,
@@ -105,7 +114,9 @@ function worldOf(chat: Conversation, given: StartOptions, project: Project, stor
     wanted: (session) => sessions.wanted(server, session),
     open: (connection, session) => {
       const createSubAgent = subAgents({ world, gate, chat });
-      const tools = given.createTools(project, createSubAgent);
+      const tools = given.createTools(project, createSubAgent, (tool) =>
+        permissions.hidden({ tool }),
+      );
       const { appendSystem, compactAt } = merged;
       return Runtime.open({
         connection,
@@ -135,21 +146,6 @@ function budgetOf({ maxTurns, maxTokens, maxCost }: ChatOptions): Budget {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(maxCost !== undefined && { maxCost }),
   };
-}
-
-/** The files of settings whose rules apply, and those to which a person's rules are added. */
-function permissionsOf({ settings, root, trust }: Project, directory: string): Permissions {
-  const sources = settings.sources.map(({ path, scope, settings: own }) => ({
-    path,
-    scope,
-    isTrusted: trust === "trusted",
-    ...(own?.permissions !== undefined && { permissions: own.permissions }),
-  }));
-  return createPermissions({
-    sources,
-    root: directory,
-    files: { project: join(root, LOCAL_SETTINGS_FILE) },
-  });
 }
 
 /** A conversation goes on without a session if none can be created, and says so. */

@@ -97,7 +97,7 @@ export type Action =
       readonly contextWindow?: number | undefined;
       readonly why?: string;
     }
-  | { readonly type: "past"; readonly contextTokens: number; readonly cost: Cost }
+  | { readonly type: "past"; readonly contextTokens?: number; readonly cost: Cost }
   | { readonly type: "sandbox"; readonly sandbox: string }
   | { readonly type: "plan"; readonly isOn: boolean }
   | { readonly type: "queued"; readonly item: Queued }

@@ -98,11 +98,7 @@ export class View {
       case "ended":
         return [...this.#wrap(endText(block), block.reason === "aborted" ? "yellow" : "red"), ""];
       case "model":
-        return this.#wrap(
-          dim(
-            `model: ${oneLine(block.model, 200)}${block.why === undefined ? "" : ` (${oneLine(block.why, 300)})`}`,
-          ),
-        );
+        return this.#wrap(dim(`model: ${oneLine(block.why ?? block.model, 500)}`));
       case "shell":
         return this.#shell(block);
       case "notice": {

@@ -1,16 +1,19 @@
 /**
- * Asks a person before a tool changes anything. The question shows exactly what will run. Any
- * answer but yes means no.
+ * Asks a person before a tool changes anything, unless a rule decides. The question shows exactly
+ * what will run. Any answer but yes means no.
  */
 import type { Approver } from "../record/run-setup.ts";
-import { needsApproval } from "../tools/index.ts";
 import { escapeLines, escapeText } from "../escape.ts";
+import { createPermissions, type JudgedCall, type Permissions } from "../policy/permissions.ts";
 import { ask, type Terminal } from "./ask.ts";
+import { rememberRule } from "./remember-rule.ts";
 import type { Style } from "../terminal.ts";
 
 export interface ApproverOptions {
-  /** `--yes`: allow everything. */
+  /** `--yes`: allow everything that no rule denies. */
   readonly yes: boolean;
+  /** Default: the built-in rules. */
+  readonly permissions?: Permissions;
   /** Where to ask; absent if there is no terminal. */
   readonly terminal?: Terminal;
   readonly style: Style;
@@ -22,32 +25,39 @@ export interface ApproverOptions {
 const SCREEN = { rows: 20, columns: 80 };
 
 const withoutTerminal =
-  "Denied: there is no terminal to ask on. Starting bowline with --yes would allow it.";
+  "Denied: there is no terminal to ask on. A rule that allows it, or starting bowline with --yes, would allow it.";
 
-export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOptions): Approver {
-  const always = new Set<string>();
+export function createApprover(options: ApproverOptions): Approver {
+  const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
   return async ({ toolCall: { name }, args }, signal) => {
-    if (yes || always.has(name) || !needsApproval(name)) return undefined;
+    const call: JudgedCall = { tool: name, args };
+    const { action, reason } = permissions.judge(call);
+    if (action === "deny") return { block: true, reason: `Denied: ${escapeText(reason)}` };
+    if (action === "allow" || yes) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
-    const call = describe(name, args);
+    const shown = describe(name, args);
+    const suggestions = permissions.suggest(call);
     const show = (): void =>
       void terminal.output.write(
-        `\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`,
+        `\n${style.bold(`${escapeText(name)} wants to run:`)}\n${shown}\n${noteOn(shown, terminal, style)}  ${style.dim(escapeText(reason))}\n`,
       );
     show();
-    const answer = await ask(
-      `Allow? [y]es, [a]lways ${name}, [N]o: `,
-      terminal,
-      onInterrupt,
-      signal,
-      show,
-    );
-    if (answer === "a" || answer === "always") always.add(name);
-    if (["y", "yes", "a", "always"].includes(answer)) return undefined;
+    const remember = suggestions.length > 0 ? ", yes and [r]emember a rule" : "";
+    const question = `Allow? [y]es${remember}, [N]o: `;
+    const answer = await ask(question, terminal, onInterrupt, signal, show);
+    if (isYes(answer)) return undefined;
+    if (suggestions.length > 0 && ["r", "remember"].includes(answer.toLowerCase())) {
+      const person = { terminal, style, onInterrupt, signal };
+      const isRemembered = await rememberRule({ ...person, permissions, call });
+      if (isRemembered) return undefined;
+    }
     return { block: true, reason: "Denied: the person at the terminal said no." };
   };
 }
 
+function isYes(answer: string): boolean {
+  return ["y", "yes"].includes(answer.toLowerCase());
+}
 /** Returns a hint for a call that is too long for the screen, since a person sees only its end. */
 function noteOn(call: string, { output }: Terminal, { bold }: Style): string {
   const columns = Math.min(SCREEN.columns, output.columns || SCREEN.columns);

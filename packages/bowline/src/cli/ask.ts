@@ -8,7 +8,7 @@ export interface Terminal {
 }
 
 /**
- * Returns one line of answer in lower case. Returns "" when the input ended, the signal fired or
+ * Returns one line of answer. Returns "" when the input ended, the signal fired or
  * Ctrl-C was pressed. After Ctrl-Z and `fg`, `onContinue` shows the subject again and the question
  * is repeated.
  */
@@ -41,7 +41,7 @@ export async function ask(
       prompt.prompt(true);
     });
     prompt.question(question, (line) => {
-      answer = line.trim().toLowerCase();
+      answer = line.trim();
       prompt.close();
     });
     if (signal?.aborted === true) leave();

@@ -24,7 +24,7 @@ export async function begin(
         wantedAfter({ ...options, server }, session, (await session?.state()) ?? {}),
       metadata: (model, server) => metadataOf(model, server, directory),
     },
-    createTools: (project, createSubAgent) => {
+    createTools: (project, createSubAgent, hidden) => {
       const { tools = [], excludeTools = [] } = project.settings.merged;
       return createRunTools({
         project,
@@ -32,6 +32,7 @@ export async function begin(
         only: tools,
         without: excludeTools,
         createSubAgent,
+        hidden,
       });
     },
   });

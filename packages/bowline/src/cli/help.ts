@@ -3,6 +3,7 @@ import { vendors } from "@bowline/core";
 import { chatOptions } from "./chat-options.ts";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines } from "./options.ts";
+import { permissionCommands } from "./permissions-options.ts";
 import { replayOptions } from "./replay-options.ts";
 import { runOptions } from "./run-options.ts";
 import { serveOptions } from "./serve-options.ts";
@@ -21,6 +22,7 @@ Usage:
   bowline -p "<task>"               the same as bowline run
   bowline sessions                  list saved sessions; show, search, fork and more
   bowline trust [folder]            let a folder's settings, commands, skills and agents take effect
+  bowline permissions               list the rules for calls; explain, add and remove them
   bowline doctor <base-url>         find out what a model server can do and which settings it needs
   bowline --help | --version
 
@@ -56,7 +58,7 @@ output, everything else to standard error. Text on standard input is added to th
 
 File tools cannot leave the directory. bash starts there but is not confined: it can do whatever you can. bash, write and
 edit therefore ask first, on the terminal even if standard input is a pipe. Without a terminal they are denied; --yes allows
-them.
+them. Rules can allow or deny calls without a question; see bowline permissions. --yes does not override a rule that denies.
 
 If the model server is down, overloaded or cuts off an answer, the call is retried for two minutes; see --retry-for.
 
@@ -116,6 +118,35 @@ Options of all commands:
 ${optionLines([helpOption])}
 
 Exit codes: 0 done, 1 failed or a search without results, 2 wrong usage
+`;
+}
+
+export function permissionsHelp(): string {
+  const rows = permissionCommands.map(({ name, takes, help }) => [
+    [name, ...takes.map((what) => `<${what}>`)].join(" "),
+    help,
+  ]);
+  const width = Math.max(...rows.map(([usage = ""]) => usage.length));
+  const commands = rows.map(([usage = "", help]) => `  ${usage.padEnd(width)}  ${help}`).join("\n");
+  const table = permissionCommands.flatMap(({ options }) => options);
+  const options = [...new Map(table.map((option) => [option.name, option])).values(), helpOption];
+  return `Usage: bowline permissions [command] [options]
+
+Shows, explains and changes the rules that decide which calls run without a question. A rule is a tool, or a tool and a
+pattern: "bash(git log *)", "edit(src/**)", "read(.env)". deny wins over ask, and ask over allow, whichever file they are in.
+
+Commands (default list):
+${commands}
+
+Options (--json of list and why, --scope of add):
+${optionLines(options)}
+
+Examples:
+  bowline permissions why 'git log -1 | wc -l'
+  bowline permissions why read .env
+  bowline permissions add deny 'read(**/.env)' --scope user
+
+Exit codes: 0 done, 1 failed or no such rule, 2 wrong usage; of why: 0 allowed, 2 wrong usage, 3 asked about, 4 denied
 `;
 }
 

@@ -26,6 +26,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
         return await (await import("./replay.ts")).replay(rest, process);
       case "sessions":
         return await (await import("./sessions.ts")).sessions(rest, process);
+      case "permissions":
+        return await (await import("./permissions.ts")).permissions(rest, process);
       case "doctor":
         return await (await import("./doctor.ts")).doctor(rest, process);
       case "trust":

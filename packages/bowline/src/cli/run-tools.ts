@@ -18,14 +18,17 @@ export interface ToolChoice {
 export interface RunToolsOptions extends ToolChoice {
   readonly project: Project;
   readonly env: NodeJS.ProcessEnv;
+  /** Returns the path patterns that a tool's searches omit. */
+  readonly hidden?: (tool: string) => readonly string[];
   /** Creates an agent for one call of a sub-agent. */
   readonly createSubAgent: (start: SubAgentStart) => Promise<Agent>;
 }
 
 /** Throws `UsageError` for a name that no tool has. */
 export function createRunTools(options: RunToolsOptions): AgentTool[] {
-  const { project, env, only, without, createSubAgent } = options;
-  const own = withNestedInstructions(createTools({ root: project.directory, env }), project);
+  const { project, env, hidden, only, without, createSubAgent } = options;
+  const tools = createTools({ root: project.directory, env, ...(hidden && { hidden }) });
+  const own = withNestedInstructions(tools, project);
   const extra = project.tools({
     tools: chosen(own, options),
     createAgent: createSubAgent,

@@ -35,6 +35,8 @@ import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
+import { loadPermissions } from "../policy/load-permissions.ts";
+import type { Permissions } from "../policy/permissions.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { createRunTools, createSubAgent, type SubAgentHost } from "./run-tools.ts";
 import { oneLine, styleFor } from "../terminal.ts";
@@ -90,13 +92,27 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   const { terminal, close } = openTerminal(host);
   try {
     tell(oneLine(found.why, 500));
+    const permissions = await loadPermissions({
+      directory: opened.project.directory,
+      env,
+      isTrusted: opened.project.trust === "trusted",
+      searchesHide: true,
+    });
+    for (const notice of permissions.notices) tell(notice);
     const approve = createApprover({
       yes: options.yes,
+      permissions,
       style: styleFor(stderr, env),
       onInterrupt: () => abort(),
       ...(terminal !== undefined && { terminal }),
     });
-    const tools = toolsOf(options, opened, { found, approve, env, setup: () => setup });
+    const tools = toolsOf(options, opened, {
+      found,
+      approve,
+      env,
+      permissions,
+      setup: () => setup,
+    });
     const session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
@@ -138,12 +154,13 @@ function earlierRun({ task, keeping }: Job): string | undefined {
 function toolsOf(
   { tools, excludeTools }: RunOptions,
   { project }: RunProject,
-  host: Omit<SubAgentHost, "project">,
+  host: Omit<SubAgentHost, "project"> & { readonly permissions: Permissions },
 ): AgentTool[] {
   const { merged } = project.settings;
   return createRunTools({
     project,
     env: host.env,
+    hidden: (tool) => host.permissions.hidden({ tool }),
     only: tools.length > 0 ? tools : (merged.tools ?? []),
     without: [...excludeTools, ...(merged.excludeTools ?? [])],
     createSubAgent: (start) => createSubAgent(start, { project, ...host }),

@@ -23,6 +23,7 @@ export const serveOptions: readonly Option[] = [
     value: "folder",
     help: "folder of AGENTS.md, in which tools work; also BOWLINE_WORKSPACE",
   },
+  { name: "init", help: "create AGENTS.md, SOUL.md and TOOLS.md in the folder of --workspace" },
   {
     name: "fallback",
     value: "provider/model",
@@ -38,6 +39,7 @@ export interface ServeCommand {
   readonly exposed: boolean;
   readonly trustProxy?: readonly string[];
   readonly workspace?: string;
+  readonly init: boolean;
   readonly fallback?: string;
   readonly json: boolean;
   readonly help: boolean;
@@ -58,6 +60,7 @@ export function parseServeOptions(args: readonly string[]): ServeCommand {
     throw new UsageError(`--port takes a number up to 65535, not ${JSON.stringify(port)}.`);
   return {
     exposed: values.expose === true,
+    init: values.init === true,
     json: values.json === true,
     help: values.help === true,
     ...(port !== undefined && { port: Number(port) }),

@@ -162,7 +162,7 @@ async function remove(
     const title = (await allSessions(store)).find((session) => session.id === id)?.title;
     const question = `Delete session ${name}${title === undefined ? "" : ` (${oneLine(title, 60)})`}? [y]es, [N]o: `;
     const answer = await ask(question, { input: stdin, output: stderr }, () => {});
-    if (answer !== "y" && answer !== "yes") {
+    if (!["y", "yes"].includes(answer.toLowerCase())) {
       stderr.write("bowline: nothing was deleted\n");
       return exitCode.failed;
     }

@@ -87,6 +87,7 @@ interface Entry extends ListedRule {
 export function createPermissions(options: PermissionsOptions = {}): Permissions {
   const { sources = [], files = {}, others = () => [], root, searchesHide = false } = options;
   const notices: string[] = [];
+  let writing: Promise<void> = Promise.resolve();
   const entries: Entry[] = defaultRules.map((rule) => ({
     rule: ruleText(rule),
     action: rule.action,
@@ -119,7 +120,10 @@ export function createPermissions(options: PermissionsOptions = {}): Permissions
         throw new RuleError(`There is no settings file for rules of the ${scope}.`);
       const source = path ?? "this session";
       const added = texts.map((rule) => toEntry(rule, action, { scope, source }));
-      if (path !== undefined) await addRules(path, action, texts);
+      if (path !== undefined) {
+        const write = (): Promise<void> => addRules(path, action, texts);
+        await (writing = writing.then(write, write));
+      }
       const isKnown = ({ rule }: Entry): boolean =>
         entries.some((one) => one.rule === rule && one.action === action && one.source === source);
       entries.push(...added.filter((entry) => !isKnown(entry)));

@@ -59,6 +59,8 @@ export interface Project {
     readonly tools: readonly string[];
     readonly system?: string;
     readonly appendSystem?: string;
+    /** Default true. */
+    readonly hasInstructions?: boolean;
   }): string;
   /** Returns the tool `skill`, and with `ports` the tool `agent`, as far as there are any. */
   tools(ports?: SubAgentPorts): AgentTool[];
@@ -72,7 +74,7 @@ export interface Project {
 export interface LoadProjectOptions {
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Default: the user's home directory. */
+  /** Default: `HOME`, else the system's home directory of the user. */
   readonly home?: string;
   /** Trust the folder for this run. */
   readonly isTrusted?: boolean;
@@ -84,11 +86,16 @@ export interface LoadProjectOptions {
  * an unusable directory.
  */
 export async function loadProject(options: LoadProjectOptions): Promise<Project> {
-  const { directory, env, home = homedir(), isTrusted = false, now } = options;
+  const { directory, env, isTrusted = false, now } = options;
+  const home = options.home ?? (env.HOME || homedir());
   const place = await findPlace(directory);
   const config = configFolder(env);
   const notices: string[] = [];
-  const notice = (text: string): void => void notices.push(text);
+  let unseen = 0;
+  const notice = (text: string): void => {
+    if (notices.length < MAX_NOTICES) notices.push(text);
+    else unseen++;
+  };
   const git = readGitFacts({ root: place.root, env });
   const instructions = createInstructions({ place, configFolder: config, notice });
   const loaded = await instructions.load();
@@ -103,11 +110,13 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     env,
     ...(why !== undefined && { whyNotProject: why }),
   });
-  if (why !== undefined) notice(untrustedText(place.root, trust, brought.items, compared.changes));
   const own = await readUserFiles(config, home, notice);
   const files = trust === "trusted" ? [...own, ...brought.files] : own;
   const { skills, commands, agents } = parseAll(files, notice);
+  if (unseen > 0) notices.push(`${unseen} more files were left out.`);
   notices.push(...settings.notices);
+  if (why !== undefined)
+    notices.push(untrustedText(place.root, trust, brought.items, compared.changes));
   const gitFacts = await git;
   const facts = {
     date: now.toISOString().slice(0, 10),
@@ -127,7 +136,8 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     commands,
     agents,
     notices,
-    systemPrompt: (parts) => joinPrompt({ facts, instructions: loaded, skills, ...parts }),
+    systemPrompt: ({ hasInstructions = true, ...parts }) =>
+      joinPrompt({ facts, instructions: hasInstructions ? loaded : [], skills, ...parts }),
     tools(ports) {
       const offered = skills.filter(({ isOffered }) => isOffered);
       return [
@@ -196,6 +206,8 @@ const projectFolders: readonly (readonly [DefinitionKind, string])[] = [
   ["agent", ".bowline/agents"],
 ];
 const DEPTH = 4;
+/** A stranger's folder could have thousands of files to complain about. */
+const MAX_NOTICES = 20;
 
 interface BroughtFiles {
   readonly items: readonly TrustItem[];

@@ -35,7 +35,10 @@ export function frameText(old: Drawn, printed: readonly string[], live: Drawn, s
     rows = [""];
     above = [];
   }
-  replaceRows(pen, rows, [...above, ...live.rows]);
+  const target = [...above, ...live.rows];
+  // Rows that are inserted before others are removed must not leave the window.
+  const canSplit = rows.length + target.length <= size.rows;
+  replaceRows(pen, 0, { old: rows, rows: target }, canSplit);
   pen.skip(above.length);
   const { row, column } = live.cursor;
   if (pen.text === "" && pen.row === row && old.cursor.column === column) return "";
@@ -94,21 +97,70 @@ function rowsOf(text: string, columns: number): number {
   return rows;
 }
 
-function replaceRows(pen: Pen, old: readonly string[], rows: readonly string[]): void {
-  const shorter = Math.min(old.length, rows.length);
-  let start = 0;
-  while (start < shorter && old[start] === rows[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && old.at(-1 - end) === rows.at(-1 - end)) end += 1;
-  const oldMiddle = old.slice(start, old.length - end);
-  const middle = rows.slice(start, rows.length - end);
-  const grown = middle.length - oldMiddle.length;
-  const place = start + Math.min(middle.length, oldMiddle.length);
-  if (grown > 0 && end > 0) pen.insert(place, grown);
-  if (grown < 0 && end > 0) pen.remove(place, -grown);
-  if (grown < 0 && end === 0) pen.eraseFrom(place);
-  for (const [i, row] of middle.entries()) {
-    if (oldMiddle[i] === undefined && row === "") pen.to(start + i);
-    pen.writeRow(start + i, oldMiddle[i] ?? "", row);
+/** Turns the rows from `at` on into others. Rows that stay are moved, not written. */
+function replaceRows(pen: Pen, at: number, change: Change, canSplit: boolean): void {
+  const { old, rows, at: start } = trimmed(change);
+  const first = at + start;
+  const block = canSplit ? sharedBlock(old, rows) : undefined;
+  if (block === undefined) return replaceAll(pen, first, old, rows);
+  const { oldAt, at: newAt, length } = block;
+  const before = { old: old.slice(0, oldAt), rows: rows.slice(0, newAt) };
+  const after = { old: old.slice(oldAt + length), rows: rows.slice(newAt + length) };
+  replaceRows(pen, first, before, true);
+  replaceRows(pen, first + newAt + length, after, true);
+}
+
+function replaceAll(pen: Pen, at: number, old: readonly string[], rows: readonly string[]): void {
+  const grown = rows.length - old.length;
+  const place = at + Math.min(rows.length, old.length);
+  const hasBelow = pen.exist > at + old.length;
+  if (grown > 0 && hasBelow) pen.insert(place, grown);
+  if (grown < 0 && hasBelow) pen.remove(place, -grown);
+  if (grown < 0 && !hasBelow) pen.eraseFrom(place);
+  for (const [i, row] of rows.entries()) {
+    if (old[i] === undefined && row === "") pen.to(at + i);
+    pen.writeRow(at + i, old[i] ?? "", row);
   }
+}
+
+interface Change {
+  readonly old: readonly string[];
+  readonly rows: readonly string[];
+}
+
+/** Leaves out the rows that stay where they are, and those that stay at the end. */
+function trimmed({ old, rows }: Change): Change & { readonly at: number } {
+  const shorter = Math.min(old.length, rows.length);
+  let at = 0;
+  while (at < shorter && old[at] === rows[at]) at += 1;
+  let end = 0;
+  while (end < shorter - at && old.at(-1 - end) === rows.at(-1 - end)) end += 1;
+  return { old: old.slice(at, old.length - end), rows: rows.slice(at, rows.length - end), at };
+}
+
+/** Below this, writing rows again is as short as moving them. */
+const WORTH_MOVING = 20;
+
+/** Finds the rows with the most characters that both have in a row. */
+function sharedBlock(
+  old: readonly string[],
+  rows: readonly string[],
+): { readonly oldAt: number; readonly at: number; readonly length: number } | undefined {
+  let best: { oldAt: number; at: number; length: number } | undefined;
+  let most = WORTH_MOVING;
+  for (let oldAt = 0; oldAt < old.length; oldAt += 1) {
+    for (let at = 0; at < rows.length; at += 1) {
+      let length = 0;
+      let size = 0;
+      while (oldAt + length < old.length && old[oldAt + length] === rows[at + length]) {
+        size += old[oldAt + length]?.length ?? 0;
+        length += 1;
+      }
+      if (size > most) {
+        most = size;
+        best = { oldAt, at, length };
+      }
+    }
+  }
+  return best;
 }

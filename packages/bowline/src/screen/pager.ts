@@ -2,6 +2,7 @@
 import { printable } from "../terminal.ts";
 import type { Input, Key } from "./keys.ts";
 import type { FullView, Live, PlainView, Screen } from "./live.ts";
+import { fitParts } from "./status-row.ts";
 import { breakAtWidth, plainText, textWidth } from "./width.ts";
 
 /** Shows lines until the person leaves with q or Esc. A plain screen prints them. */
@@ -49,9 +50,7 @@ class Pager implements FullView<true> {
       const [first = "", ...others] = input.text;
       if (first === "q") return { result: true };
       this.#command(first);
-      return others.length === 0
-        ? undefined
-        : this.input({ type: "text", text: others.join("") });
+      return others.length === 0 ? undefined : this.input({ type: "text", text: others.join("") });
     }
     return input.type === "key" ? this.#key(input) : undefined;
   }
@@ -129,18 +128,24 @@ class Pager implements FullView<true> {
       const text = plainText(this.#lines[line] ?? "");
       if (!(hasUpper ? text : text.toLowerCase()).includes(this.#search)) continue;
       this.#top = row;
-      this.#notice = `line ${line + 1} has "${this.#search}". `;
+      this.#notice = `line ${line + 1} has "${this.#search}"`;
       return;
     }
-    this.#notice = `"${this.#search}" is not found ${step === 1 ? "below" : "above"}. `;
+    this.#notice = `"${this.#search}" is not found ${step === 1 ? "below" : "above"}`;
   }
 
   #foot(): string {
     const last = Math.min(this.#rows.length, this.#top + this.#height);
     const from = (this.#rows[this.#top]?.line ?? -1) + 1;
     const to = (this.#rows[last - 1]?.line ?? -1) + 1;
-    const place = `lines ${from}-${to} of ${this.#lines.length}`;
-    return `${this.#notice}${place}. Space b g G / n N, q leaves.`;
+    const parts = [
+      { text: this.#notice, priority: 4 },
+      { text: `lines ${from}-${to} of ${this.#lines.length}`, priority: 3 },
+      { text: "q leaves", priority: 2 },
+      { text: "space, b, g, G move", priority: 0 },
+      { text: "/, n, N search", priority: 1 },
+    ];
+    return fitParts(parts, this.#columns);
   }
 
   /** Wraps the lines for a new width and keeps the first line in view. */

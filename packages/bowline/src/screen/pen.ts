@@ -22,6 +22,11 @@ export class Pen {
     return this.#row;
   }
 
+  /** The number of rows that exist on the terminal. */
+  get exist(): number {
+    return this.#exist;
+  }
+
   /** Counts rows from a later one on; those before it belong to the scrollback. */
   skip(rows: number): void {
     this.#row -= rows;

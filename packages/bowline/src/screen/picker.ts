@@ -2,7 +2,8 @@
 import { oneLine } from "../terminal.ts";
 import type { Input, Key } from "./keys.ts";
 import type { FullView, Live, PlainView, Screen } from "./live.ts";
-import { textWidth } from "./width.ts";
+import { fitParts } from "./status-row.ts";
+import { cutToWidth, textWidth } from "./width.ts";
 
 export interface PickerItem<T> {
   readonly label: string;
@@ -44,8 +45,13 @@ class Picker<T> implements FullView<Taken<T>> {
     const found = this.#found();
     const search = `Search: ${this.#typed}`;
     const head = filter ? [title, search, ""] : [title, ""];
-    const keys = filter ? "Type to search" : "Digits or arrows move";
-    const foot = ["", `${found.length} of ${items.length}. ${keys}, Enter takes, Esc leaves.`];
+    const help = [
+      { text: `${found.length} of ${items.length}`, priority: 2 },
+      { text: filter ? "type to search" : "digits or arrows move", priority: 1 },
+      { text: "Enter takes", priority: 3 },
+      { text: "Esc leaves", priority: 4 },
+    ];
+    const foot = ["", fitParts(help, columns)];
     this.#room = Math.max(1, rows - head.length - foot.length);
     const first = Math.max(0, Math.min(this.#place - (this.#room >> 1), found.length - this.#room));
     const list = found
@@ -140,6 +146,7 @@ class Picker<T> implements FullView<Taken<T>> {
     const mark = place === this.#place ? "> " : "  ";
     const number = this.#options.filter || place > 8 ? "" : `${place + 1}. `;
     const row = `${mark}${number}${label}`;
+    if (textWidth(row) > columns) return `${cutToWidth(row, columns - 1)}…`;
     const hasRoom = detail !== "" && textWidth(row) + 2 + textWidth(detail) <= columns;
     return hasRoom ? `${row}  ${detail}` : row;
   }

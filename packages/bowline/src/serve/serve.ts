@@ -9,10 +9,8 @@ import { set } from "../defined.ts";
 import { dataFolder, sessionsFolder } from "../home.ts";
 import { createPage } from "../page/node/page.ts";
 import { createTools } from "../tools/index.ts";
-import { readAgents } from "./agents-file.ts";
 import type { Tokens } from "../gateway/access/tokens.ts";
 import { createBackends, type Backends } from "../models/backends.ts";
-import { buildSystemPrompt } from "./prompt-builder.ts";
 import { withEnvFile } from "./env-file.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { tokenOf, tokensOf, type OwnToken } from "./own-token.ts";
@@ -21,7 +19,7 @@ import { isLoopbackName } from "../gateway/access/origin.ts";
 import type { ListedAgents } from "../gateway/server/options.ts";
 import { createPendingFolder } from "../gateway/runs/pending.ts";
 import type { PolicyRule } from "../policy/policy.ts";
-import { loadRules } from "../policy/rules.ts";
+import { openGatewayRules } from "./gateway-rules.ts";
 import { secretsOf } from "../secrets.ts";
 import {
   DEFAULT_PORT,
@@ -29,7 +27,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from "../gateway/server/server.ts";
-import { createWorkspaceFiles, isPresetModel } from "./workspace-files.ts";
+import { createDesk, type Desk } from "./desk.ts";
 
 export interface ServeOptions extends Pick<
   GatewayOptions,
@@ -44,6 +42,11 @@ export interface ServeOptions extends Pick<
    * the data folder.
    */
   readonly workspace?: string;
+  /**
+   * Whether to create AGENTS.md, SOUL.md and TOOLS.md in a `workspace` that is named. Default false:
+   * only the default workspace gets them.
+   */
+  readonly init?: boolean;
   /**
    * `provider/model` to use when the agent's model has no key. Default `BOWLINE_FALLBACK`, else
    * none: a message to an agent with a chosen model is then refused.
@@ -92,7 +95,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { print = () => {} } = options;
   const settings = await settingsOf(options);
   const { env, home, workspace, host, backends } = settings;
-  const made = await inFolder(workspace, () => createWorkspaceFiles(workspace));
+  const { desk } = settings;
+  const made = await inFolder(workspace, () => desk.prepare(options.init === true));
+  await desk.open();
   const { token, tokenFrom } = await inFolder(home, async () => {
     await makeFolder(home);
     return tokenOf(env, join(home, "token"));
@@ -103,11 +108,13 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     await backends.close();
     await letGo();
   };
-  const gateway = await start(options, settings, tokens).catch(async (error: unknown) => {
-    await leave();
-    throw error;
-  });
-  const { notices, isPractice } = await noticesOf(settings);
+  const { gateway, ruleNotices } = await start(options, settings, tokens).catch(
+    async (error: unknown) => {
+      await leave();
+      throw error;
+    },
+  );
+  const { notices, isPractice } = await noticesOf(settings, ruleNotices);
   const served: Served = {
     url: gateway.url,
     host,
@@ -136,6 +143,7 @@ interface ServeSettings {
   readonly port: number;
   readonly backends: Backends;
   readonly backendFor: ListedAgents["backendFor"];
+  readonly desk: Desk;
   readonly fileNotices: readonly string[];
 }
 
@@ -147,9 +155,10 @@ async function settingsOf(options: ServeOptions): Promise<ServeSettings> {
   const { env, notices } = await withEnvFile(options.env ?? process.env, resolve(envFile));
   const fallback = options.fallback ?? set(env.BOWLINE_FALLBACK);
   const backends = createBackends({ env, ...(fallback !== undefined && { fallback }) });
-  const workspace = resolve(
-    options.workspace ?? set(env.BOWLINE_WORKSPACE) ?? join(dataFolder(env), "workspace"),
-  );
+  const named = options.workspace ?? set(env.BOWLINE_WORKSPACE);
+  const workspace = resolve(named ?? join(dataFolder(env), "workspace"));
+  const isNamed = named !== undefined;
+  const desk = createDesk({ folder: workspace, isNamed, env, providers: options.providers });
   return {
     env,
     home: join(dataFolder(env), "gateway"),
@@ -157,8 +166,8 @@ async function settingsOf(options: ServeOptions): Promise<ServeSettings> {
     host: options.host ?? set(env.BOWLINE_HOST) ?? "127.0.0.1",
     port: options.port ?? portOf(env.BOWLINE_PORT),
     backends,
-    backendFor: async ({ model }) =>
-      backends.for({ model, isPreset: await isPresetModel(workspace, model) }),
+    backendFor: async ({ model }) => backends.for({ model, isPreset: await desk.isPreset(model) }),
+    desk,
     fileNotices: notices,
   };
 }
@@ -173,24 +182,31 @@ async function start(
     exposed = false,
     trustProxy,
   }: ServeOptions,
-  { env, home, workspace, host, port, backendFor }: ServeSettings,
+  { env, home, workspace, host, port, backendFor, desk }: ServeSettings,
   tokens: Tokens,
-): Promise<Gateway> {
-  const policy = await loadRules(rules, join(home, "policy.json"), { searchesHide: true });
-  return startGateway({
+): Promise<{ readonly gateway: Gateway; readonly ruleNotices: readonly string[] }> {
+  const { rules: policy, notices: ruleNotices } = await openGatewayRules({
+    home,
+    workspace,
+    env,
+    ...(rules && { configured: rules }),
+  });
+  const gateway = await startGateway({
     tokens,
     store: createJsonlStore(sessionsFolder(env)),
     pending: createPendingFolder(join(home, "pending")),
     rules: policy,
-    agents: () => readAgents(workspace),
+    agents: () => desk.agents(),
     backendFor,
-    systemPrompt: () => buildSystemPrompt(workspace),
+    systemPrompt: () => desk.systemPrompt(),
     tools: (sessionKey) =>
-      createTools({
-        root: workspace,
-        env,
-        hidden: (tool) => policy.hidden({ tool, sessionKey }),
-      }),
+      desk.tools(
+        createTools({
+          root: workspace,
+          env,
+          hidden: (tool) => policy.hidden({ tool, sessionKey }),
+        }),
+      ),
     workspacePath: workspace,
     secrets: secretsOf(env, [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])]),
     host,
@@ -202,22 +218,21 @@ async function start(
     page,
     ...(version !== undefined && { version }),
   });
+  return { gateway, ruleNotices };
 }
 
 /** Returns notices about files and agents, and whether the practice model answers. */
-async function noticesOf({
-  workspace,
-  backendFor,
-  fileNotices,
-}: ServeSettings): Promise<{ notices: Served["notices"]; isPractice: boolean }> {
-  const notices = fileNotices.map((message) => ({ agent: ".env", message }));
+async function noticesOf(
+  { desk, backendFor, fileNotices }: ServeSettings,
+  ruleNotices: readonly string[],
+): Promise<{ notices: Served["notices"]; isPractice: boolean }> {
+  const notices = [
+    ...fileNotices.map((message) => ({ agent: ".env", message })),
+    ...ruleNotices.map((message) => ({ agent: "rules", message })),
+  ];
   let isPractice = false;
-  const agents = await readAgents(workspace);
-  if (agents.length === 0)
-    notices.push({
-      agent: "AGENTS.md",
-      message: "names no agent, so messages cannot be answered. Add one.",
-    });
+  notices.push(...desk.notices().map((message) => ({ agent: "workspace", message })));
+  const agents = await desk.agents();
   for (const agent of agents) {
     const found = await Promise.resolve(backendFor(agent)).catch((error: Error) => ({
       notice: error,

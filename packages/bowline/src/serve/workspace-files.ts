@@ -8,7 +8,7 @@ import { makeFolder } from "@bowline/core/session/node";
 import { readWorkspaceText } from "./workspace-text.ts";
 
 /** The agent's model in the created AGENTS.md. The user did not choose it. */
-const PRESET_MODEL = "anthropic/claude-opus-4-6";
+export const PRESET_MODEL = "anthropic/claude-opus-4-6";
 
 const files = {
   "AGENTS.md": `# Agents

@@ -2,7 +2,7 @@
 
 /** Returns the most similar name; undefined if none is similar. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
-  const wanted = given.toLowerCase();
+  const wanted = given.slice(0, MAX_LENGTH).toLowerCase();
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {
     const isShortened = wanted.length >= 3 && name.toLowerCase().startsWith(wanted);
@@ -25,8 +25,7 @@ export function didYouMean(
 }
 
 /** The number of letters to insert, delete, replace or swap with their neighbour. */
-function distanceOf(one: string, other: string): number {
-  const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
+function distanceOf(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

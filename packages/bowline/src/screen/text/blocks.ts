@@ -8,9 +8,9 @@ import { blockStart, expandIndent, isBlank, type BlockStart } from "./block-star
 import { CellFlow } from "./cell-flow.ts";
 import { cloneBlock, type Block } from "./block.ts";
 import { CodeBlock } from "./code-block.ts";
-import { MAX_DEPTH, matchContainers, prefixesOf, type Container } from "./containers.ts";
 import type { Highlighter } from "./highlight.ts";
 import type { InlineReader } from "./inline.ts";
+import { Nesting } from "./nesting.ts";
 import { Paragraph } from "./paragraph.ts";
 import { rowText, type Row, type RowPrefixes } from "./row.ts";
 import { Table } from "./table.ts";
@@ -24,17 +24,10 @@ export interface BlockOptions {
   readonly onWork: (characters: number) => void;
 }
 
-/** The last item of a list at some depth, which the next item continues. */
-interface ListState {
-  readonly kind: string;
-  readonly next: number;
-}
-
 export class Blocks {
   readonly #options: BlockOptions;
   #out: string[] = [];
-  #containers: Container[] = [];
-  #lists: ListState[] = [];
+  #nesting: Nesting;
   #block: Block | undefined;
   /** The last line goes on with the next call. */
   #isMid = false;
@@ -43,6 +36,7 @@ export class Blocks {
 
   constructor(options: BlockOptions) {
     this.#options = options;
+    this.#nesting = new Nesting(options.colours.dim);
   }
 
   /** Returns true if the current line is prose, so that it may be cut after a sentence. */
@@ -77,8 +71,7 @@ export class Blocks {
   clone(): Blocks {
     const copy = new Blocks(this.#options);
     copy.#out = [...this.#out];
-    copy.#containers = [...this.#containers];
-    copy.#lists = [...this.#lists];
+    copy.#nesting = this.#nesting.clone();
     copy.#block = this.#block && cloneBlock(this.#block);
     copy.#isMid = this.#isMid;
     copy.#isBlankBefore = this.#isBlankBefore;
@@ -87,8 +80,8 @@ export class Blocks {
   }
 
   #startLine(line: string, isEnd: boolean): void {
-    const { depth, rest } = matchContainers(this.#containers, line);
-    const isInside = depth === this.#containers.length;
+    const { depth, rest } = this.#nesting.match(line);
+    const isInside = depth === this.#nesting.depth;
     const block = this.#block;
     if (isInside && block?.type === "code") return this.#addCode(block.content, rest, isEnd);
     if (isEnd && isBlank(rest)) return this.#addBlank(depth);
@@ -107,29 +100,16 @@ export class Blocks {
     let start = first;
     let rest = line;
     while (start.type === "quote" || start.type === "item") {
-      if (this.#containers.length >= MAX_DEPTH) return this.#addText(rest, isEnd);
+      if (this.#nesting.isFull) return this.#addText(rest, isEnd);
       this.#closeBlock();
-      const depth = this.#containers.length;
-      if (start.type === "quote") {
-        this.#containers.push({ type: "quote", isShown: false });
-        this.#lists.length = Math.min(this.#lists.length, depth);
-      } else this.#openItem(start, depth);
+      if (start.type === "quote") this.#nesting.openQuote();
+      else this.#nesting.openItem(start);
       rest = start.rest;
       if (isBlank(rest)) return;
       start = blockStart(rest, false);
     }
-    this.#lists.length = Math.min(this.#lists.length, this.#containers.length);
+    this.#nesting.endLists();
     this.#addBlock(start, rest, isEnd);
-  }
-
-  #openItem({ kind, number, indent }: BlockStart & { readonly type: "item" }, depth: number): void {
-    const before = this.#lists[depth];
-    const shown = number === undefined ? undefined : before?.kind === kind ? before.next : number;
-    this.#lists.length = Math.min(this.#lists.length, depth);
-    // Items may be missing between: a list inside a quote begins deeper.
-    while (this.#lists.length < depth) this.#lists.push({ kind: "", next: 0 });
-    this.#lists.push({ kind, next: (shown ?? 0) + 1 });
-    this.#containers.push({ type: "item", kind, number: shown, indent, isShown: false });
   }
 
   #addBlock(
@@ -284,27 +264,20 @@ export class Blocks {
 
   /** Returns the prefixes of a new block, after the empty row that stands before it. */
   #prefixes(): RowPrefixes {
-    const { dim } = this.#options.colours;
-    if (this.#isBlankBefore) {
-      const hidden = this.#containers.findIndex((one) => !one.isShown);
-      const outer = hidden === -1 ? this.#containers : this.#containers.slice(0, hidden);
-      this.#out.push(prefixesOf(outer, this.#columns, dim).rest.text.trimEnd());
-    }
+    if (this.#isBlankBefore) this.#out.push(this.#nesting.blankRow(this.#columns));
     this.#isBlankBefore = false;
-    const prefixes = prefixesOf(this.#containers, this.#columns, dim);
-    this.#containers = this.#containers.map((one) => ({ ...one, isShown: true }));
-    return prefixes;
+    return this.#nesting.showPrefixes(this.#columns);
   }
 
   #closeTo(depth: number): void {
-    if (this.#containers.length <= depth) return depth === 0 ? this.#closeBlock() : undefined;
+    if (this.#nesting.depth <= depth) return depth === 0 ? this.#closeBlock() : undefined;
     this.#closeBlock();
     // An item without text still shows its marker.
-    if (this.#containers.slice(depth).some((one) => one.type === "item" && !one.isShown)) {
+    if (this.#nesting.hasHiddenItem(depth)) {
       const { first } = this.#prefixes();
       this.#print([{ text: first.text.trimEnd(), width: first.width }]);
     }
-    this.#containers.length = depth;
+    this.#nesting.closeTo(depth);
   }
 
   #closeBlock(): void {

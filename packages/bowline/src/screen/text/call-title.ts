@@ -2,7 +2,7 @@
 import { cutText, escapeText } from "../../escape.ts";
 
 /** The arguments that matter, the most telling first. */
-const telling = ["command", "path", "pattern", "query", "url", "skill", "task", "prompt"] as const;
+const telling = ["command", "pattern", "query", "path", "url", "skill", "task", "prompt"] as const;
 /** Arguments that a diff or the output shows better. */
 const shownElsewhere: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 const MAX_VALUE = 2000;

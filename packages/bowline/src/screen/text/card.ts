@@ -91,7 +91,7 @@ function shownLines({ state, args, isUnfolded = false }: ToolCard): number {
 }
 
 /** The words tell the states apart, not the colours. */
-export function stateText(state: CardState, { green, red, yellow, dim }: Colours): string {
+function stateText(state: CardState, { green, red, yellow, dim }: Colours): string {
   switch (state.type) {
     case "waiting":
       return yellow("waiting for approval");

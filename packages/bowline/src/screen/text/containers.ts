@@ -14,9 +14,6 @@ export type Container =
       readonly isShown: boolean;
     };
 
-/** Deeper nesting is shown as text. */
-export const MAX_DEPTH = 30;
-
 /** Returns how many containers a line continues, and the text after their marks. */
 export function matchContainers(
   all: readonly Container[],
@@ -38,7 +35,7 @@ export function matchContainers(
   return { depth, rest };
 }
 
-export function markerOf(container: Container): string {
+function markerOf(container: Container): string {
   if (container.type === "quote") return "> ";
   return container.number === undefined ? "- " : `${container.number}${container.kind} `;
 }

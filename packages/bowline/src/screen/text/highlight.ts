@@ -11,7 +11,7 @@ import { unpainted, type Paint, type Span } from "./span.ts";
 /** Longer lines are not coloured. */
 const MAX_LINE = 1000;
 /** Lines of an open comment or string that are read again with each of its lines, in characters. */
-const MAX_CONTEXT = 1000;
+const MAX_CONTEXT = 500;
 
 type Colour = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan" | "dim" | "bold" | "italic";
 

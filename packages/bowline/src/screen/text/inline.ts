@@ -41,6 +41,11 @@ export class InlineReader {
       linkStyle === "osc8" && colours.link("a", "https://b").startsWith("\u001b");
   }
 
+  /** Counts the cost of a step outside of this class. */
+  countWork(characters: number): void {
+    this.#options.onWork(characters);
+  }
+
   /** `marks` apply to the whole text. A line feed in a span breaks the row. */
   read(text: string, marks: readonly Mark[] = []): Span[] {
     this.#options.onWork(text.length);

@@ -116,6 +116,7 @@ export class MarkdownStream {
   #sentenceEnd(rest: string): number | undefined {
     const from = Math.max(0, this.#searched - LONGEST_END);
     this.#searched = rest.length;
+    this.#onWork(rest.length - from);
     for (const match of rest.slice(from).matchAll(SENTENCE_END)) {
       const end = from + match.index + match[0].length;
       if (end < MIN_PART) continue;

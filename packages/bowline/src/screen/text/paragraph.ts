@@ -100,6 +100,7 @@ export class Paragraph {
     if (text.length < this.#nextTry) return;
     // Each try reads the whole piece, so a piece that cannot end here is tried again later.
     this.#nextTry = text.length + MIN_PIECE;
+    this.#options.reader.countWork(text.length);
     if (text.length < MAX_PIECE && !isBalanced(text)) return;
     if (isLineEnd) {
       this.#parse(text.replace(HARD_BREAK, ""));
@@ -120,8 +121,8 @@ function isBalanced(text: string): boolean {
   if (bare.includes("`")) return false;
   const count = (pattern: RegExp): number => bare.match(pattern)?.length ?? 0;
   return (
-    count(/\*/g) % 2 === 0 &&
-    count(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu) % 2 === 0 &&
+    count(/(?<!\*)\*+(?! )|(?<![ *])\*+/g) % 2 === 0 &&
+    count(/(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu) % 2 === 0 &&
     count(/~~/g) % 2 === 0 &&
     count(/\[/g) <= count(/\]/g) &&
     count(/\]\(/g) <= count(/\)/g) &&

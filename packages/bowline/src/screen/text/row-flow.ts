@@ -147,9 +147,11 @@ export class RowFlow {
     this.#canBreak = false;
     if (this.#word.length === 0) return;
     const gap = this.#space === undefined ? 0 : 1;
-    if (this.#row.length > 0 && this.#rowWidth + gap + this.#wordWidth > this.#room)
+    if (this.#row.length > 0 && this.#rowWidth + gap + this.#wordWidth > this.#room) {
       this.#finishRow();
-    else if (this.#space !== undefined) this.#row.push(this.#space);
+      // Other rows may have less room than the first.
+      while (this.#wordWidth > this.#room) this.#fillRow();
+    } else if (this.#space !== undefined) this.#row.push(this.#space);
     this.#rowWidth += (this.#row.length > 0 ? gap : 0) + this.#wordWidth;
     this.#row.push(...this.#word);
     [this.#space, this.#word, this.#wordWidth] = [undefined, [], 0];

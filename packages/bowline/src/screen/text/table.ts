@@ -13,9 +13,6 @@ import { unpainted, type Span } from "./span.ts";
 const MAX_WAITING = 100;
 const MAX_WAITING_LENGTH = 20_000;
 const SEPARATOR = " | ";
-/** The least cells of a column that is narrower than its longest word. */
-const MIN_COLUMN = 8;
-
 interface Cell {
   readonly spans: readonly Span[];
   readonly width: number;
@@ -108,7 +105,10 @@ export class Table {
   }
 
   #draw(cells: readonly Cell[], layout: Layout): void {
-    if (layout.type === "list") {
+    const isList =
+      layout.type === "list" ||
+      cells.some(({ longestWord }, index) => longestWord > (layout.widths[index] ?? 0));
+    if (isList) {
       if (this.#hasBody) this.#push("", 0);
       this.#hasBody = true;
       return this.#drawList(cells);
@@ -205,15 +205,9 @@ function toLayout(rows: readonly (readonly Cell[])[], room: number): Layout {
   const sum = (widths: readonly number[]): number =>
     widths.reduce((total, width) => total + width, 0);
   if (sum(natural) <= available) return { type: "columns", widths: natural, isWrapped: false };
-  const cap = Math.max(MIN_COLUMN, Math.floor(available / 3));
+  // A word that is broken inside of a cell cannot be read.
   const least = Array.from({ length: count }, (_, index) =>
-    Math.min(
-      natural[index] ?? 2,
-      Math.min(
-        cap,
-        widest(({ longestWord }) => longestWord, index),
-      ),
-    ),
+    widest(({ longestWord }) => longestWord, index),
   );
   const spare = available - sum(least);
   if (spare < 0) return { type: "list" };

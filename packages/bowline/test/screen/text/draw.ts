@@ -1,4 +1,7 @@
-import { MarkdownStream, type MarkdownStreamOptions } from "../../../src/screen/text/markdown-stream.ts";
+import {
+  MarkdownStream,
+  type MarkdownStreamOptions,
+} from "../../../src/screen/text/markdown-stream.ts";
 import { plain } from "./styles.ts";
 
 export type DrawOptions = Partial<Omit<MarkdownStreamOptions, "columns">> & {
@@ -6,7 +9,12 @@ export type DrawOptions = Partial<Omit<MarkdownStreamOptions, "columns">> & {
 };
 
 export function createStream({ columns = 60, ...options }: DrawOptions = {}): MarkdownStream {
-  return new MarkdownStream({ colours: plain, linkStyle: "text", ...options, columns: () => columns });
+  return new MarkdownStream({
+    colours: plain,
+    linkStyle: "text",
+    ...options,
+    columns: () => columns,
+  });
 }
 
 export function draw(text: string, options?: DrawOptions): string[] {

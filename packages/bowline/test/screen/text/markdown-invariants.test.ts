@@ -7,7 +7,19 @@ import { createStream, draw, drawParts } from "./draw.ts";
 import { bare, leftOpen, plain, styled } from "./styles.ts";
 
 const word = fc.oneof(
-  fc.constantFrom("a", "word", "longerword", "snake_case", "2*3", "x.", "end!", "what?", "(see)", "你好", "世界。"),
+  fc.constantFrom(
+    "a",
+    "word",
+    "longerword",
+    "snake_case",
+    "2*3",
+    "x.",
+    "end!",
+    "what?",
+    "(see)",
+    "你好",
+    "世界。",
+  ),
   fc.constantFrom("👩‍👩‍👧‍👦", "é", "e\u0301", "カタカナ", "한국어", "1.", "-", "&amp;", "\\*", "|", "#"),
   fc.stringMatching(/^[a-z]{1,50}$/),
 );
@@ -18,7 +30,22 @@ const inline = fc.oneof(
   { weight: 1, arbitrary: word.map((text) => `\`${text}\``) },
   { weight: 1, arbitrary: word.map((text) => `~~${text}~~`) },
   { weight: 1, arbitrary: word.map((text) => `[${text}](https://example.org/${text.length})`) },
-  { weight: 1, arbitrary: fc.constantFrom("**", "*", "`", "~~", "[", "](", "<b>", "![a](b)", "_", "\u001b[31m", "\u202e") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "**",
+      "*",
+      "`",
+      "~~",
+      "[",
+      "](",
+      "<b>",
+      "![a](b)",
+      "_",
+      "\u001b[31m",
+      "\u202e",
+    ),
+  },
 );
 const sentence = fc.array(inline, { minLength: 1, maxLength: 30 }).map((words) => words.join(" "));
 const line = fc.oneof(
@@ -59,7 +86,9 @@ const cuts = fc.array(fc.nat(), { maxLength: 40 });
 const columns = fc.integer({ min: 20, max: 100 });
 
 function cutText(text: string, at: readonly number[]): string[] {
-  const places = [...new Set(at.map((place) => place % (text.length + 1)))].toSorted((a, b) => a - b);
+  const places = [...new Set(at.map((place) => place % (text.length + 1)))].toSorted(
+    (a, b) => a - b,
+  );
   return [0, ...places].map((start, index) => text.slice(start, places[index] ?? text.length));
 }
 
@@ -95,12 +124,17 @@ describe("MarkdownStream, for any text", () => {
 
   it("keeps rows within the columns and closes their styles", () => {
     fc.assert(
-      fc.property(document, columns, fc.constantFrom("osc8" as const, "text" as const), (text, width, linkStyle) => {
-        for (const row of draw(text, { columns: width, colours: styled, linkStyle })) {
-          ok(textWidth(row) <= width, `${textWidth(row)} > ${width}: ${JSON.stringify(row)}`);
-          deepEqual(leftOpen(row), [], JSON.stringify(row));
-        }
-      }),
+      fc.property(
+        document,
+        columns,
+        fc.constantFrom("osc8" as const, "text" as const),
+        (text, width, linkStyle) => {
+          for (const row of draw(text, { columns: width, colours: styled, linkStyle })) {
+            ok(textWidth(row) <= width, `${textWidth(row)} > ${width}: ${JSON.stringify(row)}`);
+            deepEqual(leftOpen(row), [], JSON.stringify(row));
+          }
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -109,7 +143,25 @@ describe("MarkdownStream, for any text", () => {
     const wild = fc.array(
       fc.oneof(
         fc.string({ unit: "binary", maxLength: 20 }),
-        fc.constantFrom("\u001b]0;t\u0007", "\u001b[2J", "\u009b3J", "&#27;[31m", "&#x9b;2J", "\u200e\u202e", "[a](\u001b]8;;x)", "<\u001b[1m>", "`\u001b`", "\n", "\r", "![\u0007](\u001b[2J)", "[x](https://a.b/\u001b[2J)", "```\u001b\n", "\ud800", "&#xd800;", "[a](https://x.org/&#27;)"),
+        fc.constantFrom(
+          "\u001b]0;t\u0007",
+          "\u001b[2J",
+          "\u009b3J",
+          "&#27;[31m",
+          "&#x9b;2J",
+          "\u200e\u202e",
+          "[a](\u001b]8;;x)",
+          "<\u001b[1m>",
+          "`\u001b`",
+          "\n",
+          "\r",
+          "![\u0007](\u001b[2J)",
+          "[x](https://a.b/\u001b[2J)",
+          "```\u001b\n",
+          "\ud800",
+          "&#xd800;",
+          "[a](https://x.org/&#27;)",
+        ),
       ),
       { maxLength: 20 },
     );
@@ -118,7 +170,12 @@ describe("MarkdownStream, for any text", () => {
         const rows = drawParts(parts, { colours: isStyled ? styled : plain, linkStyle: "osc8" });
         for (const row of rows) {
           const text = bare(row);
-          ok(!/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/.test(text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, "")), JSON.stringify(row));
+          ok(
+            !/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/.test(
+              text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, ""),
+            ),
+            JSON.stringify(row),
+          );
         }
       }),
       { numRuns: 500 },

@@ -22,7 +22,9 @@ export function leftOpen(row: string): string[] {
     29: "9",
     39: "31 32 33 34 35 36",
   };
-  for (const [, sgr, link] of row.matchAll(/\u001b\[([\d;]*)m|\u001b\]8;[^;]*;([^\u001b]*)\u001b\\/g)) {
+  for (const [, sgr, link] of row.matchAll(
+    /\u001b\[([\d;]*)m|\u001b\]8;[^;]*;([^\u001b]*)\u001b\\/g,
+  )) {
     if (link === "") open.delete("link");
     else if (link !== undefined) open.add("link");
     else if (/^[0;]*$/.test(sgr ?? "")) {
