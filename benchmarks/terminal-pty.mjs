@@ -55,6 +55,21 @@ export function openPty({ command, cwd, env, columns = 100, rows = 36 }) {
         waiting.add(look);
         look();
       }),
+    /** Resolves when a condition is true. */
+    when: async (isSo) => {
+      const deadline = performance.now() + LIMIT_MS;
+      while (!isSo()) {
+        if (performance.now() > deadline) throw new Error(JSON.stringify(output.slice(-2000)));
+        await new Promise((resolve) => setTimeout(resolve, 3));
+      }
+    },
+    /** Resolves when nothing has been written for some time. */
+    quiet: async (ms) => {
+      for (let seen = -1; seen !== bytes; ) {
+        seen = bytes;
+        await new Promise((resolve) => setTimeout(resolve, ms));
+      }
+    },
     /** The processor time of the program and its children, in milliseconds. */
     cpuMs: () => sum(treeOf(pid()), cpuOf),
     /** The resident memory of the program and its children, in MB. */

@@ -66,7 +66,7 @@ const programs = [
       `--base-url=${vendor.baseUrl}`,
       `--model=${MODEL}`,
     ],
-    env: { HOME: home, BOWLINE_HOME: join(home, "data"), BOWLINE_DISCOVERY: "off" },
+    env: { HOME: home, BOWLINE_DISCOVERY: "off" },
   },
   ...(options.pi === undefined ? [] : [pi(options.pi)]),
 ].filter(({ name }) => options.only === undefined || options.only === name);
@@ -115,7 +115,9 @@ async function firstFrame(program) {
 
 /** Opens a program, and waits for the frame that names the model. */
 async function opened({ command, env }) {
-  const pty = openPty({ command, cwd, env });
+  // Each run has data of its own, so that no draft of an earlier one comes back.
+  const data = { BOWLINE_HOME: mkdtempSync(join(home, "data-")) };
+  const pty = openPty({ command, cwd, env: { ...env, ...data } });
   const shown = await pty.until(MODEL);
   return Object.assign(pty, { shown });
 }
@@ -158,12 +160,13 @@ async function longSession(program) {
   const prompts = MESSAGES / 2;
   const started = performance.now();
   for (let index = 1; index <= prompts; index += 1) {
-    const from = pty.output().length;
+    const asked = vendor.asked.length;
     pty.write(`n${index}`);
     await pause(20);
     pty.write("\r");
-    await pty.until(`Answer n${index}.`, from);
-    await pause(20);
+    await pty.when(() => vendor.asked.length > asked);
+    await vendor.asked[asked].ended;
+    await pty.quiet(40);
     if (index % Math.round(prompts / 4) === 0) rss.push(pty.rssMb());
   }
   const seconds = (performance.now() - started) / 1000;

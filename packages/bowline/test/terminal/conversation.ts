@@ -46,46 +46,17 @@ export async function converse(
   play: Play,
   options: ConversationOptions = {},
 ): Promise<Conversation> {
-  const { args = [], env = {}, after, prepare, delayMs } = options;
+  const { after, prepare } = options;
   const top = await mkdtemp(join(tmpdir(), "bowline-chat-"));
   const folder = after?.folder ?? join(top, "work");
   const data = after?.data ?? join(top, "data");
   if (after === undefined) await mkdir(folder);
   await prepare?.(folder);
   const vendor = after?.vendor ?? (await openVendor(play));
-  const { baseUrl } = vendor;
-  const plain = [process.execPath, "--conditions=@bowline/source", main, "chat"];
-  const command = [...plain, "--base-url", baseUrl, "--model", MODEL, ...args];
-  const far = [process.execPath, join(import.meta.dirname, "far.mjs"), String(delayMs)];
-  const window = await tmux.open({
-    command: options.isInShell
-      ? ["bash", "--norc", "--noprofile", "-i"]
-      : [...(delayMs === undefined ? [] : far), ...command],
-    cwd: folder,
-    env: {
-      ...compileCache,
-      HOME: top,
-      BOWLINE_HOME: data,
-      BOWLINE_DISCOVERY: "off",
-      PS1: "shell> ",
-      CHAT: command.join(" "),
-      ...env,
-    },
-    ...(options.columns !== undefined && { columns: options.columns }),
-    ...(options.rows !== undefined && { rows: options.rows }),
-  });
-  if (options.isInShell) {
-    await window.until("shell>");
-    await window.type("$CHAT");
-    await window.press("Enter");
-  }
-  try {
-    await window.until(MODEL);
-  } catch (error) {
-    await window[Symbol.asyncDispose]();
+  const window = await openWindow(tmux, vendor, top, folder, data, options).catch(async (error) => {
     if (after === undefined) await vendor[Symbol.asyncDispose]();
     throw error;
-  }
+  });
   return {
     window,
     vendor,
@@ -117,3 +88,44 @@ export async function converse(
 
 /** A promise for a pause in an answer that lasts until the client goes. */
 export const forever: Promise<never> = new Promise(() => {});
+
+async function openWindow(
+  tmux: Tmux,
+  { baseUrl }: Vendor,
+  home: string,
+  cwd: string,
+  data: string,
+  { args = [], env = {}, delayMs, isInShell = false, columns, rows }: ConversationOptions,
+): Promise<Window> {
+  const plain = [process.execPath, "--conditions=@bowline/source", main, "chat"];
+  const command = [...plain, "--base-url", baseUrl, "--model", MODEL, ...args];
+  const far = [process.execPath, join(import.meta.dirname, "far.mjs"), String(delayMs)];
+  const shell = ["bash", "--norc", "--noprofile", "-i"];
+  const window = await tmux.open({
+    command: isInShell ? shell : [...(delayMs === undefined ? [] : far), ...command],
+    cwd,
+    env: {
+      ...compileCache,
+      HOME: home,
+      BOWLINE_HOME: data,
+      BOWLINE_DISCOVERY: "off",
+      PS1: "shell> ",
+      CHAT: command.join(" "),
+      ...env,
+    },
+    ...(columns !== undefined && { columns }),
+    ...(rows !== undefined && { rows }),
+  });
+  try {
+    if (isInShell) {
+      await window.until("shell>");
+      await window.type("$CHAT");
+      await window.press("Enter");
+    }
+    await window.until(MODEL);
+    return window;
+  } catch (error) {
+    await window[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -65,6 +65,7 @@ const config = `
 set -g default-terminal tmux-256color
 set -g history-limit 60000
 set -g status off
+set -g exit-empty off
 set -g escape-time 0
 set -g remain-on-exit on
 set -g remain-on-exit-format ""
