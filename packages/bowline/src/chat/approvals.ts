@@ -22,6 +22,7 @@ export class Approvals {
 
   /** The dialog of the oldest question. */
   get dialog(): ApprovalDialog | undefined {
+    if (this.#chat.screen.isPlain) return undefined;
     const [asked] = this.#chat.state.asked;
     if (asked === undefined) this.#dialog = undefined;
     else if (this.#dialog?.asked.approvalId !== asked.approvalId)
@@ -57,6 +58,17 @@ export class Approvals {
     };
     this.#chat.dispatch({ type: "asked", asked });
     this.#chat.screen.bell();
+    if (this.#chat.screen.isPlain) await this.#askPlainly(asked);
+  }
+
+  async #askPlainly(asked: Asked): Promise<void> {
+    const { askApproval } = await import("./plain-questions.ts");
+    const dialog = new ApprovalDialog(asked, this.#now(), this.#chat.typedAt);
+    for (;;) {
+      const answer = await askApproval(this.#chat.screen, asked, this.#now);
+      if (answer === undefined) return this.#chat.interrupt();
+      if (!this.#open.has(asked.approvalId) || (await this.#answer(dialog, answer))) return;
+    }
   }
 
   input(input: Input, now: number, hasDraft: boolean): DialogResult {
@@ -66,28 +78,33 @@ export class Approvals {
     return result;
   }
 
-  async #answer(dialog: ApprovalDialog, answer: ApprovalAnswer): Promise<void> {
+  /** Returns false if a rule could not be saved, so that the question stays open. */
+  async #answer(dialog: ApprovalDialog, answer: ApprovalAnswer): Promise<boolean> {
     const { agent } = this.#chat.runtime;
     const { approvalId } = dialog.asked;
     const { by } = answer;
     if (answer.decision === "deny") {
       const reason = answer.withDraft ? this.#chat.takeDraft() : undefined;
       agent.answer(approvalId, { decision: "deny", by, ...(reason !== undefined && { reason }) });
-      return;
+      return true;
     }
     const { remember } = answer;
     if (remember === undefined) {
       agent.answer(approvalId, { decision: "allow", by });
-      return;
+      return true;
     }
     const { rule, scope } = remember;
     try {
       await this.#chat.world.permissions.add(rule, "allow", scope);
     } catch (error) {
-      dialog.refuse(error instanceof Error ? error.message : String(error));
-      return this.#chat.screen.invalidate();
+      const why = error instanceof Error ? error.message : String(error);
+      dialog.refuse(why);
+      if (this.#chat.screen.isPlain) this.#chat.notice(why, "error");
+      this.#chat.screen.invalidate();
+      return false;
     }
     this.#chat.notice(`allowed from now on, for this ${scope}: ${rule}`);
     agent.answer(approvalId, { decision: "allow", by: `${by}; rule ${rule} for ${scope}` });
+    return true;
   }
 }

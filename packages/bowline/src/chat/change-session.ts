@@ -23,6 +23,6 @@ export async function changeSession(
   }
   await before.close();
   chat.dispatch({ type: "reset" });
-  if (session !== undefined) await drawPast(chat, session, runtime.hasInterrupted);
+  if (session !== undefined) await drawPast(chat, session, runtime);
   return runtime;
 }

@@ -176,7 +176,8 @@ export class Conversation implements Chat {
       this.#approvals.dialog?.draw(columns, hasDraft, now, colours) ??
       [];
     const hint = state.hint === undefined ? [] : [colours.yellow(state.hint)];
-    const below = [...queueLines(state.queue, columns, colours), ...dialog, ...hint];
+    const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
+    const below = [...dialog, ...queue, ...hint];
     const draft = editor.draw(columns, Math.max(3, Math.floor(maxRows / 2)));
     const status = fitParts(statusParts(state, now), columns);
     const activity = activityLines(state, columns, now, colours);
@@ -372,6 +373,10 @@ export class Conversation implements Chat {
     if (!this.isBusy) return void this.#run(() => runtime.prompt(message), draft);
     const { id } = runtime.enqueue(moment, message, draft);
     this.dispatch({ type: "queued", item: { id, moment, text: draft.text } });
+    if (this.screen.isPlain)
+      this.notice(
+        moment === "steering" ? "Queued for after this step." : "Queued for after the turn.",
+      );
   }
 
   #message(draft: Draft): ReturnType<typeof userMessage> {
@@ -442,13 +447,28 @@ export class Conversation implements Chat {
     this.notice("The draft of an earlier conversation is back.");
   }
 
-  /** Releases everything. The screen is closed first, so that later lines are plain output. */
+  /** Ends the run, so that its end is shown and stored, then releases everything. */
   async close(): Promise<void> {
-    clearInterval(this.#ticker);
     this.#left?.();
+    this.#giveBack();
     this.#working?.abort();
-    await this.#screen?.close();
-    await this.#runtime?.close();
+    try {
+      await this.#runtime?.close();
+    } finally {
+      clearInterval(this.#ticker);
+      await this.#screen?.close();
+    }
+  }
+
+  /** The state in words, for a screen that only appends lines. */
+  stateWords(): string {
+    const { phase, asked, compacting, answer } = this.#state;
+    if (phase === "starting") return "Finding a model.";
+    if (asked.length > 0) return "";
+    if (compacting !== undefined) return "Compacting the conversation.";
+    if (phase === "interrupting") return "Interrupting.";
+    if (answer?.retry !== undefined) return "Waiting to retry.";
+    return phase === "working" ? "Working. Ctrl-C interrupts." : "Ready.";
   }
 
   /** Moves the clocks on the screen while something works or is asked. */

@@ -2,6 +2,7 @@
 import type { Session } from "@bowline/core/session";
 import type { Block } from "./block.ts";
 import type { Chat } from "./chat.ts";
+import type { Runtime } from "./runtime.ts";
 import { Past } from "./past.ts";
 import { oneLine } from "../terminal.ts";
 
@@ -9,9 +10,9 @@ import { oneLine } from "../terminal.ts";
 const MAX_BLOCKS = 400;
 
 export async function drawPast(
-  chat: Pick<Chat, "dispatch" | "notice">,
+  chat: Pick<Chat, "dispatch" | "notice" | "setDraft">,
   session: Session,
-  hasInterrupted: boolean,
+  runtime: Runtime,
 ): Promise<void> {
   const past = new Past();
   let blocks: Block[] = [];
@@ -30,10 +31,13 @@ export async function drawPast(
   const { contextTokens, ...cost } = past.totals;
   chat.dispatch({ type: "past", cost, ...(contextTokens !== undefined && { contextTokens }) });
   chat.notice(`Session ${oneLine(session.id, 100)} goes on here.`);
-  if (hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0), "warning");
-  for (const { message } of queued)
-    if (message.role === "user")
-      chat.notice(`A queued message goes with the next request: ${oneLine(textOf(message), 200)}`);
+  if (runtime.hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0), "warning");
+  const texts = queued.flatMap(({ message }) => (message.role === "user" ? textOf(message) : []));
+  if (texts.length === 0) return;
+  // They were typed for a moment that has passed: the person decides again.
+  runtime.agent.clearAllQueues();
+  chat.setDraft(texts.join("\n"));
+  chat.notice("Messages that were queued and not sent are back in the draft.");
 }
 
 function interruptedText(calls: number): string {

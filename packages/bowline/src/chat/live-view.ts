@@ -70,9 +70,18 @@ function waitLines(
   return isThinking ? [] : [dim(`working · ${elapsed} · Esc interrupts`)];
 }
 
-/** One line a queued message, with its moment. */
-export function queueLines(queue: readonly Queued[], columns: number, { dim }: Colours): string[] {
-  if (queue.length === 0) return [];
+/** One line a queued message, with its moment. With little room, the last one and a count. */
+export function queueLines(
+  queue: readonly Queued[],
+  columns: number,
+  hasRoom: boolean,
+  { dim }: Colours,
+): string[] {
   const lines = queue.map(({ moment, text }) => `${MOMENTS[moment]}: ${oneLine(text, 400)}`);
-  return [...lines, "Alt-Up takes the last one back"].map((line) => dim(cutToWidth(line, columns)));
+  const last = lines.at(-1);
+  if (last === undefined) return [];
+  const shown = hasRoom
+    ? [...lines, "Alt-Up takes the last one back"]
+    : [lines.length === 1 ? last : `${lines.length} wait, the last ${last}`];
+  return shown.map((line) => dim(cutToWidth(line, columns)));
 }

@@ -59,7 +59,7 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
     const name = `${model.provider}/${model.id}`;
     chat.dispatch({ type: "model", model: name, why: connection.why });
     const runtime = await world.open(connection, session);
-    if (session !== undefined) await drawPast(chat, session, runtime.hasInterrupted);
+    if (session !== undefined) await drawPast(chat, session, runtime);
     chat.begin(world, runtime);
   } catch (error) {
     await session?.close();

@@ -7,6 +7,7 @@ import { createTrustStore } from "../trust/trust-store.ts";
 import { oneLine } from "../terminal.ts";
 import type { Environment } from "./chat.ts";
 import type { Conversation, Question } from "./conversation.ts";
+import { askNumber } from "./plain-questions.ts";
 import { choiceRows, SafeChoice } from "./safe-choice.ts";
 
 /** Files beyond this number are counted, not listed. */
@@ -21,7 +22,9 @@ export async function askTrust(
 ): Promise<boolean> {
   chat.notice(describe(project));
   const question = new TrustQuestion(project.root, now(), chat.typedAt);
-  const isTrusted = await chat.ask(question);
+  const isTrusted = chat.screen.isPlain
+    ? (await askNumber(chat.screen, `Trust ${oneLine(project.root, 200)}?`, labels)) === 1
+    : await chat.ask(question);
   if (isTrusted) await createTrustStore({ env }).trust(project.root, project.wouldTakeEffect);
   const what = isTrusted
     ? "Trusted: these files take effect. A change of one of them asks again."

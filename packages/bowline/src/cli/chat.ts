@@ -5,7 +5,8 @@ import { systemClock } from "@bowline/core";
 import { Conversation } from "../chat/conversation.ts";
 import type { ChatOptions } from "../chat/options.ts";
 import { UsageError } from "../command-error.ts";
-import { dataFolder } from "../home.ts";
+import { configFolder, dataFolder } from "../home.ts";
+import type { Settings } from "../settings/keys.ts";
 import { colours, linkStyle } from "../screen/colours.ts";
 import type { CompletionItem } from "../screen/editor/completion.ts";
 import { commandCompletions } from "../screen/editor/command-completions.ts";
@@ -26,7 +27,7 @@ export async function chat(args: readonly string[], host: NodeJS.Process): Promi
     host.stdout.write((await import("./help.ts")).chatHelp());
     return exitCode.done;
   }
-  if (!host.stdin.isTTY || !host.stdout.isTTY)
+  if ((!host.stdin.isTTY || !host.stdout.isTTY) && options.plain !== true)
     throw new UsageError(
       'A conversation needs a terminal. Without one: bowline run "<task>"; see bowline --help.',
     );
@@ -54,20 +55,27 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
     control: (sequence) => void stdout.write(sequence),
   });
   const framed = deferred();
-  const screen = openScreen({
-    input: stdin,
-    output: stdout,
-    env,
-    live: (columns, maxRows) => {
-      setImmediate(() => framed.resolve());
-      return conversation.live(columns, maxRows);
+  const screen = openScreen(
+    {
+      input: stdin,
+      output: stdout,
+      env,
+      live: (columns, maxRows) => {
+        setImmediate(() => framed.resolve());
+        return conversation.live(columns, maxRows);
+      },
+      onInput: (input) => conversation.input(input),
+      onEnd: () => conversation.quit(),
+      state: () => conversation.stateWords(),
+      signals: host,
     },
-    onInput: (input) => conversation.input(input),
-    onEnd: () => conversation.quit(),
-    signals: host,
-  });
+    await isPlain(options, env),
+  );
   conversation.show(screen);
-  const release = endOnSignals(host, () => conversation.quit());
+  // The screen reports a terminal that has gone; the run must still end and be saved.
+  for (const stream of [stdout, host.stderr])
+    stream.removeAllListeners("error").on("error", ignore);
+  const release = endOnSignals(host, screen.isPlain, () => conversation.quit());
   const restore = (): void => void host.stdout.write(screen.restore());
   host.once("exit", restore);
   try {
@@ -99,6 +107,17 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
       `session ${oneLine(session.id, 100)}; go on with: bowline -s ${shellWord(session.id)}\n`,
     );
   return exitCode.done;
+}
+
+function ignore(): void {}
+
+/** A broken settings file is reported later, with the others. */
+async function isPlain({ plain }: ChatOptions, env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (plain === true) return true;
+  const { loadSettings } = await import("../settings/settings.ts");
+  const loading = loadSettings({ configFolder: configFolder(env), project: [], env });
+  const { merged } = await loading.catch(() => ({ merged: {} as Settings }));
+  return merged.screenReader === true;
 }
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
@@ -146,8 +165,9 @@ async function restoreDraft(
   conversation.restoreDraft(first, editor);
 }
 
-function endOnSignals(host: NodeJS.Process, end: () => void): () => void {
-  const signals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
+/** On a plain screen, Ctrl-C is a signal, which the screen takes. */
+function endOnSignals(host: NodeJS.Process, isPlainScreen: boolean, end: () => void): () => void {
+  const signals = ["SIGTERM", "SIGHUP", ...(isPlainScreen ? [] : (["SIGINT"] as const))] as const;
   for (const signal of signals) host.on(signal, end);
   return () => {
     for (const signal of signals) host.off(signal, end);
