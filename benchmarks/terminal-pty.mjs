@@ -65,7 +65,7 @@ export function openPty({ command, cwd, env, columns = 100, rows = 36 }) {
     },
     /** Resolves when nothing has been written for some time. */
     quiet: async (ms) => {
-      for (let seen = -1; seen !== bytes; ) {
+      for (let seen = -1; seen !== bytes;) {
         seen = bytes;
         await new Promise((resolve) => setTimeout(resolve, ms));
       }

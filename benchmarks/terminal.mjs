@@ -76,21 +76,22 @@ const cwd = join(home, "work");
 mkdirSync(cwd);
 
 const rows = [];
-const node = await medianOf(STARTS, startOfNode);
+const node = median(await runs(STARTS, startOfNode));
 console.log(`node -e 0: ${node.toFixed(0)} ms`);
 for (const program of programs) rows.push(await measure(program));
 for (const row of rows) console.log(JSON.stringify(row));
 await vendor[Symbol.asyncDispose]();
 
 async function measure(program) {
-  const start = await medianOf(STARTS, () => firstFrame(program));
+  const starts = await runs(STARTS, () => start(program));
   const streamed = await stream(program, false);
   const typed = await stream(program, true);
   const memory = await longSession(program);
   return {
     name: program.name,
-    firstFrameMs: round(start),
-    overNodeMs: round(start - node),
+    firstFrameMs: round(median(starts.map(({ frame }) => frame))),
+    overNodeMs: round(median(starts.map(({ frame }) => frame)) - node),
+    modelNamedMs: round(median(starts.map(({ named }) => named))),
     bytesPerToken: round(streamed.bytes / tokens, 1),
     cpuMsPerSecond: round(streamed.cpuMs / streamed.seconds),
     keyP50Ms: round(typed.latencies.at(Math.floor(typed.latencies.length / 2))),
@@ -107,10 +108,11 @@ async function startOfNode() {
   return performance.now() - pty.started;
 }
 
-async function firstFrame(program) {
+/** Both programs draw each frame as one synchronized update. */
+async function start(program) {
   const pty = await opened(program);
   await pty.close();
-  return pty.shown - pty.started;
+  return { frame: pty.frame - pty.started, named: pty.named - pty.started };
 }
 
 /** Opens a program, and waits for the frame that names the model. */
@@ -118,8 +120,9 @@ async function opened({ command, env }) {
   // Each run has data of its own, so that no draft of an earlier one comes back.
   const data = { BOWLINE_HOME: mkdtempSync(join(home, "data-")) };
   const pty = openPty({ command, cwd, env: { ...env, ...data } });
-  const shown = await pty.until(MODEL);
-  return Object.assign(pty, { shown });
+  const frame = await pty.until("\u001b[?2026l");
+  const named = await pty.until(MODEL);
+  return Object.assign(pty, { frame, named });
 }
 
 async function stream(program, isTyping) {
@@ -192,10 +195,14 @@ function pi(cli) {
   };
 }
 
-async function medianOf(count, run) {
+async function runs(count, run) {
   const all = [];
   for (let index = 0; index < count; index += 1) all.push(await run());
-  return all.toSorted((a, b) => a - b)[Math.floor(count / 2)];
+  return all;
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 function pause(ms) {

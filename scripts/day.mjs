@@ -94,7 +94,7 @@ async function findTheBug({ window }) {
     "The change, before it is made",
     "The model ran the tests, searched and read without questions. The edit is shown as a numbered diff.",
   );
-  await window.until(/Allow edit\?[^]*arrow or digit/);
+  await window.until(/Allow edit [^]*arrow or digit/);
   await shot({ window }, "diff", "The question whether an edit may be made, with its diff");
   await approve(window);
 }
@@ -110,7 +110,7 @@ async function steer({ window }) {
   );
   await window.until("after this step: add a test");
   await shot({ window }, "queue", "A message that waits for the end of the step");
-  await window.until(/Allow edit\?[^]*arrow or digit/);
+  await window.until(/Allow edit [^]*arrow or digit/);
   await approve(window);
   await window.until("if you want one");
   await window.untilNot("Esc interrupts");
