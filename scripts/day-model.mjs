@@ -86,13 +86,22 @@ const rules = [
   ],
   [/test\/num\.js/, [{ call: "bash", args: { command: "npm test" } }]],
   [
+    /^# pass {2}153$/m,
+    [
+      {
+        text: "All 153 tests pass again. One line was the whole fault: `0x[0-9]+` matches `0x10` and not `0xff`, so a number with letters stayed a string.",
+        rate: 25,
+      },
+    ],
+  ],
+  [
     /^# ok/m,
     [
       {
         text: `All tests pass.
 
-| where         | before               | now                   |
-| ------------- | -------------------- | --------------------- |
+| where | before | now |
+| ----- | ------ | --- |
 | \`index.js\`    | \`/^0x[0-9]+$/i\`      | \`/^0x[0-9a-f]+$/i\`    |
 | \`test/num.js\` | one number, lower case | both cases          |
 
