@@ -2,6 +2,7 @@
 import type { Session, Store } from "@bowline/core/session";
 import type { Discovered, Wanted } from "../models/discover.ts";
 import type { Permissions } from "../policy/permissions.ts";
+import type { ToolRule } from "../project/tool-rules.ts";
 import type { Project } from "../project/project.ts";
 import type { Colours } from "../screen/colours.ts";
 import type { Draft } from "../screen/editor/draft.ts";
@@ -42,8 +43,11 @@ export interface Chat {
   notice(text: string, level?: NoticeLevel): void;
   /** Writes a control sequence that moves nothing, such as one for the clipboard. */
   control(sequence: string): void;
-  /** Sends a text as if it had been typed. */
-  send(text: string): void;
+  /**
+   * Sends a text as if it had been typed. `only` are the calls to which its run may lead; it needs
+   * a conversation that is not busy.
+   */
+  send(text: string, only?: readonly ToolRule[]): void;
   setDraft(draft: Draft | string): void;
   /** Does work that an interrupt stops. Other work waits meanwhile. */
   work(work: (signal: AbortSignal) => Promise<void>): Promise<void>;

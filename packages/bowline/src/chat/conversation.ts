@@ -1,6 +1,10 @@
-/** A conversation on a terminal: joins the agent, its session and the screen. */
+/**
+ * A conversation on a terminal: joins the agent, its session and the screen. It is long because it
+ * is the one place where they meet; each method hands over to one of them.
+ */
 import type { AgentEvent } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
+import type { ToolRule } from "../project/tool-rules.ts";
 import type { Colours } from "../screen/colours.ts";
 import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
@@ -45,6 +49,7 @@ export class Conversation implements Chat {
   #undrawn: readonly Block[] = [];
   /** A question of the start, such as whether the folder is trusted. */
   #question: Question | undefined;
+  #only: readonly ToolRule[] | undefined;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #left: (() => void) | undefined;
   /** Resolves when the person leaves. */
@@ -60,7 +65,10 @@ export class Conversation implements Chat {
       dispatch: (action) => this.dispatch(action),
       notice: (text, level) => this.notice(text, level),
       submit: (draft, moment) => this.#submit(draft, moment),
-      changed: () => this.#tick(),
+      changed: () => {
+        if (!this.isBusy) this.#only = undefined;
+        this.#tick();
+      },
       isPlain: () => this.screen.isPlain,
     });
     this.#keyboard = new Keyboard({
@@ -88,6 +96,10 @@ export class Conversation implements Chat {
   }
   get runtime(): Runtime {
     return present(this.#runtime);
+  }
+  /** The only calls that the command of the current run may lead to. Undefined: all. */
+  get only(): readonly ToolRule[] | undefined {
+    return this.#only;
   }
   get isBusy(): boolean {
     return this.#work.isBusy;
@@ -228,7 +240,8 @@ export class Conversation implements Chat {
     this.#work.interrupt();
   }
 
-  send(text: string): void {
+  send(text: string, only?: readonly ToolRule[]): void {
+    if (!this.isBusy) this.#only = only;
     this.#work.send(draftOf([{ type: "text", text }]), "steering");
   }
 

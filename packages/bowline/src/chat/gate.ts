@@ -5,12 +5,16 @@
 import { requireApproval, type BeforeToolCallContext } from "@bowline/core";
 import type { Permissions } from "../policy/permissions.ts";
 import { projectTools } from "../project/project-tools.ts";
+import { refusalOf } from "../project/tool-limits.ts";
+import type { ToolRule } from "../project/tool-rules.ts";
 import type { Approver } from "../record/run-setup.ts";
 import { needsApproval } from "../tools/index.ts";
 
 export interface GateOptions {
   readonly permissions: () => Permissions;
   readonly isPlan: () => boolean;
+  /** The only calls that the command of the current run may lead to. Undefined: all. */
+  readonly only?: () => readonly ToolRule[] | undefined;
   /** The session's id, for rules of one session. */
   readonly sessionKey: () => string;
   /** `--yes`: run what the permissions would ask about. */
@@ -29,15 +33,19 @@ export function planRefusal(toolName: string): string | undefined {
   );
 }
 
-export function createGate({ permissions, isPlan, sessionKey, yes }: GateOptions): Approver {
+export function createGate({ permissions, isPlan, only, sessionKey, yes }: GateOptions): Approver {
   return async (context: BeforeToolCallContext, signal) => {
+    const { args } = context;
     const { name } = context.toolCall;
     if (context.isOutput === true) return undefined;
     const refusal = isPlan() ? planRefusal(name) : undefined;
     if (refusal !== undefined) return { block: true, reason: refusal };
+    const tools = only?.();
+    const excluded = tools && refusalOf("command", { tools, disallowedTools: [] }, name, args);
+    if (excluded !== undefined) return excluded;
     const verdict = permissions().judge({
       tool: name,
-      args: context.args,
+      args,
       sessionKey: sessionKey(),
     });
     if (verdict.action === "deny")

@@ -119,6 +119,7 @@ async function worldOf(
   const gate = createGate({
     permissions: () => permissions,
     isPlan: () => chat.state.isPlan,
+    only: () => chat.only,
     sessionKey: () => (chat.hasRuntime ? (chat.runtime.session?.id ?? "") : ""),
     yes: options.yes,
   });

@@ -41,7 +41,6 @@ export interface Settings {
   readonly appendSystem?: string;
   readonly compactAt?: number;
   readonly screenReader?: boolean;
-  readonly editor?: string;
 }
 
 export type SettingName = keyof Settings;
@@ -129,11 +128,6 @@ export const settingTable: Readonly<Record<SettingName, Setting>> = {
     type: { kind: "switch" },
     allowedIn: "your own file",
     help: "Whether the conversation is plain lines without redrawing.",
-  },
-  editor: {
-    type: { kind: "text" },
-    allowedIn: "your own file",
-    help: "The command that edits a long message. Default: `VISUAL`, else `EDITOR`.",
   },
 };
 

@@ -164,3 +164,33 @@ test("a session is replayed at any width from the file alone, without a lost wor
   }
   await session.close();
 });
+
+test("a command's allowed-tools exclude other calls of its run, and of no later one", async () => {
+  const looks = [
+    { content: [scriptedToolCall("read", { path: "secret.md" })] },
+    { content: [scriptedToolCall("read", { path: "open.md" })] },
+    "Looked.",
+    { content: [scriptedToolCall("read", { path: "secret.md" })] },
+    "Looked again.",
+  ];
+  await using talk = await Talk.begin(looks, { isReady: false });
+  const { directory } = talk;
+  await mkdir(join(directory, "commands"));
+  const command = "---\nallowed-tools: Read(open.md)\nmodel: other/model\n---\nLook around.\n";
+  await writeFile(join(directory, "commands", "look.md"), command);
+  await writeFile(join(directory, "secret.md"), "the secret");
+  await writeFile(join(directory, "open.md"), "in the open");
+  await talk.ready();
+  talk.send("/look");
+  const shown = await talk.until(/Looked\./);
+  assert.match(shown, /This command may only use read\(open\.md\)\./);
+  assert.match(shown, /names the model other\/model, which is not used/);
+  await talk.idle();
+  const results = (at: number): string =>
+    JSON.stringify(talk.model.calls[at]?.context.messages.at(-1));
+  assert.doesNotMatch(results(1), /the secret/);
+  assert.match(results(2), /in the open/);
+  talk.send("look for yourself");
+  await talk.until(/Looked again\./);
+  assert.match(results(4), /the secret/);
+});

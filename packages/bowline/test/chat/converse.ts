@@ -118,6 +118,7 @@ export class Talk implements AsyncDisposable {
     const gate = createGate({
       permissions: () => permissions,
       isPlan: () => conversation.state.isPlan,
+      only: () => conversation.only,
       sessionKey: () => "",
       yes: false,
     });

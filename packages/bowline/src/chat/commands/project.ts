@@ -17,9 +17,18 @@ export async function projectCommand(name: string, args: string, chat: Chat): Pr
   const { project } = chat.world;
   const command = project.commands.find((one) => one.name === name);
   if (command !== undefined) {
+    const { model, allowedTools } = command;
+    if (allowedTools !== undefined && chat.isBusy) {
+      chat.setDraft(`/${name} ${args}`.trimEnd());
+      const text = `/${name} limits the tools and needs a pause: Esc interrupts what works.`;
+      chat.dispatch({ type: "hint", text });
+      return true;
+    }
+    if (model !== undefined)
+      chat.notice(`/${name} names the model ${model}, which is not used. /model chooses one.`);
     const { text, notices } = await expandCommand(command, args, project.root);
     for (const notice of notices) chat.notice(notice, "warning");
-    chat.send(text);
+    chat.send(text, allowedTools);
     return true;
   }
   const skill = project.skills.find((one) => one.name === name);
