@@ -29,11 +29,13 @@ export function drawLive(parts: LiveParts, columns: number, maxRows: number): Li
   const hint = state.hint === undefined ? [] : [colours.yellow(state.hint)];
   const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
   const below = [...dialog, ...queue, ...hint];
-  // A question stays whole beside a long draft.
-  const room = dialog.length === 0 ? Math.floor(maxRows / 2) : maxRows - below.length - 1;
+  const activity = activityLines(state, columns, now, colours);
+  // A question stays whole beside a long draft. A menu gets what nothing else needs.
+  const rest = maxRows - below.length - 1;
+  const isWide = dialog.length > 0 || editor.isMenuOpen;
+  const room = isWide ? rest - (dialog.length > 0 ? 0 : activity.length) : Math.floor(maxRows / 2);
   const draft = editor.draw(columns, Math.max(dialog.length === 0 ? 3 : 1, room));
   const status = fitParts(statusParts(state, now), columns);
-  const activity = activityLines(state, columns, now, colours);
   const used = activity.length + below.length + draft.lines.length + 1;
   const tail = view?.tail(Math.max(MIN_TAIL_ROWS, maxRows - used)) ?? [];
   const above = [...tail, ...activity, ...below];

@@ -35,6 +35,9 @@ const exactCommands: Readonly<Record<string, string>> = {
   gh: "api repo secret auth alias extension",
 };
 
+/** A person cannot judge the rules for more commands than these at once. */
+const MAX_COMMANDS = 5;
+
 /** Programs that run what their arguments say. Nothing is offered for them. */
 const runners = new Set(["find", "fd", "fdfind", "node", "deno", "java", "php"]);
 
@@ -81,6 +84,7 @@ function ofCommand(
     const call = { tool: "bash", args: { command }, sessionKey: "" };
     return judge(rules, call, options).action !== "allow";
   });
+  if (open.length > MAX_COMMANDS) return [];
   const exact = open.map(exactPattern);
   const prefix = open.map(prefixPattern);
   const found: Candidate[] = [];
@@ -88,7 +92,9 @@ function ofCommand(
   // The exact rule where no prefix may be remembered.
   const wide = prefix.map((pattern, at) => pattern ?? exact[at]);
   if (wide.every(isText) && prefix.some(isText)) {
-    const begins = prefix.filter(isText).map((pattern) => `"${pattern.slice(0, -2)}"`);
+    const begins = [...new Set(prefix)]
+      .filter(isText)
+      .map((pattern) => `"${pattern.slice(0, -2)}"`);
     found.push(
       candidate(
         wide,

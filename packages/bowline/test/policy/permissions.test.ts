@@ -190,6 +190,15 @@ describe("the rules of several files", () => {
   });
 });
 
+describe("the suggestions for many commands", () => {
+  it("name each beginning once, and none is made for more than five commands", () => {
+    const rules = user({});
+    const few = rules.suggest(bash("echo a; echo b; wc c"));
+    assert.match(few.at(-1)?.also ?? "", /^every command that begins with "echo" or "wc", unless/);
+    assert.deepEqual(rules.suggest(bash("wc a; wc b; wc c; wc d; wc e; wc f")), []);
+  });
+});
+
 describe("the files that decide what may run", () => {
   it("are asked about, whatever is allowed, in any folder and letter case, and through links", async () => {
     const rules = user({ allow: ["edit", "write(**)", "*"] });

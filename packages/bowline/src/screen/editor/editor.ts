@@ -24,6 +24,7 @@ import { menuRows } from "./menu-rows.ts";
 import { PendingImages } from "./pending-images.ts";
 import { searchRow } from "./search-row.ts";
 import type { Direction } from "./vertical.ts";
+import { textWidth } from "../width.ts";
 
 /** Narrower terminals get rows that are too wide. */
 const MIN_COLUMNS = 16;
@@ -126,7 +127,10 @@ export class Editor {
 
   #rowsBelow(): string[] {
     const colours = this.#options.colours ?? plainColours;
-    const maxRows = Math.min(MAX_MENU_ROWS, Math.floor(this.#rows / 2));
+    const { text } = this.#state;
+    const isShort = !text.includes("\n") && textWidth(text) < this.#width;
+    const draftRows = Math.min(isShort ? 1 : 3, Math.ceil(this.#rows / 2));
+    const maxRows = Math.min(MAX_MENU_ROWS, this.#rows - draftRows);
     if (maxRows === 0) return [];
     if (this.#search !== undefined) return [colours.dim(searchRow(this.#search, this.#columns))];
     if (!this.#menu.isOpen) return [];

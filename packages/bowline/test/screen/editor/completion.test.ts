@@ -99,6 +99,7 @@ describe("the menu of commands", () => {
     press(editor, "down");
     assert.deepEqual(drawn(editor, 40, 4), [
       "> /|",
+      "    help     shows the commands",
       "  > model    selects another model",
       "    compact  summarises the conversatio…",
     ]);
