@@ -2,8 +2,10 @@
 // file; without `--write` the script fails when the file is stale.
 import { readFileSync } from "node:fs";
 import {
+  chatHelp,
   doctorHelp,
   mainHelp,
+  permissionsHelp,
   replayHelp,
   runHelp,
   serveHelp,
@@ -20,6 +22,14 @@ Generated from the program's own help by \`node scripts/cli-docs.mjs --write\`; 
 \`\`\`
 ${mainHelp(version).trimEnd()}
 \`\`\`
+
+## bowline chat
+
+\`\`\`
+${chatHelp().trimEnd()}
+\`\`\`
+
+[The conversation](chat.md) has its keys, commands and questions.
 
 ## bowline run
 
@@ -75,6 +85,16 @@ ${sessionsHelp().trimEnd()}
 With \`--json\` a list has one object per line: \`id\`, \`title\`, \`createdAt\`, \`updatedAt\` (milliseconds since the
 epoch), \`messageCount\`, \`entryCount\`, \`isUnfinished\`, \`holder\` (\`pid\`, \`host\`, \`since\`) while a process has it
 open, \`origin\` of a fork, and \`metadata\` with \`cwd\` and \`model\`.
+
+## bowline permissions
+
+\`\`\`
+${permissionsHelp().trimEnd()}
+\`\`\`
+
+[Permissions](permissions.md) has the rules, their files and examples. With \`--json\`, \`list\` prints one object per rule
+(\`rule\`, \`action\`, \`scope\`, \`source\`), and \`why\` one object with \`action\`, \`reason\`, \`parts\`,
+\`rule\` (if one decided) and \`suggestions\`.
 
 ## bowline serve
 

@@ -9,14 +9,20 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Replaces control characters with visible symbols. Keeps line feeds and tabs. */
+/**
+ * Replaces control characters, bidirectional marks and line separators with visible symbols. Keeps
+ * line feeds and tabs.
+ */
 export function printable(text: string): string {
   return text
     .replace(/\r\n/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (char) => {
-      const code = char.charCodeAt(0);
-      return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
-    });
+    .replace(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+      (char) => {
+        const code = char.charCodeAt(0);
+        return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u2421";
+      },
+    );
 }
 
 /**
@@ -30,7 +36,7 @@ export function printableJson(value: unknown, indent?: number): string {
 /** Like {@link printableJson}, for text that is already JSON. */
 export function escapeJson(json: string): string {
   return json.replace(
-    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
@@ -51,6 +57,7 @@ export interface Style {
   readonly bold: (text: string) => string;
   readonly red: (text: string) => string;
   readonly green: (text: string) => string;
+  readonly yellow: (text: string) => string;
 }
 
 /** Returns colours on a terminal, unless NO_COLOR is set or TERM is dumb. */
@@ -58,5 +65,11 @@ export function styleFor(output: Output, env: Readonly<Record<string, string | u
   const on = output.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
   const paint = (open: number, close: number) => (text: string) =>
     on && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
-  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39) };
+  return {
+    dim: paint(2, 22),
+    bold: paint(1, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+  };
 }

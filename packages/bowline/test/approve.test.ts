@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@bowline/core";
 import { createApprover } from "../src/cli/approve.ts";
+import { createPermissions, type Permissions } from "../src/policy/permissions.ts";
 import { styleFor } from "../src/terminal.ts";
 
 interface Asked {
@@ -15,7 +16,12 @@ interface Asked {
 async function ask(
   calls: [name: string, args: object][],
   answers: string[],
-  options: { yes?: boolean; noTerminal?: boolean; signal?: AbortSignal } = {},
+  options: {
+    permissions?: Permissions;
+    yes?: boolean;
+    noTerminal?: boolean;
+    signal?: AbortSignal;
+  } = {},
 ): Promise<Asked> {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -23,7 +29,7 @@ async function ask(
   let interrupted = 0;
   output.setEncoding("utf8").on("data", (text: string) => {
     shown += text;
-    if (text.includes("Allow?")) {
+    if (/(?:Allow\? .*|no\)): $/.test(text)) {
       const answer = answers.shift();
       if (answer === "\u0004") input.end();
       else if (answer !== undefined) input.write(answer);
@@ -31,6 +37,7 @@ async function ask(
   });
   const approve = createApprover({
     yes: options.yes ?? false,
+    ...(options.permissions !== undefined && { permissions: options.permissions }),
     style: styleFor({ write: () => {} }, {}),
     onInterrupt: () => interrupted++,
     ...(options.noTerminal !== true && { terminal: { input, output } }),
@@ -59,17 +66,82 @@ describe("the approval prompt", () => {
     assert.match(results[1]?.reason ?? "", /said no/);
   });
 
-  it('approves later calls of the same tool, and no other, after "always"', async () => {
+  it("remembers a suggested rule for the session, and asks about calls that it does not cover", async () => {
+    const log: [string, object] = ["bash", { command: "git log -1" }];
     const { results, shown } = await ask(
-      [bash, bash, ["write", { path: "a", content: "x" }]],
-      ["a\n", "n\n"],
+      [log, ["bash", { command: "git log --oneline" }], ["bash", { command: "git push" }]],
+      ["r\n", "2\n", "s\n", "n\n"],
     );
     assert.deepEqual(
       results.map((result) => result?.block ?? false),
       [false, false, true],
     );
+    assert.match(shown, /1 {2}bash\(git log -1\) {2}also allows: nothing else/);
+    assert.match(shown, /2 {2}bash\(git log \*\) {2}also allows: every command that begins with/);
     assert.equal(shown.split("Allow?").length - 1, 2);
   });
+
+  it("takes an edited rule, and repeats the question for a text that is none", async () => {
+    const log: [string, object] = ["bash", { command: "git log -1" }];
+    const { results, shown } = await ask(
+      [log, log],
+      ["r\n", "Bash(x)\n", "s\n", "bash(git *)\n", "s\n"],
+    );
+    assert.deepEqual(results, [undefined, undefined]);
+    assert.match(shown, /there is no tool Bash. Did you mean bash\?/);
+  });
+
+  it("denies when the rule does not cover the call, and when no scope is chosen", async () => {
+    const log: [string, object] = ["bash", { command: "git log -1" }];
+    for (const answers of [
+      ["r\n", "bash(ls)\n", "s\n", "\n"],
+      ["r\n", "1\n", "\n"],
+      ["r\n", "\n"],
+    ])
+      assert.equal((await ask([log], answers)).results[0]?.block, true, answers.join());
+  });
+
+  it("offers no rule for a command that cannot be judged", async () => {
+    const { shown } = await ask([["bash", { command: "echo $(date)" }]], ["r\n"]);
+    assert.doesNotMatch(shown, /remember/);
+    assert.match(
+      shown,
+      /cannot be judged: it has a quote|cannot be judged: it has an expansion: "\$\(date\)"/,
+    );
+  });
+
+  const timeout = 10_000; // a question without an answer waits for ever
+  it(
+    "is skipped for a call that a rule allows or denies, also with --yes",
+    { timeout },
+    async () => {
+      const permissions = createPermissions({
+        sources: [
+          {
+            path: "x.json",
+            scope: "user",
+            permissions: { allow: ["bash(ls)"], ask: ["bash(git push *)"], deny: ["bash(rm *)"] },
+          },
+        ],
+      });
+      const calls: [string, object][] = ["ls", "rm x", "git push"].map((command) => [
+        "bash",
+        { command },
+      ]);
+      const asked = await ask(calls, ["n\n"], { permissions });
+      assert.deepEqual(
+        asked.results.map((result) => result?.block ?? false),
+        [false, true, true],
+      );
+      assert.equal(asked.results[1]?.reason, "Denied: bash(rm *) (x.json) denies it.");
+      assert.match(asked.shown, /bash\(git push \*\) \(x\.json\) asks about it/);
+      const withYes = await ask(calls, [], { permissions, yes: true });
+      assert.deepEqual(
+        withYes.results.map((result) => result?.block ?? false),
+        [false, true, false],
+      );
+    },
+  );
 
   it("is skipped for read-only tools and with --yes", async () => {
     assert.deepEqual(

@@ -20,7 +20,7 @@ import { readWire } from "../src/doctor/wire.ts";
 
 const ok: Finding = { id: "answer", area: "answer", mark: "ok", says: "answers" };
 const plain = (text: string): string => text;
-const style = { dim: plain, bold: plain, red: plain, green: plain };
+const style = { dim: plain, bold: plain, red: plain, green: plain, yellow: plain };
 
 function reply(fields: Partial<AssistantMessage>, body = "", status = 200): Reply {
   const message: AssistantMessage = {

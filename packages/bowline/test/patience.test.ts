@@ -211,7 +211,7 @@ describe("a run that ended by an error", () => {
       options,
     );
     assert.equal(failed.code, 1);
-    assert.match(failed.stderr, /^session mine; continue with: bowline run --session mine$/m);
+    assert.match(failed.stderr, /^continue with: bowline run --session mine$/m);
     for (const which of [["--continue"], ["--session", "mine"]]) {
       const again = await bowline(
         [...at(server.baseUrl, "--retry-for", "0.01"), ...which],

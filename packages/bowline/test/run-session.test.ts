@@ -40,7 +40,8 @@ async function place(): Promise<Place> {
   };
 }
 
-const idIn = ({ stderr }: Ended): string => /^session (\S+);/m.exec(stderr)?.[1] ?? "";
+const idIn = ({ stderr }: Ended): string =>
+  /^continue with: bowline run --session (\S+)/m.exec(stderr)?.[1] ?? "";
 
 /** Kills the command with SIGKILL when the file exists. */
 function killedAt(file: string): (child: ChildProcess) => void {
@@ -75,9 +76,7 @@ describe("the session of a run", () => {
     assert.deepEqual([ended.code, ended.stdout], [0, "2 + 3 = 5\n"]);
     const id = idIn(ended);
     assert.ok(
-      ended.stderr.endsWith(
-        `\nsession ${id}; continue with: bowline run --session ${id} "<task>"\n`,
-      ),
+      ended.stderr.endsWith(`\ncontinue with: bowline run --session ${id} "<task>"\n`),
       ended.stderr,
     );
     const [only, ...others] = await here.sessions();

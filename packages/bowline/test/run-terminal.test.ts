@@ -20,7 +20,7 @@ describe("the approval question at a terminal", { skip }, () => {
     shell.type("fg\n");
     const again = await shell.until(/Allow\? [^\n]*N\]o: /);
     assert.match(again, /bash wants to run:\s+\$ echo yes > done/);
-    shell.type("y\r");
+    shell.type("y");
     await shell.until(/✓ bash/);
     shell.type("echo code=$?\n");
     await shell.until(/code=0/);

@@ -195,7 +195,7 @@ describe("a run that fails", () => {
     stderr
       .trimEnd()
       .split("\n")
-      .filter((line) => !/^bowline: custom\/m|^\d+ turns?,|^session /.test(line));
+      .filter((line) => !/^bowline: custom\/m|^\d+ turns?,|^continue with: /.test(line));
 
   const servers: Record<string, [Handler, RegExp]> = {
     "a model the server does not know": [

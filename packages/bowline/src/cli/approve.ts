@@ -1,16 +1,20 @@
 /**
- * Asks a person before a tool changes anything. The question shows exactly what will run. Any
- * answer but yes means no.
+ * Asks a person before a tool changes anything, unless a rule decides. The question shows exactly
+ * what will run. Any answer but yes means no.
  */
 import type { Approver } from "../record/run-setup.ts";
-import { needsApproval } from "../tools/index.ts";
-import { escapeLines, escapeText } from "../escape.ts";
-import { ask, type Terminal } from "./ask.ts";
+import { cutText, escapeLines, escapeText } from "../escape.ts";
+import { createPermissions, type JudgedCall, type Permissions } from "../policy/permissions.ts";
+import type { Terminal } from "./ask.ts";
+import { askKey } from "./ask-key.ts";
+import { rememberRule } from "./remember-rule.ts";
 import type { Style } from "../terminal.ts";
 
 export interface ApproverOptions {
-  /** `--yes`: allow everything. */
+  /** `--yes`: allow everything that no rule denies. */
   readonly yes: boolean;
+  /** Default: the built-in rules. */
+  readonly permissions?: Permissions;
   /** Where to ask; absent if there is no terminal. */
   readonly terminal?: Terminal;
   readonly style: Style;
@@ -18,34 +22,68 @@ export interface ApproverOptions {
   readonly onInterrupt: () => void;
 }
 
+const verbs: Readonly<Record<string, string>> = { write: "write a file", edit: "change a file" };
+
 /** A small terminal: the size assumed when the real one is unknown or larger. */
 const SCREEN = { rows: 20, columns: 80 };
 
-const withoutTerminal =
-  "Denied: there is no terminal to ask on. Starting bowline with --yes would allow it.";
+const MAX_PARTS = 10;
+const MAX_REASON = 300;
 
-export function createApprover({ yes, terminal, style, onInterrupt }: ApproverOptions): Approver {
-  const always = new Set<string>();
+const withoutTerminal =
+  "Denied: there is no terminal to ask on. A rule that allows it, or starting bowline with --yes, would allow it.";
+
+export function createApprover(options: ApproverOptions): Approver {
+  const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
   return async ({ toolCall: { name }, args }, signal) => {
-    if (yes || always.has(name) || !needsApproval(name)) return undefined;
+    const call: JudgedCall = { tool: name, args };
+    const { action, reason, parts } = permissions.judge(call);
+    if (action === "deny") return { block: true, reason: `Denied: ${short(reason)}` };
+    if (action === "allow" || yes) return undefined;
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
-    const call = describe(name, args);
+    const shown = describe(name, args);
+    const why = `${partsLine(parts)}  ${short(reason)}`;
+    const suggestions = permissions.suggest(call);
     const show = (): void =>
       void terminal.output.write(
-        `\n${style.bold(`${name} wants to run:`)}\n${call}\n${noteOn(call, terminal, style)}`,
+        `\n${style.bold(`${escapeText(name)} wants to ${verbs[name] ?? "run"}:`)}\n${shown}\n${noteOn(shown, terminal, style)}${style.dim(why)}\n`,
       );
     show();
-    const answer = await ask(
-      `Allow? [y]es, [a]lways ${name}, [N]o: `,
-      terminal,
-      onInterrupt,
-      signal,
-      show,
+    let isInterrupted = false;
+    const interrupt = (): void => {
+      isInterrupted = true;
+      onInterrupt();
+    };
+    const isRulable = suggestions.length > 0;
+    const answer = await askKey(
+      `Allow? [y]es${isRulable ? ", yes and [r]emember a rule" : ""}, [N]o: `,
+      isRulable ? "yrn" : "yn",
+      { terminal, onInterrupt: interrupt, signal, onContinue: show },
     );
-    if (answer === "a" || answer === "always") always.add(name);
-    if (["y", "yes", "a", "always"].includes(answer)) return undefined;
+    if (isYes(answer)) return undefined;
+    if (isRulable && ["r", "remember"].includes(answer)) {
+      const person = { terminal, style, onInterrupt: interrupt, signal };
+      if (await rememberRule({ ...person, permissions, call })) return undefined;
+    }
+    if (isInterrupted || signal?.aborted === true)
+      return { block: true, reason: "Not run: the run was interrupted before an answer." };
     return { block: true, reason: "Denied: the person at the terminal said no." };
   };
+}
+
+/** The call itself is shown in full, so its parts may be cut. */
+function partsLine(parts: readonly string[]): string {
+  if (parts.length < 2) return "";
+  const more = parts.length > MAX_PARTS ? `  |  ${parts.length - MAX_PARTS} more` : "";
+  return `  Parts: ${parts.slice(0, MAX_PARTS).map(short).join("  |  ")}${more}\n`;
+}
+
+function short(text: string): string {
+  return cutText(escapeText(text), MAX_REASON);
+}
+
+function isYes(answer: string): boolean {
+  return answer === "y" || answer === "yes";
 }
 
 /** Returns a hint for a call that is too long for the screen, since a person sees only its end. */
@@ -70,7 +108,7 @@ function describe(name: string, args: unknown): string {
   const lines: string[] = [];
   if (typeof command === "string") lines.push(...marked("$", command));
   if (typeof path === "string") lines.push(`  ${escapeText(path)}`);
-  if (typeof content === "string") lines.push(...marked("+", content));
+  if (typeof content === "string") lines.push(...marked("+", content.replace(/\n$/, "")));
   if (typeof oldText === "string") lines.push(...marked("-", oldText));
   if (typeof newText === "string") lines.push(...marked("+", newText));
   if (Object.keys(rest).length > 0) lines.push(`  ${escapeText(JSON.stringify(rest))}`);

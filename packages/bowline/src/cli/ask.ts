@@ -8,7 +8,7 @@ export interface Terminal {
 }
 
 /**
- * Returns one line of answer in lower case. Returns "" when the input ended, the signal fired or
+ * Returns one line of answer. Returns "" when the input ended, the signal fired or
  * Ctrl-C was pressed. After Ctrl-Z and `fg`, `onContinue` shows the subject again and the question
  * is repeated.
  */
@@ -41,7 +41,7 @@ export async function ask(
       prompt.prompt(true);
     });
     prompt.question(question, (line) => {
-      answer = line.trim().toLowerCase();
+      answer = line.trim();
       prompt.close();
     });
     if (signal?.aborted === true) leave();
@@ -49,17 +49,19 @@ export async function ask(
 }
 
 /**
- * Discards what was typed before the question appeared. Raw mode is needed to discard an unfinished
+ * Discards what was typed before the question appeared, and returns whether it was any. Raw mode is needed to discard an unfinished
  * line.
  */
-async function forgetTyped(
+export async function forgetTyped(
   input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown },
-): Promise<void> {
-  const forget = (): void => {};
+): Promise<boolean> {
+  let isTyped = false;
+  const forget = (): void => void (isTyped = true);
   input.setRawMode?.(true);
   input.on("data", forget);
   // The first turn starts reading; the second receives the input that was waiting.
   await turn();
   await turn();
   input.off("data", forget).pause();
+  return isTyped;
 }

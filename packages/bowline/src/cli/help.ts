@@ -1,7 +1,9 @@
 /** Help texts, made from the option tables. docs/cli.md is generated from the same functions. */
 import { vendors } from "@bowline/core";
+import { chatOptions } from "./chat-options.ts";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines } from "./options.ts";
+import { permissionCommands } from "./permissions-options.ts";
 import { replayOptions } from "./replay-options.ts";
 import { runOptions } from "./run-options.ts";
 import { serveOptions } from "./serve-options.ts";
@@ -12,16 +14,39 @@ export function mainHelp(version: string): string {
   return `bowline ${version}: an agent that works in the current directory
 
 Usage:
+  bowline [chat] [options] ["<message>"]
+                                    talk with an agent on the terminal
   bowline run [options] "<task>"    do a task and print the answer
   bowline serve                     serve agents over a WebSocket, for pages and programs
   bowline replay <file>             repeat a recorded run offline, without running tools
   bowline -p "<task>"               the same as bowline run
   bowline sessions                  list saved sessions; show, search, fork and more
   bowline trust [folder]            let a folder's settings, commands, skills and agents take effect
+  bowline permissions               list the rules for calls; explain, add and remove them
   bowline doctor <base-url>         find out what a model server can do and which settings it needs
   bowline --help | --version
 
 Without a key or a local model server, the practice model answers. It is not an LLM; see bowline run --help.
+`;
+}
+
+export function chatHelp(): string {
+  return `Usage: bowline [chat] [options] ["<message>"]
+
+Talks with an agent that works in the current directory with tools. Type while it works: Enter sends a message after the
+current step, Alt-Enter after the turn, Esc interrupts. /help lists the commands and the keys; docs/chat.md explains them.
+
+Calls that can change something ask first, as the permissions say; bowline permissions lists the rules.
+
+The conversation is saved in a session as it is shown. -c goes on with the latest one of this directory, --resume lets you
+choose, --resume <id> and -s <id> name one.
+
+Options:
+${optionLines(chatOptions)}
+
+The model is chosen as by bowline run; see bowline run --help.
+
+Exit codes: 0 left, 1 failed, 2 wrong usage
 `;
 }
 
@@ -33,7 +58,7 @@ output, everything else to standard error. Text on standard input is added to th
 
 File tools cannot leave the directory. bash starts there but is not confined: it can do whatever you can. bash, write and
 edit therefore ask first, on the terminal even if standard input is a pipe. Without a terminal they are denied; --yes allows
-them.
+them. Rules can allow or deny calls without a question; see bowline permissions. --yes does not override a rule that denies.
 
 If the model server is down, overloaded or cuts off an answer, the call is retried for two minutes; see --retry-for.
 
@@ -93,6 +118,35 @@ Options of all commands:
 ${optionLines([helpOption])}
 
 Exit codes: 0 done, 1 failed or a search without results, 2 wrong usage
+`;
+}
+
+export function permissionsHelp(): string {
+  const rows = permissionCommands.map(({ name, takes, help }) => [
+    [name, ...takes.map((what) => `<${what}>`)].join(" "),
+    help,
+  ]);
+  const width = Math.max(...rows.map(([usage = ""]) => usage.length));
+  const commands = rows.map(([usage = "", help]) => `  ${usage.padEnd(width)}  ${help}`).join("\n");
+  const table = permissionCommands.flatMap(({ options }) => options);
+  const options = [...new Map(table.map((option) => [option.name, option])).values(), helpOption];
+  return `Usage: bowline permissions [command] [options]
+
+Shows, explains and changes the rules that decide which calls run without a question. A rule is a tool, or a tool and a
+pattern: "bash(git log *)", "edit(src/**)", "read(.env)". deny wins over ask, and ask over allow, whichever file they are in.
+
+Commands (default list):
+${commands}
+
+Options (--json of list and why, --scope of add):
+${optionLines(options)}
+
+Examples:
+  bowline permissions why 'git log -1 | wc -l'
+  bowline permissions why read .env
+  bowline permissions add deny 'read(**/.env)' --scope user
+
+Exit codes: 0 done, 1 failed or no such rule, 2 wrong usage; of why: 0 allowed, 2 wrong usage, 3 asked about, 4 denied
 `;
 }
 

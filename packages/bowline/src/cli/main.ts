@@ -16,6 +16,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
   try {
     // Each command loads only its own modules.
     switch (command) {
+      case "chat":
+        return await (await import("./chat.ts")).chat(rest, process);
       case "run":
         return await (await import("./run.ts")).run(rest, process);
       case "serve":
@@ -24,6 +26,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
         return await (await import("./replay.ts")).replay(rest, process);
       case "sessions":
         return await (await import("./sessions.ts")).sessions(rest, process);
+      case "permissions":
+        return await (await import("./permissions.ts")).permissions(rest, process);
       case "doctor":
         return await (await import("./doctor.ts")).doctor(rest, process);
       case "trust":
@@ -38,12 +42,18 @@ async function main([command, ...rest]: string[]): Promise<number> {
         process.stdout.write(mainHelp(version()));
         return exitCode.done;
       case undefined:
+        // Without a terminal, nobody can converse.
+        if (process.stdin.isTTY && process.stdout.isTTY)
+          return await (await import("./chat.ts")).chat([], process);
         process.stderr.write(mainHelp(version()));
         return exitCode.usage;
       default:
         // `bowline -p "<task>"`, also after other options.
         if (isPrint([command, ...rest]))
           return await (await import("./run.ts")).run([command, ...rest], process);
+        // `bowline -c`, `bowline --plan`: options of the conversation.
+        if (command.startsWith("-"))
+          return await (await import("./chat.ts")).chat([command, ...rest], process);
         throw new UsageError(
           `There is no command ${JSON.stringify(command)}. Did you mean: bowline run ${JSON.stringify([command, ...rest].join(" "))}?`,
         );

@@ -64,7 +64,7 @@ export class TextReport implements Report {
   }
 
   event(event: AgentEvent): void {
-    const { dim, red, green } = this.#style;
+    const { dim, red, green, yellow } = this.#style;
     switch (event.type) {
       case "turn_start":
         this.#streamed = "";
@@ -97,10 +97,15 @@ export class TextReport implements Report {
       case "tool_execution_end": {
         this.#begun.delete(event.toolCallId);
         const first = messageText({ content: event.result.content ?? [] });
-        const mark = event.isError
-          ? `${red("✗")} ${call({ ...event, args: {} })} ${dim(`(${event.durationMs} ms)`)}: ${oneLine(first, 300)}`
-          : `${green("✓")} ${event.toolName} ${dim(`(${event.durationMs} ms)`)}`;
-        return this.#line(mark);
+        const word = stopWords[event.outcome];
+        const mark = word === undefined ? red("✗") : yellow("■");
+        const ended = word === undefined ? "" : ` ${yellow(word)}`;
+        const took = dim(`(${event.durationMs} ms)`);
+        return this.#line(
+          event.isError
+            ? `${mark} ${call({ ...event, args: {} })}${ended} ${took}: ${oneLine(first, 300)}`
+            : `${green("✓")} ${event.toolName} ${took}`,
+        );
       }
       case "request_retry":
         return this.#retry(event.error);
@@ -115,9 +120,7 @@ export class TextReport implements Report {
           `the conversation is long (${event.tokensBefore} tokens); making it shorter`,
         );
       case "compaction_end":
-        return this.#passing(
-          `${event.tokensBefore} tokens became ${event.tokensAfter}: ${event.outcome}`,
-        );
+        return this.#passing(compactionText(event));
       case "tool_execution_update":
         return this.#progress(event);
       case "approval_request":
@@ -222,7 +225,15 @@ export class TextReport implements Report {
   }
 }
 
+type CompactionEnd = Extract<AgentEvent, { type: "compaction_end" }>;
+type ToolEnd = Extract<AgentEvent, { type: "tool_execution_end" }>;
 type ProgressEvent = Extract<AgentEvent, { type: "tool_execution_update" }>;
+
+/** Outcomes that are no failures of the tool itself. */
+const stopWords: Partial<Record<ToolEnd["outcome"], string>> = {
+  stopped: "stopped",
+  left_running: "left running",
+};
 
 const MAX_ARGUMENTS = 300;
 const MAX_PROGRESS_LINES = 5;
@@ -258,6 +269,19 @@ function usageText({ input, output, cacheRead, cost }: Usage): string {
   if (input === undefined && output === undefined) return "tokens unknown";
   const cached = cacheRead === undefined || cacheRead === 0 ? "" : ` (+${cacheRead} cached)`;
   return `${input ?? "?"} tokens in${cached}, ${output ?? "?"} out${cost === undefined ? "" : `, $${cost.total.toFixed(4)}`}`;
+}
+
+const compactions: Readonly<Record<CompactionEnd["outcome"], string>> = {
+  summarized: "a summary replaces the older messages",
+  dropped: "the older messages were left out, without a summary",
+  shortened: "older tool results were cut",
+  none: "nothing of the conversation could be left out",
+};
+
+function compactionText({ outcome, tokensBefore, tokensAfter }: CompactionEnd): string {
+  const sizes =
+    outcome === "none" ? `${tokensBefore} tokens` : `${tokensBefore} tokens became ${tokensAfter}`;
+  return `${compactions[outcome]}: ${sizes}`;
 }
 
 function count(value: number, what: string): string {

@@ -105,7 +105,7 @@ export async function openRunSession(
       if (!isBegun || options.isQuiet === true) return;
       const { dim } = styleFor(stderr, env);
       const id = shellWord(session.id);
-      stderr.write(`${dim(`session ${id}; continue with: bowline run --session ${id}${task}`)}\n`);
+      stderr.write(`${dim(`continue with: bowline run --session ${id}${task}`)}\n`);
     },
   };
 
@@ -160,7 +160,7 @@ async function openEarlier(
 /**
  * Returns the data for `bowline sessions` and for finding the model again. Never contains a key.
  */
-function metadataOf(
+export function metadataOf(
   model: Model,
   { apiKeyEnv, profile, isKeyless }: ServerChoice,
   directory: string,
@@ -187,8 +187,8 @@ function withoutSecrets(address: string): string {
  * local model must not go to a vendor because a key is set. The practice model does not count,
  * because the user did not choose it.
  */
-function wantedAfter(
-  options: RunSessionOptions,
+export function wantedAfter(
+  options: ServerOptions & { readonly server: ServerChoice },
   session: Session | undefined,
   { model: last }: SessionState,
 ): Wanted {

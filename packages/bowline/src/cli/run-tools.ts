@@ -3,13 +3,15 @@ import type { Agent, AgentTool } from "@bowline/core";
 import { UsageError } from "../command-error.ts";
 import { discoverModel, type Discovered } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
+import type { Permissions } from "../policy/permissions.ts";
 import type { Project } from "../project/project.ts";
+import { projectTools } from "../project/project-tools.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { createAgent, type Approver, type RunSetup } from "../record/run-setup.ts";
 import { didYouMean } from "../settings/nearest-name.ts";
-import { createTools } from "../tools/index.ts";
+import { createTools, type Sandbox } from "../tools/index.ts";
 
-export interface ToolChoice {
+interface ToolChoice {
   /** Names from options or settings. Empty: all. */
   readonly only: readonly string[];
   readonly without: readonly string[];
@@ -18,14 +20,21 @@ export interface ToolChoice {
 export interface RunToolsOptions extends ToolChoice {
   readonly project: Project;
   readonly env: NodeJS.ProcessEnv;
+  /** The folder for the full text of long output. */
+  readonly outputFolder: string;
+  readonly sandbox: Sandbox;
+  /** Returns the path patterns that a tool's searches omit. */
+  readonly hidden?: (tool: string) => readonly string[];
   /** Creates an agent for one call of a sub-agent. */
   readonly startSubAgent: (start: SubAgentStart) => Promise<Agent>;
 }
 
 /** Throws `UsageError` for a name that no tool has. */
 export function createRunTools(options: RunToolsOptions): AgentTool[] {
-  const { project, env, only, without, startSubAgent } = options;
-  const own = withNestedInstructions(createTools({ root: project.directory, env }), project);
+  const { project, env, outputFolder, sandbox, hidden, only, without, startSubAgent } = options;
+  const { directory: root } = project;
+  const tools = createTools({ root, env, outputFolder, sandbox, ...(hidden && { hidden }) });
+  const own = withNestedInstructions(tools, project);
   const extra = project.tools({
     tools: chosen(own, options),
     createAgent: startSubAgent,
@@ -33,24 +42,26 @@ export function createRunTools(options: RunToolsOptions): AgentTool[] {
   const all = [...own, ...extra];
   const names = all.map(({ name }) => name);
   for (const name of [...only, ...without])
-    if (!names.includes(name) && !optional.has(name))
+    if (!names.includes(name) && !projectTools.has(name))
       throw new UsageError(
         `There is no tool ${JSON.stringify(name)}.${didYouMean(name, names)} Known ones: ${names.join(", ")}.`,
       );
   return chosen(all, options);
 }
 
-/**
- * Lets the tools of a project run without a question. A skill is text of a trusted folder, and a
- * sub-agent's own calls are asked about.
- */
-export function withoutAskingForProjectTools(approve: Approver): Approver {
-  return async (context, signal) =>
-    optional.has(context.toolCall.name) ? undefined : approve(context, signal);
+/** Lets the tools of a project run without a question, unless a rule names them. */
+export function withoutAskingForProjectTools(
+  approve: Approver,
+  permissions: Permissions,
+): Approver {
+  return async (context, signal) => {
+    const { args, toolCall } = context;
+    const isFree =
+      projectTools.has(toolCall.name) &&
+      permissions.judge({ tool: toolCall.name, args }).rule === undefined;
+    return isFree ? undefined : approve(context, signal);
+  };
 }
-
-/** Tools that exist only if the project or the user has skills or agents. */
-const optional: ReadonlySet<string> = new Set(["skill", "agent"]);
 
 function chosen(tools: readonly AgentTool[], { only, without }: ToolChoice): AgentTool[] {
   return tools.filter(

@@ -21,7 +21,6 @@ import {
   type SessionContent,
 } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
-import { createApprover } from "./approve.ts";
 import type { Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -33,16 +32,12 @@ import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { openRunTools } from "./open-run-tools.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
+import type { OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
-import {
-  createRunTools,
-  createSubAgent,
-  withoutAskingForProjectTools,
-  type SubAgentHost,
-} from "./run-tools.ts";
-import { oneLine, styleFor } from "../terminal.ts";
+import { oneLine } from "../terminal.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
@@ -93,27 +88,33 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   const found = await findModel(keeping.wanted(), options.retryMs, deadline, host);
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
+  let outputs: OutputFolder | undefined;
   try {
     tell(oneLine(found.why, 500));
-    const approve = createApprover({
-      yes: options.yes,
-      style: styleFor(stderr, env),
+    const made = await openRunTools(options, opened, {
+      found,
+      host,
+      terminal,
+      tell,
       onInterrupt: () => abort(),
-      ...(terminal !== undefined && { terminal }),
+      setup: () => setup,
     });
-    const tools = toolsOf(options, opened, { found, approve, env, setup: () => setup });
+    ({ outputs } = made);
+    const { tools, approve } = made;
     const session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
     const setup = setupOf(options, job, { model: found.model, tools, session: before });
     const abort = (): void =>
       recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
-    const ports = portsOf(tools, found, withoutAskingForProjectTools(approve));
+    const ports = portsOf(tools, found, approve);
     const recorder =
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
-    const attached = session && (await attachSession(agent, session));
+    const attached =
+      session &&
+      (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
     const earlier = earlierRun(job);
     if (earlier !== undefined) tell(earlier);
     const advise = (error: ErrorInfo): string | undefined =>
@@ -128,6 +129,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     return exitCodes[result.reason];
   } finally {
     close();
+    await outputs?.close();
     await found.close();
   }
 }
@@ -137,22 +139,6 @@ function earlierRun({ task, keeping }: Job): string | undefined {
   const { interrupted, unanswered } = keeping;
   if (interrupted !== undefined) return whereItStood(interrupted);
   return unanswered !== undefined && task === "" ? howItEnded(unanswered) : undefined;
-}
-
-/** Returns the tools of the run. Throws `UsageError` for a name that no tool has. */
-function toolsOf(
-  { tools, excludeTools }: RunOptions,
-  { project }: RunProject,
-  host: Omit<SubAgentHost, "project">,
-): AgentTool[] {
-  const { merged } = project.settings;
-  return createRunTools({
-    project,
-    env: host.env,
-    only: tools.length > 0 ? tools : (merged.tools ?? []),
-    without: [...excludeTools, ...(merged.excludeTools ?? [])],
-    startSubAgent: (start) => createSubAgent(start, { project, ...host }),
-  });
 }
 
 interface SetupParts {

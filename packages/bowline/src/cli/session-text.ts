@@ -77,6 +77,7 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
     case "reopen":
     case "queued":
     case "queue_clear":
+    case "streamed_text": // the answer's message replaces it
     case "title":
     case "tool_intent":
     case "tool_result":

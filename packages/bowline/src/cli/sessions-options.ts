@@ -2,7 +2,15 @@
 import { UsageError } from "../command-error.ts";
 import { parseByTable, type Option } from "./options.ts";
 
-type SubcommandName = "list" | "show" | "search" | "fork" | "rename" | "export" | "delete";
+type SubcommandName =
+  | "list"
+  | "show"
+  | "replay"
+  | "search"
+  | "fork"
+  | "rename"
+  | "export"
+  | "delete";
 
 export interface Subcommand {
   readonly name: SubcommandName;
@@ -38,6 +46,14 @@ export const subcommands: readonly Subcommand[] = [
     takes: ["id"],
     help: "print the conversation, each message with the id of its entry",
     options: [{ name: "json", help: "print JSON instead: the header and every entry" }],
+  },
+  {
+    name: "replay",
+    takes: ["id"],
+    help: "print what the conversation showed on the terminal, at any width",
+    options: [
+      { name: "width", short: "w", value: "columns", help: "the width (default the terminal's)" },
+    ],
   },
   {
     name: "search",
@@ -95,6 +111,7 @@ export interface SessionsOptions {
   readonly text: boolean;
   readonly yes: boolean;
   readonly limit: number;
+  readonly width?: number;
   readonly at?: string;
   readonly output?: string;
   readonly format?: Format;
@@ -123,6 +140,7 @@ export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
   const help = values.help === true;
   const [at, output] = [text("at"), text("output")];
   const format = formatOf(text("format"), output);
+  const width = widthOf(text("width"));
   return {
     name: subcommand.name,
     help,
@@ -132,6 +150,7 @@ export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
     text: values.text === true,
     yes: values.yes === true,
     limit: limitOf(text("limit")),
+    ...(width !== undefined && { width }),
     ...(at !== undefined && { at }),
     ...(output !== undefined && { output }),
     ...(format !== undefined && { format }),
@@ -154,6 +173,15 @@ function limitOf(text = "20"): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1) return value;
   throw new UsageError(`--limit takes a whole number of at least 1, not ${JSON.stringify(text)}.`);
+}
+
+function widthOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 20 && value <= 1000) return value;
+  throw new UsageError(
+    `--width takes a number of columns from 20 to 1000, not ${JSON.stringify(text)}.`,
+  );
 }
 
 function formatOf(text: string | undefined, output: string | undefined): Format | undefined {

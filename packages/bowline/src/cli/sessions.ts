@@ -10,6 +10,8 @@ import {
 } from "@bowline/core/session";
 import { ask } from "./ask.ts";
 import { CommandError, explained, UsageError } from "../command-error.ts";
+import { replayLines } from "../chat/replay-lines.ts";
+import { colours, linkStyle } from "../screen/colours.ts";
 import { exitCode } from "./exit.ts";
 import { allSessions, findSession } from "./find-session.ts";
 import { sessionsHelp } from "./help.ts";
@@ -45,6 +47,8 @@ async function perform(
         : exitCode.failed;
     case "show":
       return withSession(store, reference, host, (session) => show(session, options, host));
+    case "replay":
+      return withSession(store, reference, host, (session) => redraw(session, options, host));
     case "fork":
       return withSession(store, reference, host, (session) => fork(session, options, host));
     case "export":
@@ -88,6 +92,21 @@ async function show(
       ? escapeJson(await sessionToJson(session))
       : await transcriptText(session, styleFor(stdout, env)),
   );
+}
+
+/** Prints the lines that the conversation showed. They follow from the session alone. */
+async function redraw(
+  session: Session,
+  { width }: SessionsOptions,
+  { stdout, env }: NodeJS.Process,
+): Promise<void> {
+  const columns = width ?? (stdout.columns || 80);
+  for await (const line of replayLines(session, {
+    colours: colours(stdout, env),
+    columns: () => columns,
+    linkStyle: linkStyle(env),
+  }))
+    stdout.write(`${line}\n`);
 }
 
 async function fork(
@@ -162,7 +181,7 @@ async function remove(
     const title = (await allSessions(store)).find((session) => session.id === id)?.title;
     const question = `Delete session ${name}${title === undefined ? "" : ` (${oneLine(title, 60)})`}? [y]es, [N]o: `;
     const answer = await ask(question, { input: stdin, output: stderr }, () => {});
-    if (answer !== "y" && answer !== "yes") {
+    if (!["y", "yes"].includes(answer.toLowerCase())) {
       stderr.write("bowline: nothing was deleted\n");
       return exitCode.failed;
     }

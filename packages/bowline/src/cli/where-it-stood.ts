@@ -1,4 +1,5 @@
 /** Describes an earlier run to a person: what was saved and which results are unknown. */
+import { messageText } from "@bowline/core";
 import type { RecordedCall, RunState } from "@bowline/core/session";
 import { oneLine } from "../terminal.ts";
 
@@ -13,14 +14,16 @@ export function howItEnded({ reason }: RunState): string {
   return `the last run ${end}. Continuing it.`;
 }
 
-export function whereItStood({ turns, calls }: RunState): string {
+export function whereItStood({ turns, calls, partialAnswer }: RunState): string {
   const begun = [...calls.values()];
   const finished = begun.filter(({ result }) => result !== undefined);
   const open = begun.filter(({ result }) => result === undefined);
   const again = open.filter(({ intent }) => intent.replay === "safe");
   const unknown = open.filter(({ intent }) => intent.replay !== "safe");
+  const saved = partialAnswer === undefined ? 0 : messageText(partialAnswer).length;
   const parts = [
     `the last run was interrupted after ${turns} ${turns === 1 ? "answer" : "answers"} of the model`,
+    ...(saved > 0 ? [`${saved} characters of the next one are kept`] : []),
     ...(begun.length > 0
       ? [`${finished.length} of ${begun.length} tool calls have their results`]
       : []),

@@ -3,25 +3,29 @@
  * ask, then an allow; without a match the call is asked about. If a call's arguments cannot be
  * parsed, rules with a pattern do not match and the call is asked about.
  */
-import { isLike } from "../is-like.ts";
-import { commandWords } from "./command-words.ts";
+import { whyNotPlain } from "./command-words.ts";
+import {
+  coverageOf,
+  isAllOf,
+  isHitAround,
+  isHitBy,
+  isPathIn,
+  mayReach,
+  withoutDot,
+} from "./match.ts";
+import {
+  inBase,
+  partsOf,
+  pathsIn,
+  pathsOf,
+  showPart,
+  type Part,
+  type WorkingPlace,
+} from "./parts.ts";
+import { ruleText } from "./rule-text.ts";
+import type { PolicyAction, PolicyRule } from "./rule.ts";
 
-export type PolicyAction = "allow" | "ask" | "deny";
-
-export interface PolicyRule {
-  readonly action: PolicyAction;
-  /** A tool's name, or `*`. */
-  readonly tool: string;
-  /**
-   * The calls that the rule covers. For bash: words, where `*` matches any letters and, as the last
-   * word, any words (`git status *`). For tools with a `path`: a path, where `*` matches a name and
-   * `**` any folders. grep and glob reach everything below their path. With the tool `*` the
-   * pattern is matched against bash words and the paths among them. Absent: every call.
-   */
-  readonly pattern?: string;
-  /** Limits the rule to one session. */
-  readonly sessionKey?: string;
-}
+export type { PolicyAction, PolicyRule } from "./rule.ts";
 
 export interface Call {
   readonly tool: string;
@@ -31,13 +35,19 @@ export interface Call {
 
 export interface Verdict {
   readonly action: PolicyAction;
+  /** The rule that decided; the first of several that allow the parts of a command. */
   readonly rule?: PolicyRule;
+  /** Why, as a sentence for a person. Contains text of the call as it is. */
+  readonly reason: string;
+  /** The commands or paths of the call. Empty if they could not be parsed. */
+  readonly parts: readonly string[];
 }
 
 /** Allows the tools that only read. */
 export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map((tool) => ({
   action: "allow",
   tool,
+  source: "built in",
 }));
 
 export interface JudgeOptions {
@@ -46,48 +56,104 @@ export interface JudgeOptions {
    * is asked about. Default false.
    */
   readonly searchesHide?: boolean;
+  /** The working directory. Default: links are not followed and absolute paths are asked about. */
+  readonly place?: WorkingPlace;
 }
 
 export function judge(
   rules: readonly PolicyRule[],
   call: Call,
-  { searchesHide = false }: JudgeOptions = {},
+  { searchesHide = false, place }: JudgeOptions = {},
 ): Verdict {
   const own = ofCall(rules, call);
-  const parts = partsOf(call);
-  const isHit = ({ tool, pattern, action }: PolicyRule): boolean => {
-    if (pattern === undefined) return true;
-    // One denied part is enough; an allow must cover all parts.
-    if (parts === undefined) return false;
-    if (action === "allow") return parts.every((part) => matches(pattern, part));
-    return parts.some(
+  const parts = partsOf(call, place);
+  const shown = parts?.map(showPart) ?? [];
+  const verdict = (action: PolicyAction, reason: string, rule?: PolicyRule): Verdict => ({
+    action,
+    ...(rule !== undefined && { rule }),
+    reason,
+    parts: shown,
+  });
+  // One denied part is enough.
+  const isHit = ({ tool, pattern, base }: PolicyRule): boolean =>
+    pattern === undefined ||
+    (parts?.some(
       (part) =>
-        matches(pattern, part) ||
-        isAllOf(pattern, part) ||
-        (tool === "*" && pathsIn(part).some((path) => isPathLike(pattern, path))),
-    );
-  };
-  const denied = own.find((rule) => rule.action === "deny" && isHit(rule));
-  if (denied !== undefined) return { action: "deny", rule: denied };
-  const asked = own.find((rule) => rule.action === "ask" && isHit(rule));
-  if (asked !== undefined) return { action: "ask", rule: asked };
+        isHitBy(pattern, inBase(part, base)) ||
+        isAllOf(pattern, inBase(part, base)) ||
+        (tool === "*" && isPathIn(pattern, part, { place, base })),
+    ) ??
+      false);
+  for (const action of ["deny", "ask"] as const) {
+    const hit = own.find((rule) => rule.action === action && isHit(rule));
+    if (hit === undefined) continue;
+    return verdict(action, `${named(hit)} ${action === "deny" ? "denies" : "asks about"} it.`, hit);
+  }
   // The call may include something that a pattern denies.
-  const isUnclear = ({ tool, action, pattern }: PolicyRule): boolean => {
+  const isUnclear = ({ tool, action, pattern, base }: PolicyRule): boolean => {
     if (action === "allow" || pattern === undefined) return false;
     if (parts === undefined) return true;
+    const reaches = (paths: readonly string[]): boolean =>
+      paths.some((path) => mayReach(pattern, path));
     return parts.some((part) => {
-      if (part.kind === "tree") return !searchesHide && mayReach(pattern, part.path);
-      return tool === "*" && pathsIn(part).some((path) => mayReach(pattern, path));
+      // A search omits the paths of a pattern only if it is relative to the working directory.
+      if (part.kind === "tree")
+        return (!searchesHide || base !== undefined) && reaches(pathsOf(inBase(part, base)));
+      if (isHitAround(pattern, part)) return true;
+      return tool === "*" && reaches(pathsIn(part, { place, base }));
     });
   };
-  if (own.some(isUnclear)) return { action: "ask" };
-  const allowed = own.find((rule) => rule.action === "allow" && isHit(rule));
-  if (allowed !== undefined) return { action: "allow", rule: allowed };
+  const unclear = own.find(isUnclear);
+  if (unclear !== undefined) {
+    const why = parts === undefined ? `${whyNoParts(call)} ` : "";
+    return verdict("ask", `${why}${named(unclear)} may apply to a part of it.`, unclear);
+  }
   const allows = own.filter(({ action }) => action === "allow");
-  const isCovered =
-    parts?.every((part) => allows.some(({ pattern }) => pattern && matches(pattern, part))) ??
-    false;
-  return { action: isCovered && allows.length > 0 ? "allow" : "ask" };
+  const whole = allows.find(({ pattern }) => pattern === undefined);
+  if (whole !== undefined) return verdict("allow", `${named(whole)} allows it.`, whole);
+  if (parts === undefined) return verdict("ask", whyNoParts(call));
+  return everyPart(allows, parts, verdict);
+}
+
+/** Returns `allow` if each part has a rule that covers it. */
+function everyPart(
+  allows: readonly PolicyRule[],
+  parts: readonly Part[],
+  verdict: (action: PolicyAction, reason: string, rule?: PolicyRule) => Verdict,
+): Verdict {
+  const used: PolicyRule[] = [];
+  for (const part of parts) {
+    let why = `No rule allows ${JSON.stringify(showPart(part))}.`;
+    const rule = allows.find((allow) => {
+      if (parts.length > 1 && changesFolder(part) && allow.pattern?.includes("*") === true) {
+        why = `${showPart(part)} changes the folder in which the next command runs.`;
+        return false;
+      }
+      const coverage = coverageOf(allow.pattern ?? "", inBase(part, allow.base));
+      if (coverage.kind === "risky") why = `${named(allow)} does not cover it: ${coverage.why}.`;
+      return coverage.kind === "covered";
+    });
+    if (rule === undefined) return verdict("ask", why);
+    if (!used.includes(rule)) used.push(rule);
+  }
+  const does = used.length === 1 ? "allows" : "together allow";
+  return verdict("allow", `${used.map(named).join(" and ")} ${does} it.`, used[0]);
+}
+
+function changesFolder(part: Part): boolean {
+  return part.kind === "words" && ["cd", "pushd", "popd"].includes(part.words[0] ?? "");
+}
+
+function whyNoParts({ tool, args }: Call): string {
+  if (tool !== "bash")
+    return "The path cannot be judged: it is missing, has .. or is outside the working directory.";
+  const { command } = (args ?? {}) as { readonly command?: unknown };
+  const why = typeof command === "string" ? whyNotPlain(command) : "it is no text";
+  return `The command cannot be judged: ${why}.`;
+}
+
+function named(rule: PolicyRule): string {
+  return `${ruleText(rule)}${rule.source === undefined ? "" : ` (${rule.source})`}`;
 }
 
 /** Returns the path patterns that a search must omit: those with a deny or an ask. */
@@ -95,8 +161,8 @@ export function hiddenPaths(
   rules: readonly PolicyRule[],
   call: Pick<Call, "tool" | "sessionKey">,
 ): string[] {
-  return ofCall(rules, call).flatMap(({ action, pattern }) =>
-    action === "allow" || pattern === undefined ? [] : [withoutDot(pattern)],
+  return ofCall(rules, call).flatMap(({ action, pattern, base }) =>
+    action === "allow" || pattern === undefined || base !== undefined ? [] : [withoutDot(pattern)],
   );
 }
 
@@ -115,7 +181,11 @@ function ofCall(
 export function patternOf(call: Call): string | undefined {
   const parts = partsOf(call);
   if (parts === undefined || parts.length !== 1) return undefined;
-  const [part] = parts as [Part];
+  return patternOfPart(parts[0] as Part);
+}
+
+/** Returns the narrowest pattern that covers a part; undefined if there is none. */
+function patternOfPart(part: Part): string | undefined {
   // A literal star would be read as a pattern, and a word with spaces would be split.
   if (part.kind !== "words") return part.path.includes("*") ? undefined : part.path;
   return part.words.some((word) => /[*\s]/.test(word) || word === "")
@@ -125,81 +195,5 @@ export function patternOf(call: Call): string | undefined {
 
 /** Returns true if a rule with this pattern would cover the call. */
 export function covers(pattern: string, call: Call): boolean {
-  return partsOf(call)?.every((part) => matches(pattern, part)) ?? false;
-}
-
-type Part =
-  | { readonly kind: "words"; readonly words: readonly string[] }
-  | { readonly kind: "path"; readonly path: string }
-  /** Everything below a folder. */
-  | { readonly kind: "tree"; readonly path: string };
-
-function partsOf({ tool, args }: Call): Part[] | undefined {
-  const { command, path, pattern } = (args ?? {}) as Readonly<Record<string, unknown>>;
-  if (tool === "bash") {
-    const commands = typeof command === "string" ? commandWords(command) : undefined;
-    return commands?.map((words) => ({ kind: "words", words }));
-  }
-  if (tool !== "grep" && tool !== "glob") {
-    const plain = plainPath(path);
-    return plain === undefined ? undefined : [{ kind: "path", path: plain }];
-  }
-  // A glob may start with "../".
-  const isOdd = tool === "glob" && (typeof pattern !== "string" || /^\/|\.\./.test(pattern));
-  const plain = path === undefined || path === "" ? "." : plainPath(path);
-  return plain === undefined || isOdd ? undefined : [{ kind: "tree", path: plain }];
-}
-
-/** Normalises a path. Returns undefined if it is not relative or contains "..". */
-function plainPath(path: unknown): string | undefined {
-  if (typeof path !== "string" || path === "" || /^[/~\\]|^[a-z]:|\0|\\/i.test(path))
-    return undefined;
-  const names = path.split("/").filter((name) => name !== "" && name !== ".");
-  return names.includes("..") ? undefined : names.join("/") || ".";
-}
-
-function matches(pattern: string, part: Part): boolean {
-  if (part.kind !== "words") return isPathLike(pattern, part.path);
-  const words = pattern.trim().split(/\s+/);
-  const isOpen = words.at(-1) === "*" && words.length > 1;
-  const fixed = isOpen ? words.slice(0, -1) : words;
-  if (isOpen ? part.words.length < fixed.length : part.words.length !== fixed.length) return false;
-  return fixed.every((word, index) => isLike(word, part.words[index] as string));
-}
-
-function isPathLike(pattern: string, path: string): boolean {
-  return isLike(withoutDot(pattern), path, "/");
-}
-
-function withoutDot(pattern: string): string {
-  return pattern.replace(/^\.\//, "");
-}
-
-/**
- * Returns true if a pattern covers everything below a folder. Names cannot contain NUL, so only
- * stars match it.
- */
-function isAllOf(pattern: string, part: Part): boolean {
-  if (part.kind !== "tree") return false;
-  const folder = part.path === "." ? "" : `${part.path}/`;
-  return ["\0", "\0/\0"].every((below) => isPathLike(pattern, folder + below));
-}
-
-/**
- * Returns true if a pattern may match something below a folder, judged by the part before its first
- * star.
- */
-function mayReach(pattern: string, folder: string): boolean {
-  const [start = ""] = withoutDot(pattern).split("*");
-  const below = folder === "." ? "" : `${folder}/`;
-  return start.startsWith(below) || below.startsWith(start);
-}
-
-/** Returns the paths that the words of a command may name; "." for one that may lead anywhere. */
-function pathsIn(part: Part): string[] {
-  if (part.kind !== "words") return [];
-  return part.words
-    .flatMap((word) => word.replace(/^-+/, "").split(/[=:,]/))
-    .filter((piece) => piece !== "")
-    .map((piece) => plainPath(piece) ?? ".");
+  return partsOf(call)?.every((part) => coverageOf(pattern, part).kind === "covered") ?? false;
 }

@@ -16,7 +16,7 @@ import {
 import { replaceFile } from "../replace-file.ts";
 
 export interface Rules {
-  judge(call: Call): Verdict;
+  judge(call: Call): Pick<Verdict, "action" | "rule">;
   /** Returns the path patterns that this tool's searches must omit in this session. */
   hidden?(call: Pick<Call, "tool" | "sessionKey">): readonly string[];
   /** Resolves when the rule is on the disk. Rejects with `storage_failed`. */
@@ -28,6 +28,12 @@ export interface Rules {
   forget?(sessionKey: string): Promise<void>;
 }
 
+export interface LoadedRules extends Rules {
+  hidden(call: Pick<Call, "tool" | "sessionKey">): readonly string[];
+  /** Returns the rules that people added. */
+  added(): readonly PolicyRule[];
+}
+
 /**
  * Loads the rules. Without a file, added rules last until the process ends. A search that would
  * reach a denied path is asked about, unless the tools omit it (`searchesHide`). Rejects with
@@ -37,7 +43,7 @@ export async function loadRules(
   configured: readonly PolicyRule[] = [],
   file?: string,
   options: JudgeOptions = {},
-): Promise<Rules & Required<Pick<Rules, "hidden">>> {
+): Promise<LoadedRules> {
   const added: PolicyRule[] = file === undefined ? [] : await read(file);
   let writing: Promise<void> = Promise.resolve();
   const write = async (): Promise<void> => {
@@ -50,6 +56,7 @@ export async function loadRules(
   return {
     judge: (call) => judge(all(), call, options),
     hidden: (call) => hiddenPaths(all(), call),
+    added: () => [...added],
     async add(rule) {
       const isKnown = added.some((known) => JSON.stringify(known) === JSON.stringify(rule));
       if (!isKnown) added.push(rule);

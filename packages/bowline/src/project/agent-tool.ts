@@ -7,10 +7,10 @@ import {
   type BeforeToolCallResult,
 } from "@bowline/core";
 import { didYouMean } from "../settings/nearest-name.ts";
-import { covers } from "../policy/policy.ts";
 import { oneLine } from "../terminal.ts";
 import type { SubAgent } from "./sub-agents.ts";
-import { ruleText, type ToolRule } from "./tool-rules.ts";
+import { refusalOf } from "./tool-limits.ts";
+import type { ToolRule } from "./tool-rules.ts";
 
 /** What a command supplies: models, keys and approvals are its own. */
 export interface SubAgentPorts {
@@ -62,14 +62,14 @@ export function createSubAgentTool(agents: readonly SubAgent[], ports: SubAgentP
       return ports.createAgent({
         definition,
         tools: toolsFor(definition, ports.tools),
-        check: (toolName, args) => refusal(definition, toolName, args),
+        check: (toolName, args) => refusalOf("agent", definition, toolName, args),
       });
     },
   });
 }
 
 /** Returns the tools that a definition leaves. A sub-agent never starts another one. */
-export function toolsFor(
+function toolsFor(
   { tools: only, disallowedTools }: Pick<SubAgent, "tools" | "disallowedTools">,
   all: readonly AgentTool[],
 ): AgentTool[] {
@@ -81,28 +81,4 @@ export function toolsFor(
       (only === undefined || names(only, name) !== undefined) &&
       !disallowedTools.some((rule) => rule.pattern === undefined && names([rule], name)),
   );
-}
-
-/** Returns why a definition excludes a call; undefined if it does not. */
-export function refusal(
-  { tools: only, disallowedTools }: Pick<SubAgent, "tools" | "disallowedTools">,
-  toolName: string,
-  args: unknown,
-): BeforeToolCallResult | undefined {
-  const call = { tool: toolName, args, sessionKey: "" };
-  const isOf = ({ tool }: ToolRule): boolean => tool === toolName || tool === "*";
-  const isHit = ({ pattern }: ToolRule): boolean => pattern === undefined || covers(pattern, call);
-  const isAllowed = only === undefined || only.filter(isOf).some(isHit);
-  const denied = disallowedTools.filter(isOf).find(isHit);
-  // A command that cannot be parsed may hide what a pattern denies.
-  const unclear = disallowedTools.find(
-    (rule) => isOf(rule) && rule.pattern !== undefined && !covers("**", call) && !covers("*", call),
-  );
-  if (isAllowed && denied === undefined && unclear === undefined) return undefined;
-  const rule = denied ?? unclear;
-  const reason =
-    rule === undefined
-      ? `This agent may only use ${(only ?? []).map(ruleText).join(", ")}.`
-      : `This agent may not use ${ruleText(rule)}.`;
-  return { block: true, reason };
 }

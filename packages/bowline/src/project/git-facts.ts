@@ -89,7 +89,7 @@ async function isHarmless(folder: string): Promise<boolean> {
 }
 
 /** Returns true if a configuration cannot make `git status` run a program or read elsewhere. */
-export function isHarmlessConfig(text: string): boolean {
+function isHarmlessConfig(text: string): boolean {
   let section = "";
   for (const line of text.split("\n").map((one) => one.trim())) {
     if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;

@@ -5,7 +5,7 @@ import type { Instruction } from "./instructions.ts";
 import type { Skill } from "./skills.ts";
 
 /** Facts about where the agent works. */
-export interface Facts {
+interface Facts {
   /** ISO date without the time, so that the prompt stays the same during a day. */
   readonly date: string;
   readonly system: string;

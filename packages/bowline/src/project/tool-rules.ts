@@ -19,7 +19,7 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 /** Returns undefined for a text that is no rule. */
-export function toolRule(text: string): ToolRule | undefined {
+function toolRule(text: string): ToolRule | undefined {
   const match = /^([\w*-]+)(?:\(([^]*)\))?$/.exec(text.trim());
   if (match === null) return undefined;
   const [, name = "", pattern] = match;

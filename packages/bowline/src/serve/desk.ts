@@ -12,6 +12,7 @@ import { withNestedInstructions } from "../project/nested-instructions.ts";
 import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer } from "../settings/server-choice.ts";
 import { set } from "../defined.ts";
+import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import { readAgents } from "./agents-file.ts";
 import { buildSystemPrompt } from "./prompt-builder.ts";
 import { createWorkspaceFiles, isPresetModel, PRESET_MODEL } from "./workspace-files.ts";
@@ -29,6 +30,10 @@ export interface Desk {
   isPreset(model: string): Promise<boolean>;
   systemPrompt(): Promise<string>;
   tools(own: readonly AgentTool[]): AgentTool[];
+  /** Whether the settings of the folder may allow calls. Known after {@link open}. */
+  isTrusted(): boolean;
+  /** The sandbox that the settings ask for. Known after {@link open}. */
+  sandbox(): Sandbox;
   /** Lines for a person. */
   notices(): readonly string[];
 }
@@ -47,6 +52,7 @@ const TOOL_NAMES = ["read", "write", "edit", "bash", "grep", "glob"];
 export function createDesk({ folder, isNamed, env, providers }: DeskOptions): Desk {
   let project: Project | undefined;
   let model: string | undefined;
+  let sandbox: Sandbox = { kind: "off" };
   const load = (): Promise<Project> => loadProject({ directory: folder, env, now: new Date() });
   const isKnown = ({ model: reference }: AgentEntry): boolean => {
     const [provider = ""] = reference.split("/");
@@ -80,6 +86,8 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
         throw new BowlineError("invalid_argument", error.message, { cause: error });
       });
       if ((await listed()).length === 0) model = await modelFor(project, env);
+      const { sandbox: choice = "off" } = project.settings.merged;
+      sandbox = await openSandbox({ choice, root: folder });
     },
     async agents() {
       const agents = await listed();
@@ -103,7 +111,12 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
       project === undefined
         ? [...own]
         : [...withNestedInstructions(own, project), ...project.tools()],
-    notices: () => project?.notices ?? [],
+    isTrusted: () => project?.trust === "trusted",
+    sandbox: () => sandbox,
+    notices: () => [
+      ...(project?.notices ?? []),
+      ...(sandbox.kind === "off" ? [] : [sandboxStatus(sandbox)]),
+    ],
   };
 }
 

@@ -19,7 +19,7 @@ import { isLoopbackName } from "../gateway/access/origin.ts";
 import type { ListedAgents } from "../gateway/server/options.ts";
 import { createPendingFolder } from "../gateway/runs/pending.ts";
 import type { PolicyRule } from "../policy/policy.ts";
-import { loadRules } from "../policy/rules.ts";
+import { openGatewayRules } from "./gateway-rules.ts";
 import { secretsOf } from "../secrets.ts";
 import {
   DEFAULT_PORT,
@@ -108,11 +108,13 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     await backends.close();
     await letGo();
   };
-  const gateway = await start(options, settings, tokens).catch(async (error: unknown) => {
-    await leave();
-    throw error;
-  });
-  const { notices, isPractice } = await noticesOf(settings);
+  const { gateway, ruleNotices } = await start(options, settings, tokens).catch(
+    async (error: unknown) => {
+      await leave();
+      throw error;
+    },
+  );
+  const { notices, isPractice } = await noticesOf(settings, ruleNotices);
   const served: Served = {
     url: gateway.url,
     host,
@@ -182,9 +184,15 @@ async function start(
   }: ServeOptions,
   { env, home, workspace, host, port, backendFor, desk }: ServeSettings,
   tokens: Tokens,
-): Promise<Gateway> {
-  const policy = await loadRules(rules, join(home, "policy.json"), { searchesHide: true });
-  return startGateway({
+): Promise<{ readonly gateway: Gateway; readonly ruleNotices: readonly string[] }> {
+  const { rules: policy, notices: ruleNotices } = await openGatewayRules({
+    home,
+    workspace,
+    env,
+    isTrusted: desk.isTrusted(),
+    ...(rules && { configured: rules }),
+  });
+  const gateway = await startGateway({
     tokens,
     store: createJsonlStore(sessionsFolder(env)),
     pending: createPendingFolder(join(home, "pending")),
@@ -197,6 +205,7 @@ async function start(
         createTools({
           root: workspace,
           env,
+          sandbox: desk.sandbox(),
           hidden: (tool) => policy.hidden({ tool, sessionKey }),
         }),
       ),
@@ -211,15 +220,18 @@ async function start(
     page,
     ...(version !== undefined && { version }),
   });
+  return { gateway, ruleNotices };
 }
 
 /** Returns notices about files and agents, and whether the practice model answers. */
-async function noticesOf({
-  desk,
-  backendFor,
-  fileNotices,
-}: ServeSettings): Promise<{ notices: Served["notices"]; isPractice: boolean }> {
-  const notices = fileNotices.map((message) => ({ agent: ".env", message }));
+async function noticesOf(
+  { desk, backendFor, fileNotices }: ServeSettings,
+  ruleNotices: readonly string[],
+): Promise<{ notices: Served["notices"]; isPractice: boolean }> {
+  const notices = [
+    ...fileNotices.map((message) => ({ agent: ".env", message })),
+    ...ruleNotices.map((message) => ({ agent: "rules", message })),
+  ];
   let isPractice = false;
   notices.push(...desk.notices().map((message) => ({ agent: "workspace", message })));
   const agents = await desk.agents();

@@ -8,7 +8,7 @@ import { lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 
 /** Larger files are not read. */
-export const MAX_FILE_BYTES: number = 1024 * 1024;
+const MAX_FILE_BYTES: number = 1024 * 1024;
 
 export type BoundedFile =
   | {

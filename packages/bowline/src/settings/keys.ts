@@ -14,7 +14,7 @@ export type PermissionEntry =
       readonly notMatch?: readonly string[];
     };
 
-export interface PermissionSettings {
+interface PermissionSettings {
   readonly allow?: readonly PermissionEntry[];
   readonly ask?: readonly PermissionEntry[];
   readonly deny?: readonly PermissionEntry[];
@@ -41,12 +41,11 @@ export interface Settings {
   readonly appendSystem?: string;
   readonly compactAt?: number;
   readonly screenReader?: boolean;
-  readonly editor?: string;
 }
 
 export type SettingName = keyof Settings;
 
-export type SettingType =
+type SettingType =
   | { readonly kind: "text" }
   | { readonly kind: "address" }
   | { readonly kind: "variable" }
@@ -129,11 +128,6 @@ export const settingTable: Readonly<Record<SettingName, Setting>> = {
     type: { kind: "switch" },
     allowedIn: "your own file",
     help: "Whether the conversation is plain lines without redrawing.",
-  },
-  editor: {
-    type: { kind: "text" },
-    allowedIn: "your own file",
-    help: "The command that edits a long message. Default: `VISUAL`, else `EDITOR`.",
   },
 };
 

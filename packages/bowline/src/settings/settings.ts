@@ -9,8 +9,8 @@ import { sandboxModes, type PermissionEntry, type SandboxMode, type Settings } f
 import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 
-export const SETTINGS_FILE = "bowline.json";
-export const LOCAL_SETTINGS_FILE = "bowline.local.json";
+const SETTINGS_FILE = "bowline.json";
+const LOCAL_SETTINGS_FILE = "bowline.local.json";
 
 export interface SettingsSource {
   readonly path: string;

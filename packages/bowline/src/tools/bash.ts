@@ -11,6 +11,7 @@ import { withoutSecrets } from "../environment.ts";
 import { escapeText } from "../escape.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
+import { sandboxCommand, whyRefused } from "./sandbox.ts";
 import { Ticker } from "./ticker.ts";
 import { isInside } from "./inside.ts";
 import { createWorkspace, type ToolOptions, type Workspace } from "./workspace.ts";
@@ -59,6 +60,14 @@ const toParameters = (maximum: number, usual: number) =>
     additionalProperties: false,
   }) as const;
 
+function whereItRuns({ sandbox }: ToolOptions): string {
+  return sandbox?.kind === "bubblewrap"
+    ? "It starts in the working directory, in a sandbox: it can change files only there and in its own /tmp, which is empty " +
+        "at the start of each command, and it has no network."
+    : "It starts in the working directory but is NOT confined to it: it can read and change whatever " +
+        "the person who started this program can.";
+}
+
 export function createBashTool(options: ToolOptions): AgentTool {
   const workspace = createWorkspace(options);
   const { root } = workspace;
@@ -73,8 +82,8 @@ export function createBashTool(options: ToolOptions): AgentTool {
     name: "bash",
     label: "Bash",
     description:
-      "Runs a command with bash. It starts in the working directory but is NOT confined to it: it can read and change whatever " +
-      "the person who started this program can. There is no standard input. Standard output and standard error come together; " +
+      `Runs a command with bash. ${whereItRuns(options)} ` +
+      "There is no standard input. Standard output and standard error come together; " +
       "of long output the middle is left out, and all of it kept in a file that bash can read. When the command returns, what it left " +
       "running in the background is ended. Environment variables that look like secrets are removed.",
     parameters,
@@ -85,6 +94,8 @@ export function createBashTool(options: ToolOptions): AgentTool {
       const { signal } = run;
       stopIfAborted(signal);
       if (command.includes("\0")) throw toolError("The command contains a NUL byte");
+      const refusal = whyRefused(options.sandbox);
+      if (refusal !== undefined) throw toolError(refusal);
       const env = withoutSecrets(options.env ?? process.env, options.allowedSecrets);
       const output = new CappedOutput(options.outputFolder ?? tmpdir(), resultCharacters);
       const ticker = new Ticker((text) => run.update(text));
@@ -93,6 +104,7 @@ export function createBashTool(options: ToolOptions): AgentTool {
       try {
         end = await runCommand({
           shell: findShell(env, workspace),
+          wrapper: sandboxCommand(options.sandbox, { root, readable: options.outputFolder }),
           command,
           cwd: root,
           env,
@@ -142,7 +154,7 @@ function toResult({
   const background = describeBackground(end);
   if (end.reason === "aborted") {
     const so = text === "" ? "it had printed nothing" : `its output until then:\n${text}`;
-    const stopped = `The command was stopped after ${durationMs} ms (${abortReason(signal)}); ${so}`;
+    const stopped = `The command was stopped after ${(durationMs / 1000).toFixed(1)} s (${abortReason(signal)}); ${so}`;
     throw toolError(withLines(stopped, background));
   }
   const failure = describeFailure(end, timeout);

@@ -35,6 +35,7 @@ const optionNames: Readonly<Record<keyof ToolsOptions, true>> = {
   only: true,
   outputFolder: true,
   root: true,
+  sandbox: true,
 };
 
 /**
@@ -68,5 +69,7 @@ export type { GlobDetails } from "./glob.ts";
 export type { GrepDetails } from "./grep.ts";
 export type { ToolLimits } from "./limits.ts";
 export type { ReadDetails } from "./read.ts";
+export { openSandbox, sandboxStatus } from "./sandbox.ts";
+export type { OpenSandboxOptions, Sandbox, SandboxChoice } from "./sandbox.ts";
 export type { ToolOptions } from "./workspace.ts";
 export type { WriteDetails } from "./write.ts";

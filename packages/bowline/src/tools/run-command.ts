@@ -23,6 +23,8 @@ import { LiveCommand } from "./live-command.ts";
 
 export interface CommandOptions extends Limits {
   readonly shell: string;
+  /** A program and its arguments that run the shell, such as a sandbox. Default: none. */
+  readonly wrapper?: readonly string[];
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -132,12 +134,14 @@ async function look(tree: CommandTree, leash: Socket): Promise<Signalled> {
 
 type Started = ChildProcessByStdio<null, Readable, null>;
 
-function start({ shell, command, cwd, env }: CommandOptions, mark: string): Started {
+function start(options: CommandOptions, mark: string): Started {
+  const { shell, wrapper = [], command, cwd, env } = options;
   // If the command runs Bowline itself, its processes carry both marks.
   const marks = `${env[MARK_VARIABLE] ?? ""} ${mark}`.trim();
   // A small shell joins standard error to the standard output pipe, then replaces itself with the
   // real shell.
-  const child = spawn("/bin/sh", ["-c", 'exec "$0" -c -- "$1" 2>&1', shell, command], {
+  const line = [...wrapper, shell, "-c", "--", command];
+  const child = spawn("/bin/sh", ["-c", 'exec "$@" 2>&1', "sh", ...line], {
     cwd,
     env: { ...env, [MARK_VARIABLE]: marks },
     detached: true,

@@ -11,6 +11,7 @@ import { BowlineError } from "@bowline/core";
 import { showPath } from "../escape.ts";
 import { isInside, isWithin } from "./inside.ts";
 import type { ToolLimits } from "./limits.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { toolError, toToolError } from "./tool-error.ts";
 
 export interface ToolOptions {
@@ -40,6 +41,8 @@ export interface ToolOptions {
    * any folders. Called for each search. Default none.
    */
   readonly hidden?: (toolName: string) => readonly string[];
+  /** The sandbox of bash, from `openSandbox`. Default: none. */
+  readonly sandbox?: Sandbox;
 }
 
 export interface Workspace {

@@ -58,6 +58,22 @@ describe("while a tool runs", () => {
   };
   const awaited = { server: "host:1", answerMs: 1, retryMs: 1 };
 
+  it("that was stopped or left running is yellow and says so, and is no failure", () => {
+    for (const [outcome, ended] of [
+      ["stopped", "\u001b[33m■\u001b[39m bash \u001b[33mstopped\u001b[39m"],
+      ["left_running", "\u001b[33m■\u001b[39m bash \u001b[33mleft running\u001b[39m"],
+      ["failed", "\u001b[31m✗\u001b[39m bash"],
+    ] as const) {
+      let shown = "";
+      const output = { isTTY: true, write: (text: string): void => void (shown += text) };
+      const result = { content: [{ type: "text", text: "Why." }] };
+      const end = { type: "tool_execution_end", toolCallId: "1", toolName: "bash", result };
+      const event = { ...end, isError: true, outcome, durationMs: 7 };
+      new TextReport(output, output, {}, awaited).event(event as unknown as AgentEvent);
+      assert.equal(shown, `${ended} \u001b[2m(7 ms)\u001b[22m: Why.\n`);
+    }
+  });
+
   it("a terminal shows the last lines of its output, and clears them when it ends", () => {
     let shown = "";
     const output = { isTTY: true, write: (text: string): void => void (shown += text) };

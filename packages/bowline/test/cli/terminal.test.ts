@@ -44,7 +44,8 @@ describe("a question at the terminal", () => {
     const shown = await asked("write", { path, content: "hello" });
     assert.equal(
       shown,
-      "\nwrite wants to run:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n",
+      "\nwrite wants to write a file:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n" +
+        "  The path cannot be judged: it is missing, has .. or is outside the working directory.\n",
     );
   });
 
@@ -55,7 +56,8 @@ describe("a question at the terminal", () => {
     });
     assert.equal(
       shown,
-      '\nbash wants to run:\n  $ a\\u{200b}b\\u{3164}c\\u{fe0f}d\\u{e0041}\\u{2800}e\\u{202e}\\r\n  $ \tf\n  {"timeout":3}\n',
+      '\nbash wants to run:\n  $ a\\u{200b}b\\u{3164}c\\u{fe0f}d\\u{e0041}\\u{2800}e\\u{202e}\\r\n  $ \tf\n  {"timeout":3}\n' +
+        '  The command cannot be judged: it has a character that could be read differently: "\\u{200b}b\\u{3164}c\\u{fe0f}d\\u{e0041}\\u{2800}e\\u{202e}\\r\\n\\tf".\n',
     );
   });
 

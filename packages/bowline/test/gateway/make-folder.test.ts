@@ -51,7 +51,7 @@ describe("makeFolder", () => {
     const data = await bowline(["serve", "--port", "0"], { env: { BOWLINE_HOME: "/proc/x" } });
     assert.deepEqual(
       [workspace.code, workspace.stderr],
-      [1, "bowline: /proc/x cannot be used (ENOENT).\n"],
+      [1, "bowline: The folder /proc/x does not exist. Create it, or pass --init.\n"],
     );
     assert.deepEqual(
       [data.code, data.stderr],

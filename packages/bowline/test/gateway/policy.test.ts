@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { commandWords } from "../../src/policy/command-words.ts";
+import { commandWords, whyNotPlain } from "../../src/policy/command-words.ts";
 import {
   covers,
   defaultRules,
@@ -33,6 +33,45 @@ describe("the words of a command", () => {
     ]);
   });
 
+  it("are split at line feeds, and silent redirections are left out", () => {
+    const split = [["a"], ["b", "c"]];
+    for (const command of ["a\nb c", "\na\n\n b c\n", "a &&\n b c", "a |\nb c"])
+      assert.deepEqual(commandWords(command), split, command);
+    for (const command of [
+      "a 2>&1 | b c",
+      "a >/dev/null 2>&1; b c",
+      "a 2> /dev/null&&b c </dev/null",
+    ])
+      assert.deepEqual(commandWords(command), split, command);
+    for (const command of [
+      "a 2>&12",
+      "a >/dev/nullx",
+      "a 2>&1x",
+      "a 2>b",
+      "a\n;b",
+      "a &&",
+      "a\n&& b",
+      ">/dev/null",
+    ])
+      assert.equal(commandWords(command), undefined, command);
+  });
+
+  it("come with a reason if they are not split", () => {
+    const reasons: [string, string][] = [
+      ["git log $(rm x)", 'it has an expansion: "$(rm x)"'],
+      ["git log > x", 'it has a redirection: "> x"'],
+      ["git log 2> x", 'it has a redirection: "> x"'],
+      ["a & b", 'it has a command in the background: "& b"'],
+      ['a "$b"', 'it has a quote with an expansion, or without its end: "\\"$b\\""'],
+      ["A=1 b", "A=1 sets a variable"],
+      ["/usr/bin/env b", "env runs other commands"],
+      ["alias a=b", "alias changes what later commands do"],
+      ["a;", "a command is empty"],
+    ];
+    for (const [command, reason] of reasons) assert.equal(whyNotPlain(command), reason);
+    assert.equal(whyNotPlain("a 'b' && c"), undefined);
+  });
+
   it("are not split when bash could expand them", () => {
     const commands = [
       "echo $HOME",
@@ -42,7 +81,6 @@ describe("the words of a command", () => {
       "a < b",
       "a &",
       "a & b",
-      "a\nb",
       "a *",
       "~/a",
       "(a)",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { formatAddress, parseAddress } from "../../src/page/address.ts";
-import { duration } from "../../src/page/text/wording.ts";
+import { duration, howItFailed } from "../../src/page/text/wording.ts";
 
 describe("a duration in words", () => {
   it("rounds up to a minute instead of showing 60 seconds", () => {
@@ -17,6 +17,21 @@ describe("a duration in words", () => {
       "2 min 0 s",
       "60 min 0 s",
     ]);
+  });
+});
+
+describe("a call without success", () => {
+  it("failed, unless its result begins with how it was stopped or left", () => {
+    const results = {
+      "The tool was stopped after 3.1 s. The run was aborted.": "stopped",
+      "Error: The command was stopped after 0.4 s (The run was aborted.); its output until then:\na":
+        "stopped",
+      "The run was aborted. The tool was left running after 1.0 s and may still take effect.":
+        "left",
+      "[exit code 1]\nThe tool was stopped after 3.1 s.": "failed",
+      "Not run: The run was aborted.": "failed",
+    };
+    for (const [output, how] of Object.entries(results)) assert.equal(howItFailed(output), how);
   });
 });
 

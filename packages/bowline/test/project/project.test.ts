@@ -104,7 +104,7 @@ describe("instructions", () => {
 
   it("are cut at 32 kB each and 100 kB in all, with a note, between characters", async () => {
     await using made = await project({
-      "AGENTS.md": `${"é".repeat(20_000)}`,
+      "AGENTS.md": "é".repeat(20_000),
       "a/AGENTS.md": "x".repeat(33_000),
       "a/b/AGENTS.md": "y".repeat(33_000),
       "a/b/c/AGENTS.md": "z".repeat(33_000),

@@ -58,11 +58,10 @@ describe("a settings file", () => {
       assert.match(said, /^bowline\.json:1:\d+: /);
     });
 
-  it("of a project cannot name a key, a program or a variable in its address", () => {
+  it("of a project cannot name a key or a variable in its address", () => {
     for (const [name, value] of [
       ["apiKeyEnv", "MY_API_KEY"],
       ["keys", { "http://x": "MY_API_KEY" }],
-      ["editor", "rm -rf ."],
       ["screenReader", true],
     ] as const)
       for (const scope of ["project", "local"] as const)

@@ -397,7 +397,7 @@ describe("the end of a command", { concurrency: 5 }, () => {
       assert.ok(thrown);
       assert.match(
         text,
-        /^Error: The command was stopped after \d+ ms \(The run was aborted\.\); its output until then:\n\d+\n$/,
+        /^Error: The command was stopped after [\d.]+ s \(The run was aborted\.\); its output until then:\n\d+\n$/,
       );
       assert.ok(await endsWithin(pidIn(text.split(":\n")[1] ?? ""), 20_000));
     }

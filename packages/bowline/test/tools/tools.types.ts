@@ -34,6 +34,7 @@ export const whole = {
   env: process.env,
   allowedSecrets: ["NPM_TOKEN"],
   outputFolder: "/tmp",
+  sandbox: { kind: "off" },
   hidden: () => ["secret/**"],
   limits: { commandMs: 1, maxCommandMs: 2, searchMs: 3, resultCharacters: 100 },
 } as const satisfies Required<ToolsOptions>;

@@ -132,10 +132,9 @@ function resultOf(run: RunResult, hasOutput: boolean): AgentToolResult<AgentTool
   const answer = message ? messageText(message) : "";
   const isMissing = hasOutput ? output === undefined : answer === "";
   if (isMissing || (error !== undefined && reason !== "budget")) {
-    throw new BowlineError(
-      error?.code ?? "empty_response",
-      error?.message ?? "The agent gave no answer.",
-    );
+    const why = error?.message ?? "The agent gave no answer.";
+    const soFar = reason === "aborted" && answer !== "" ? ` Its answer until then:\n${answer}` : "";
+    throw new BowlineError(error?.code ?? "empty_response", `${why}${soFar}`);
   }
   const details: AgentToolDetails = { runId, reason, turns, usage };
   if (hasOutput) return { ...textResult(toJson(output)), details };

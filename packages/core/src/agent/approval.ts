@@ -71,7 +71,8 @@ export function requireApproval(
     await run.emit({ type: "approval_answer", approvalId, ...given });
     if (given.remember) run.approvedTools.add(toolName);
     if (given.decision === "allow") return allow();
-    return { block: true, reason: `Denied: ${given.reason ?? "a person said no"}.` };
+    const verb = signal?.aborted && given.decision === "expired" ? "Not run" : "Denied";
+    return { block: true, reason: `${verb}: ${given.reason ?? "a person said no"}.` };
 
     function allow(): undefined {
       context.approve?.();

@@ -21,6 +21,8 @@ import {
 import { BowlineError } from "../errors.ts";
 import type { Model } from "../llm/model.ts";
 import { cleanFile } from "./clean-file.ts";
+import { withCutNotes } from "./cut-notes.ts";
+import { isBlank } from "./is-blank.ts";
 import { createWireIds, toWireName, type NameLimits } from "./tool-names.ts";
 
 /** What differs between wires when a transcript is prepared. */
@@ -62,13 +64,9 @@ export function toReplay(
   const results = pairResults(messages);
   const nextId = createWireIds(limits.idLength);
   // A result is placed after its call. A result without a call (after a crash or a compaction) is
-  // left out (Q127). So is a cut-off answer at the very end: the model should answer, not complete
-  // it.
-  const end = messages.findLastIndex(
-    (message) => message.role === "user" || (message.role === "assistant" && !isCut(message)),
-  );
+  // left out (Q127).
   const replay: ReplayMessage[] = [];
-  for (const message of messages.slice(0, end + 1)) {
+  for (const message of withCutNotes(messages)) {
     if (message.role === "assistant") addAssistant(message);
     else if (message.role === "user") addUser(message.content);
   }
@@ -229,10 +227,4 @@ function cleanParts(parts: readonly UserContent[], model: Model, files: RegExp):
     const { text } = part;
     return isBlank(text) ? [] : { type: "text", text };
   });
-}
-
-/** Returns whether the text is blank. NUL counts as blank, since it is not sent. */
-// Q131
-export function isBlank(text: string): boolean {
-  return !/[^\s\0]/.test(text);
 }

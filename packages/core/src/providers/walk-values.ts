@@ -14,9 +14,10 @@ export function walkMessage(message: Message | undefined, values: unknown[], at:
   if (!message || !meets(message.role, values, at)) return -1;
   let next = at + 1;
   if (message.role === "assistant") {
-    const { stopReason, api, provider, model } = message;
+    const { stopReason, errorMessage, api, provider, model } = message;
     const same =
       meets(stopReason, values, next++) &&
+      meets(errorMessage, values, next++) &&
       meets(api, values, next++) &&
       meets(provider, values, next++);
     if (!same || !meets(model, values, next++)) return -1;

@@ -7,15 +7,36 @@ import type { Agent } from "../agent/agent.ts";
 import type { PromptOptions } from "../agent/agent-options.ts";
 import { bestAnswer } from "../agent/run/best-answer.ts";
 import type { InterruptedRun, RunResult } from "../agent/run/run-result.ts";
+import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
+import { messageText } from "../llm/message.ts";
 import { AgentTranscript } from "./agent-transcript.ts";
 import { keepQueues } from "./kept-queues.ts";
 import { RunLog } from "./run-log.ts";
 import { RunRecorder } from "./run-recorder.ts";
 import { openSession, type OpenOptions } from "./open-session.ts";
 import type { Session } from "./session.ts";
+import type { RunState } from "./session-state.ts";
 import type { Store } from "./store.ts";
+import { StreamedText } from "./streamed-text.ts";
+
+export interface AttachOptions {
+  /**
+   * Saves the text of an answer while it streams: its first piece at once, then what has arrived in
+   * each 100 ms. If the process ends, the next one keeps the text as a cut answer. Default false.
+   */
+  readonly saveStreamedText?: boolean | undefined;
+}
+
+/** A run in a session that its process did not finish. */
+export interface InterruptedSessionRun extends InterruptedRun {
+  /**
+   * The text of the answer that was streaming, as far as it was saved. It is the last message of
+   * the transcript, with the stop reason `aborted`.
+   */
+  readonly partialText?: string;
+}
 
 export interface AgentSession {
   readonly session: Session;
@@ -23,7 +44,7 @@ export interface AgentSession {
    * The run that an earlier process did not finish. Undefined when there is none, and after the
    * next run has started.
    */
-  readonly interrupted: InterruptedRun | undefined;
+  readonly interrupted: InterruptedSessionRun | undefined;
   /**
    * Resumes {@link interrupted}. Resolves with undefined when there is none. Tools with a recorded
    * result do not run again. Tools that were running run again if they have `replay: "safe"`;
@@ -69,6 +90,7 @@ const SEQ_PER_ENTRY = 1_000_000;
 export async function attachSession<TContext>(
   agent: Agent<TContext>,
   session: Session,
+  options: AttachOptions = {},
 ): Promise<AgentSession> {
   if (agent.state.isStreaming)
     throw new BowlineError(
@@ -80,7 +102,7 @@ export async function attachSession<TContext>(
   }
   const release = session.claim();
   try {
-    return await attach(agent, session, release);
+    return await attach(agent, session, options, release);
   } catch (error) {
     release();
     throw error;
@@ -90,19 +112,19 @@ export async function attachSession<TContext>(
 async function attach<TContext>(
   agent: Agent<TContext>,
   session: Session,
+  { saveStreamedText = false }: AttachOptions,
   release: () => void,
 ): Promise<AgentSession> {
   const rewound = await isRewound(session);
   const state = await session.state();
   const { run: last } = state;
   const open = last?.reason === undefined && last?.hasBegun === true && !rewound ? last : undefined;
-  // An entry for each resume separates the event numbers of the processes of a run.
-  const reopened = open && (await session.append({ type: "reopen", runId: open.runId }));
-  const seq = ((reopened?.seq ?? 0) + 1) * SEQ_PER_ENTRY;
-  const interrupted = open && { runId: open.runId, turns: open.turns, usage: open.usage, seq };
+  const interrupted = open && (await reopen(session, open));
   const log = new RunLog(session);
   const transcript = new AgentTranscript(agent, log, await session.contextEntries());
-  const recorder = new RunRecorder({ agent, log, transcript, last, open });
+  const clock = agent.clock ?? systemClock;
+  const streamed = saveStreamedText ? new StreamedText(log, clock) : undefined;
+  const recorder = new RunRecorder({ agent, log, transcript, last, open, streamed });
   const queued = (!rewound && state.queued) || [];
   const queues = keepQueues(agent, session, queued, (...entry) => log.add(...entry));
   recorder.start(queues);
@@ -125,6 +147,17 @@ async function attach<TContext>(
       release();
     },
   };
+}
+
+/** Takes over a run. Its partial answer becomes a message, so that nothing shown is lost. */
+async function reopen(session: Session, run: RunState): Promise<InterruptedSessionRun> {
+  const { runId, usage, partialAnswer: message } = run;
+  // An entry for each resume separates the event numbers of the processes of a run.
+  const { seq: at } = await session.append({ type: "reopen", runId });
+  const seq = (at + 1) * SEQ_PER_ENTRY;
+  if (message === undefined) return { runId, turns: run.turns, usage, seq };
+  await session.append({ type: "message", runId, message });
+  return { runId, turns: run.turns + 1, usage, seq, partialText: messageText(message) };
 }
 
 async function resumeRun<TContext, const TSchema>(
@@ -151,11 +184,13 @@ export async function resumeSession<TContext, const TSchema>(
   store: Store,
   id: string,
   agent: Agent<TContext>,
-  options: Omit<OpenOptions, "readOnly"> & Pick<PromptOptions<TSchema>, "output"> = {},
+  options: Omit<OpenOptions, "readOnly"> &
+    AttachOptions &
+    Pick<PromptOptions<TSchema>, "output"> = {},
 ): Promise<AgentSession & { readonly result: RunResult<InferSchema<TSchema>> | undefined }> {
   const session = await openSession(store, id, options);
   try {
-    const attached = await attachSession(agent, session);
+    const attached = await attachSession(agent, session, options);
     return Object.assign(attached, { result: await attached.resume(options) });
   } catch (error) {
     await session.close();

@@ -4,6 +4,7 @@
  */
 import type { ErrorInfo } from "../errors.ts";
 import { defined } from "../json-value.ts";
+import type { MessageOrigin } from "../llm/event.ts";
 import type { Message } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 
@@ -92,6 +93,23 @@ export type EntryBody =
       readonly message: SessionMessage;
       /** Id of the `queued` entry of this message. */
       readonly queuedId?: string;
+    }
+  /**
+   * Text of an answer that is streaming. The answer's `message` entry replaces it. If the process
+   * ends before, the text becomes a cut answer.
+   */
+  | {
+      readonly type: "streamed_text";
+      readonly runId: string;
+      /** Text to append to the parts of the answer. */
+      readonly pieces: readonly { readonly contentIndex: number; readonly text: string }[];
+      /**
+       * Earlier text of these parts does not count, from this index on. 0 in the first entry of an
+       * answer.
+       */
+      readonly retractedFrom?: number;
+      /** The model that answers. Set together with `retractedFrom`. */
+      readonly origin?: MessageOrigin;
     }
   /** A queued message. It is in the transcript once a `message` entry names this entry. */
   | { readonly type: "queued"; readonly queue: QueueKind; readonly message: SessionMessage }
@@ -189,6 +207,7 @@ const knownTypes: Readonly<Record<Entry["type"], true>> = {
   run_end: true,
   reopen: true,
   message: true,
+  streamed_text: true,
   queued: true,
   queue_clear: true,
   model_change: true,

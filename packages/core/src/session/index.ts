@@ -1,6 +1,6 @@
 /** Sessions: stored transcripts. The store that writes files is in `./session/node`. */
 export { attachSession, resumeSession } from "./agent-session.ts";
-export type { AgentSession } from "./agent-session.ts";
+export type { AgentSession, AttachOptions, InterruptedSessionRun } from "./agent-session.ts";
 export { isKnownEntry } from "./entry.ts";
 export type {
   AnyEntry,

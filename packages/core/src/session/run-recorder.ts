@@ -12,6 +12,7 @@ import { recordCall } from "./record-call.ts";
 import { inJson, outcomeOf, unansweredResults } from "./recorded-calls.ts";
 import type { RunLog } from "./run-log.ts";
 import type { RunState } from "./session-state.ts";
+import type { StreamedText } from "./streamed-text.ts";
 
 type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
 
@@ -23,12 +24,15 @@ export interface RunRecorderParts<TContext> {
   readonly last: RunState | undefined;
   /** The same run, if its process did not finish it. */
   readonly open: RunState | undefined;
+  /** Saves the text of answers while they stream. Absent: it is not saved. */
+  readonly streamed?: StreamedText | undefined;
 }
 
 export class RunRecorder<TContext> {
   readonly #agent: Agent<TContext>;
   readonly #log: RunLog;
   readonly #transcript: AgentTranscript;
+  readonly #streamed: StreamedText | undefined;
   /** The agent's original effects. */
   readonly #before: Optional<Effects> | undefined;
   /** Ids of approvals answered from the log, whose new answer is not written again. */
@@ -44,10 +48,11 @@ export class RunRecorder<TContext> {
   #stopListening = (): void => {};
   #unsubscribe = (): void => {};
 
-  constructor({ agent, log, transcript, last, open }: RunRecorderParts<TContext>) {
+  constructor({ agent, log, transcript, last, open, streamed }: RunRecorderParts<TContext>) {
     this.#agent = agent;
     this.#log = log;
     this.#transcript = transcript;
+    this.#streamed = streamed;
     this.#last = last;
     this.#open = open;
     this.#before = agent.effects;
@@ -72,6 +77,7 @@ export class RunRecorder<TContext> {
   stop(): void {
     this.#unsubscribe();
     this.#stopListening();
+    this.#streamed?.end();
     if (this.#before === undefined) delete this.#agent.effects;
     else this.#agent.effects = this.#before;
   }
@@ -79,6 +85,7 @@ export class RunRecorder<TContext> {
   #onEvent(event: AgentEvent, queues: KeptQueues, signal: AbortSignal): Promise<void> | undefined {
     // A nested run is part of its tool's step. Only its usage needs entries.
     const isNested = event.parentRunId !== this.#agent.parentRunId;
+    if (!isNested) this.#keepText(event);
     const bodies = isNested
       ? nestedUsage(event, this.#runId)
       : entriesOfEvent(event, this.#transcript);
@@ -94,6 +101,12 @@ export class RunRecorder<TContext> {
     );
     this.#tail = written.catch(() => {});
     return written;
+  }
+
+  #keepText(event: AgentEvent): void {
+    if (event.type === "message_update") this.#streamed?.add(event);
+    else if (event.type === "message_end" && event.message.role === "assistant")
+      this.#streamed?.end();
   }
 
   async #write(

@@ -1,4 +1,5 @@
 /** The state of a session: its model, its last run, and the run's pending calls and approvals. */
+import { defined } from "../json-value.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type SessionMessage,
   type SessionModel,
 } from "./entry.ts";
+import { partialAnswerIn } from "./partial-answer.ts";
 import { pathTo, type ReadEntries } from "./path.ts";
 
 type EntryOf<T extends Entry["type"]> = Extract<Entry, { type: T }>;
@@ -44,6 +46,11 @@ export interface RunState {
   readonly turns: number;
   /** Usage of those answers and of `usage` entries, including retries, summaries and sub-agents. */
   readonly usage: Usage;
+  /**
+   * The answer that was streaming, as far as its text was saved: a message with the stop reason
+   * `aborted`. Absent when there is none, and once the answer's own message is in the log.
+   */
+  readonly partialAnswer?: AssistantMessage;
   /** Tool calls by their idempotency key, in order of their start. */
   readonly calls: ReadonlyMap<string, RecordedCall>;
   /** Approval requests without an answer. */
@@ -167,6 +174,7 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
       case "compaction":
       case "label":
       case "title":
+      case "streamed_text":
         break;
     }
   }
@@ -178,6 +186,7 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
     isAborted,
     turns,
     usage,
+    ...defined({ partialAnswer: partialAnswerIn(entries, runId) }),
     calls,
     openApprovals,
     answers,

@@ -14,6 +14,7 @@ import {
   type SessionHeader,
   type SessionMessage,
 } from "./entry.ts";
+import { forkEnds } from "./fork-ends.ts";
 import { allMessages, contextEntries, type MessageEntry } from "./messages.ts";
 import { pathTo, type ReadEntries } from "./path.ts";
 import { sessionState, type SessionState } from "./session-state.ts";
@@ -245,13 +246,7 @@ export class Session implements AsyncDisposable {
       parentId: path[seq - 1]?.id ?? null,
     }));
     const last = copies.at(-1);
-    const { run, queued = [] } = last === undefined ? {} : await this.state(last.id);
-    const ends: EntryBody[] = [...new Set(queued.map(({ queue }) => queue))].map((queue) => ({
-      type: "queue_clear",
-      queue,
-    }));
-    if (run !== undefined && run.reason === undefined)
-      ends.push({ type: "run_end", runId: run.runId, reason: "interrupted" });
+    const ends = last === undefined ? [] : forkEnds(await this.state(last.id));
     for (const end of ends)
       copies.push(this.#entry(copies.length, copies.at(-1)?.id ?? null, end, this.newId()));
     const options = { ...this.#options, ...defined({ id, metadata }) };

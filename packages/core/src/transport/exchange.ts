@@ -33,7 +33,7 @@ export class Exchange {
     this.#options = options;
     this.#limits = new TimeLimits(options.clock, ({ ms, fault }) =>
       this.#stop(
-        new BowlineError("timeout", `The server at ${request.url} ${fault} ${ms} ms.`, {
+        new BowlineError("timeout", `The server at ${request.url} ${fault} ${timeText(ms)}.`, {
           retryable: true,
         }),
       ),
@@ -181,4 +181,8 @@ function redirectOf({ status, headers }: Response, url: string): string | undefi
   if (location === null || !URL.canParse(location, url)) return undefined;
   const { origin, href } = new URL(location, url);
   return origin === new URL(url).origin ? href : undefined;
+}
+
+function timeText(ms: number): string {
+  return ms < 10_000 ? `${ms} ms` : `${Number((ms / 1000).toFixed(1))} s`;
 }

@@ -1,9 +1,10 @@
 /** The error and reason of an abort, and hooks and listeners that end a run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { requireApproval } from "../../src/agent/index.ts";
 import { BowlineError } from "../../src/errors.ts";
 import { attachSession, createMemoryStore, createSession } from "../../src/session/index.ts";
-import { call, rig, tool } from "../support.ts";
+import { call, rig, tool, type Rig } from "../support.ts";
 import { collect } from "../session/support.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
@@ -80,6 +81,29 @@ describe("an abort", () => {
     );
     const { error } = await agent.prompt("Hi");
     assert.deepEqual([error?.message, error?.cause], ["The run was aborted.", undefined]);
+  });
+});
+
+describe("a call that has not started when the run is aborted", () => {
+  it("says so, and not that anyone denied it", async () => {
+    const asks: Rig["agent"]["beforeToolCall"][] = [
+      requireApproval(),
+      () => new Promise(() => {}), // a hook that never answers
+    ];
+    for (const beforeToolCall of asks) {
+      const ran: string[] = [];
+      const run = tool("a", () => (ran.push("a"), ""));
+      const { agent } = rig([call("a")], [run], { beforeToolCall, abortGraceMs: 10 });
+      agent.subscribe(
+        ({ type }) => void (type === "tool_execution_start" && setTimeout(() => agent.abort(), 5)),
+      );
+      const { tools, messages } = await agent.prompt("Hi");
+      assert.deepEqual([tools[0]?.outcome, ran], ["not_started", []]);
+      assert.match(
+        texts(messages)[2] ?? "",
+        /^toolResult: Not run: (?:the run ended before an answer|The run was aborted)\.$/,
+      );
+    }
   });
 });
 

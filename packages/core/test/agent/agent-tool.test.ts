@@ -220,6 +220,20 @@ describe("an agent as a tool", () => {
     assert.equal(clock.pending, 0);
   });
 
+  it("has its answer so far in the result when it is aborted", async () => {
+    const { tool: research } = helper("research", ["One half is in the cellar."]);
+    const { agent, events } = rig([ask("research", "Look")], [research]);
+    agent.subscribe((event) => {
+      if (event.type === "message_update" && event.parentRunId !== undefined) agent.abort();
+    });
+    const { tools, messages } = await agent.prompt("Hi");
+    assert.equal(tools[0]?.outcome, "stopped", JSON.stringify(events.at(-1)));
+    assert.match(
+      texts(messages)[2] ?? "",
+      /^toolResult: The tool was stopped after less than 1 s\. The run was aborted\. Its answer until then:\nOne half/,
+    );
+  });
+
   it("emits nothing to a caller whose run has ended, even when its own listeners take longer", async () => {
     const clock = new ManualClock();
     const script = createScriptedModel(["Looked."]);

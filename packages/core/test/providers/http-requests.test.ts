@@ -150,13 +150,36 @@ for (const api of apis) {
     });
 
     // Q126, Q173
-    it("a cut answer is not the last message of the next request", async () => {
-      const body = await sent(api, [
-        user("Hi"),
-        { ...assistant(api, text("Hel")), stopReason: "aborted" },
-      ]);
-      assert.match(textOf(body), /"Hi"/);
-      assert.doesNotMatch(textOf(body), /"Hel"/);
+    const cut: AssistantMessage = {
+      ...assistant(api, { type: "thinking", thinking: "UNSIGNED" }, text("Hel")),
+      stopReason: "aborted",
+      errorMessage: "The run was aborted.",
+    };
+    const note = "[The answer above is incomplete. The run was aborted.]";
+    it("a cut answer has its text and a note, which is the last message", async () => {
+      const body = textOf(await sent(api, [user("Hi"), cut]));
+      assert.match(body, /"Hi".*"Hel".*\[The answer above is incomplete\. The run was aborted\.\]/);
+      assert.doesNotMatch(body, /UNSIGNED/);
+    });
+
+    it("a cut answer has its text, and a note before what the user says next", async () => {
+      const body = textOf(await sent(api, [user("Hi"), cut, user("And now?")]));
+      const places = ["Hel", note, "And now?"].map((words) => body.indexOf(words));
+      assert.ok(
+        places.every((index, number) => index > (places[number - 1] ?? 0)),
+        body,
+      );
+    });
+
+    it("a cut answer that another answer follows has its note between them", async () => {
+      const body = textOf(
+        await sent(api, [user("Hi"), cut, assistant(api, text("All")), user("Ok")]),
+      );
+      const places = ["Hel", note, "All"].map((words) => body.indexOf(words));
+      assert.ok(
+        places.every((index, number) => index > (places[number - 1] ?? 0)),
+        body,
+      );
     });
   });
 }

@@ -238,17 +238,17 @@ const dripping = (answer: Answer, bytes: string, everyMs: number, times: number)
 const held = (body: string): Answer => begun("close", body, "hold");
 
 const silences: HttpCase[] = [
-  silent("Q234 no byte for 120 s after the headers", held(""), 120_000, /nothing for 120000 ms/),
+  silent("Q234 no byte for 120 s after the headers", held(""), 120_000, /nothing for 120 s/),
   silent(
     "Q234 no byte for 120 s after a keep-alive",
     held(": hi\n\n"),
     120_000,
-    /nothing for 120000 ms/,
+    /nothing for 120 s/,
   ),
   {
     ...kept("Q234 a stall during the stream keeps the partial answer", held(hel), {
       ...timeout,
-      message: /nothing for 120000 ms/,
+      message: /nothing for 120 s/,
     }),
     elapsedMs: 120_000,
   },
@@ -256,7 +256,7 @@ const silences: HttpCase[] = [
     ...kept(
       "Q234 keep-alives extend the wait, but not beyond 300 s without content",
       dripping(held(hel), ": hi\n\n", 50_000, 10),
-      { ...timeout, message: /no content for 300000 ms/ },
+      { ...timeout, message: /no content for 300 s/ },
     ),
     elapsedMs: 300_000,
   },
@@ -272,7 +272,7 @@ const silences: HttpCase[] = [
     ...silent("Q234 the limits can be set", held(": hi\n\n"), 5000, /nothing for 5000 ms/),
     options: { timeouts: { idleMs: 5000 } },
   },
-  silent("Q235 no headers for 600 s", nothing("hold"), 600_000, /no response for 600000 ms/),
+  silent("Q235 no headers for 600 s", nothing("hold"), 600_000, /no response for 600 s/),
   {
     name: "Q235 the limit for the headers does not apply to the body",
     answers: [dripping(held(hel), hel, 100_000, 3), hello],
@@ -280,7 +280,7 @@ const silences: HttpCase[] = [
     attempts: 1,
     text: "HelHelHelHel",
     elapsedMs: 3 * 100_000 + 120_000,
-    error: { ...timeout, message: /nothing for 120000 ms/ },
+    error: { ...timeout, message: /nothing for 120 s/ },
   },
 ];
 

@@ -46,7 +46,7 @@ const total: HttpCase[] = [
     ...within(10_000),
     attempts: 1,
     text: "Hel".repeat(5),
-    error: { ...timeout, message: /did not finish within 10000 ms/ },
+    error: { ...timeout, message: /did not finish within 10 s/ },
   },
   {
     name: "Q235 it ends the wait for headers without a retry",

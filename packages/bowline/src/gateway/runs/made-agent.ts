@@ -77,7 +77,8 @@ function allowedBy(
   const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
   return async (context, signal) => {
     const tool = context.toolCall.name;
-    const judge = (args: unknown): Verdict => rules.judge({ tool, args, sessionKey });
+    const judge = (args: unknown): Pick<Verdict, "action" | "rule"> =>
+      rules.judge({ tool, args, sessionKey });
     if (judge(context.args).action === "deny") return denied;
     let approved: string | undefined;
     const approve = (args: unknown = context.args): void => {

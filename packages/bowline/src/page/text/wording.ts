@@ -96,3 +96,14 @@ export const decisionWords: Readonly<Record<Decision, string>> = {
   "allow-always": "Always allow",
   deny: "Deny",
 };
+
+/**
+ * Returns whether a call failed by itself, or was stopped or left running by an abort or a time
+ * limit. Its result begins with words for the model that say so.
+ */
+export function howItFailed(output: string): "failed" | "stopped" | "left" {
+  if (/^(?:Error: )?The (?:tool|command) was stopped after /.test(output)) return "stopped";
+  return / The tool was left running after [^\n]* may still take effect\./.test(output)
+    ? "left"
+    : "failed";
+}

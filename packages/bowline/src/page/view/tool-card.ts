@@ -5,7 +5,7 @@ import { html } from "htm/preact";
 import type { Approval } from "../../gateway/protocol/protocol.ts";
 import type { AnswerView, ToolBlock } from "../state/run-view.ts";
 import { visible } from "../text/visible.ts";
-import { duration, argumentsLine } from "../text/wording.ts";
+import { duration, argumentsLine, howItFailed } from "../text/wording.ts";
 import { ApprovalQuestion } from "./approval.ts";
 import { CopyButton } from "./code-block.ts";
 import { Given, textPlace } from "./given.ts";
@@ -25,13 +25,15 @@ export interface ToolCardProps {
   readonly isReadOnly: boolean;
 }
 
-type Look = "waits" | "running" | "done" | "failed" | "denied" | "unknown";
+type Look = "waits" | "running" | "done" | "failed" | "stopped" | "left" | "denied" | "unknown";
 
 const lookWords: Readonly<Record<Look, string>> = {
   waits: "Waits for you",
   running: "Running",
   done: "Done",
   failed: "Failed",
+  stopped: "Stopped",
+  left: "Left running",
   denied: "Denied",
   unknown: "No result",
 };
@@ -41,7 +43,7 @@ export const ToolCard: ComponentClass<ToolCardProps> = memo(
     const { name, arguments: args, output, durationMs } = call;
     const look = lookOf(call, { approval, answer, isRunOver });
     const [chosen, choose] = useState<boolean>();
-    const isOpen = chosen ?? (look === "running" || look === "failed");
+    const isOpen = chosen ?? ["running", "failed", "stopped", "left"].includes(look);
     return html`<section class="card is-${look}" aria-label=${`Tool call: ${name}`}>
       <details open=${isOpen}>
         <summary
@@ -101,11 +103,11 @@ function CallBody({ arguments: args, output }: Pick<ToolBlock, "arguments" | "ou
 }
 
 function lookOf(
-  { state }: ToolBlock,
+  { state, output }: ToolBlock,
   { approval, answer, isRunOver }: Pick<ToolCardProps, "approval" | "answer" | "isRunOver">,
 ): Look {
   if (approval !== undefined) return "waits";
   if (answer !== undefined && answer.decision !== "allow") return "denied";
   if (state === "running") return isRunOver ? "unknown" : "running";
-  return state;
+  return state === "failed" ? howItFailed(output) : state;
 }

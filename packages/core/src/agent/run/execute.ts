@@ -115,7 +115,7 @@ async function prepare(
       settled = ready;
     }
   } catch (error) {
-    settled = failedCall(errorText(error));
+    settled = failedCall(run.stop ? `Not run: ${run.stop.message}` : errorText(error));
   }
   const end = await announceEnd(run, call, settled);
   return () => end;
@@ -153,7 +153,7 @@ async function after(
     return {
       ...settled,
       isError: true,
-      result: textResult(`afterToolCall failed: ${errorText(error)}`),
+      result: textResult(`The tool ran, but afterToolCall failed: ${errorText(error)}`),
     };
   }
 }

@@ -9,6 +9,7 @@ import { resultOf } from "../contract/tool-value.ts";
 import { keyOf, namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
+import { leftRunning, stoppedCall, type Stopped } from "./stopped-call.ts";
 
 /** The result, for the model, of a call that was skipped for a steering message. */
 export const STEERED = "Not run: a new message from the user came first.";
@@ -64,6 +65,8 @@ async function settle(
   const { signal } = controller;
   const releases: (() => void)[] = [];
   let updates: Promise<void> | undefined;
+  let progress: AgentToolResult | undefined;
+  let why = "";
   let settled = false;
   const end = await Promise.race([stopped(), execute()]);
   settled = true;
@@ -76,25 +79,27 @@ async function settle(
       const context = { context: config.toolContext, idempotencyKey, run: run.port };
       const given = tool.execute(call.id, args, signal, update, context);
       const result = await resultOf(given, update, signal);
-      const isError = result.isError === true;
-      return { result, isError, outcome: isError ? "failed" : "finished" };
+      if (result.isError !== true) return { result, isError: false, outcome: "finished" };
+      return { result, isError: true, outcome: signal.aborted ? "stopped" : "failed" };
     } catch (error) {
-      return failedCall(errorText(error), signal.aborted ? "stopped" : "failed");
+      return signal.aborted ? stoppedCall(error, soFar()) : failedCall(errorText(error), "failed");
     }
+  }
+
+  function soFar(): Stopped {
+    return { why, progress, durationMs: monotonicNow(clock) - started };
   }
 
   /** Resolves only when the tool was signalled to stop and did not stop within the grace period. */
   function stopped(): Promise<Omit<SettledCall, "durationMs">> {
     return new Promise((resolve) => {
-      const stop = (why: string): void => {
+      const stop = (reason: string): void => {
         if (signal.aborted) return;
+        why = reason;
         controller.abort(run.stop ?? new Error(why));
-        const text = `${why} The tool was left running and may still take effect.`;
-        releases.push(
-          clock.setTimer(run.grace.ms, () => resolve(failedCall(text, "left_running"))),
-        );
+        releases.push(clock.setTimer(run.grace.ms, () => resolve(leftRunning(soFar()))));
       };
-      releases.push(run.grace.onAbort(() => stop("The run was aborted.")));
+      releases.push(run.grace.onAbort(() => stop(run.stop?.message ?? "The run was aborted.")));
       const limit = tool.timeoutMs ?? config.toolTimeoutMs ?? 0;
       if (limit > 0)
         releases.push(clock.setTimer(limit, () => stop(`The tool took longer than ${limit} ms.`)));
@@ -103,6 +108,7 @@ async function settle(
 
   function update(partialResult: AgentToolResult): void {
     if (settled) return;
+    progress = partialResult;
     const event = {
       type: "tool_execution_update",
       ...namesOf(call),

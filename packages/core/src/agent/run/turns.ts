@@ -1,5 +1,6 @@
 /** The turns of a run: model call, tools, queues, repeated until nothing is left to do. */
 import { BowlineError } from "../../errors.ts";
+import { isCutByEnd } from "../../llm/cut-by-end.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import { isAnswer } from "./continuable.ts";
@@ -79,7 +80,9 @@ function answerInHand({ turns: count, context: { messages } }: Run): {
     count > 0 ? messages.findLast((message) => message.role === "assistant") : undefined;
   const isOpen = answer !== undefined && openCalls(answer, messages).length > 0;
   const last = messages.at(-1);
-  const isPassed = !isOpen && last !== answer && last?.role !== "toolResult";
+  const isPassed =
+    !isOpen &&
+    (last === answer ? answer !== undefined && isCutByEnd(answer) : last?.role !== "toolResult");
   return { answer: isPassed ? undefined : answer, isOpen };
 }
 

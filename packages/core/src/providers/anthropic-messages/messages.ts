@@ -12,13 +12,13 @@ import type {
 } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import {
-  isBlank,
   toReplay,
   type ReplayAssistant,
   type ReplayMessage,
   type ReplayResult,
   type WireLimits,
 } from "../replay.ts";
+import { isBlank } from "../is-blank.ts";
 import { textOf } from "../clean-file.ts";
 
 export interface WireBlock {

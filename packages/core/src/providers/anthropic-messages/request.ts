@@ -10,7 +10,8 @@ import type { WireRequest } from "../protocol.ts";
 import { toolSchema } from "../adapt-schema.ts";
 import { joinUrl, wireHeaders } from "../endpoint.ts";
 import { ownEntry } from "../own-entry.ts";
-import { assertSendable, isBlank } from "../replay.ts";
+import { assertSendable } from "../replay.ts";
+import { isBlank } from "../is-blank.ts";
 import { allowedChoice, toWireName, toWireNames } from "../tool-names.ts";
 import {
   encodeMessages,

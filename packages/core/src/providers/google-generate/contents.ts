@@ -5,7 +5,8 @@
 import { asRecord, isRecord } from "../../json-value.ts";
 import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { goOn, isBlank, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
+import { goOn, toReplay, type ReplayAssistant, type ReplayResult } from "../replay.ts";
+import { isBlank } from "../is-blank.ts";
 import type { Json } from "./fields.ts";
 import { isEmptied, withData } from "./media.ts";
 import { nameLimits, toGoogleName } from "./names.ts";

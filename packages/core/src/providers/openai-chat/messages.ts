@@ -2,7 +2,8 @@
 import { asText } from "../../json-value.ts";
 import { joinTexts, type Context, type ToolCall, type UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
-import { isBlank, toReplay, type ReplayAssistant, type WireLimits } from "../replay.ts";
+import { toReplay, type ReplayAssistant, type WireLimits } from "../replay.ts";
+import { isBlank } from "../is-blank.ts";
 import { toWireJson } from "../wire-json.ts";
 
 export type WireMessage = Record<string, unknown>;

@@ -14,13 +14,13 @@ import type {
 import type { Model } from "../../llm/model.ts";
 import {
   goOn,
-  isBlank,
   toReplay,
   type ReplayAssistant,
   type ReplayMessage,
   type ReplayResult,
   type WireLimits,
 } from "../replay.ts";
+import { isBlank } from "../is-blank.ts";
 import { toWireJson } from "../wire-json.ts";
 import { encodeScreenshot } from "./computer.ts";
 import { fromSignature } from "./signature.ts";

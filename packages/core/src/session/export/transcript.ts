@@ -79,6 +79,7 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
         : note(`The run ended: ${entry.reason}`, ...errorBlock(entry));
     case "approval_answer":
       return note(`Approval: ${entry.decision}${entry.by === undefined ? "" : ` by ${entry.by}`}`);
+    case "streamed_text": // the answer's message replaces it
     case "run_start":
     case "reopen":
     case "queued":

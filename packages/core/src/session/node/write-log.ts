@@ -12,8 +12,8 @@ import { storageError } from "./storage-error.ts";
 
 /**
  * When an append waits for a sync to the disk. `always`: for every entry. `commit`: for every entry
- * except `run_start`, `model_change`, `label`, `title`, `usage` and `abort`, which are synced with
- * the next other entry. `never`: no sync. A crash of the process then loses nothing, but a crash of
+ * except `run_start`, `model_change`, `label`, `title`, `usage`, `abort` and `streamed_text`, which
+ * are synced with the next other entry. `never`: no sync. A crash of the process then loses nothing, but a crash of
  * the machine may.
  */
 export type SyncPolicy = "always" | "commit" | "never";
@@ -25,6 +25,7 @@ const canWait: ReadonlySet<string> = new Set<Entry["type"]>([
   "title",
   "usage",
   "abort",
+  "streamed_text",
 ]);
 
 export interface LogWriterOptions {

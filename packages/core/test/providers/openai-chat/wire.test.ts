@@ -628,7 +628,7 @@ describe("the chat wire writes", () => {
     );
     assert.deepEqual((body.messages as Record<string, unknown>[]).slice(1), [
       { role: "assistant", content: "aborted" },
-      { role: "user", content: "Hi" },
+      { role: "user", content: "[The answer above is incomplete. It was aborted.]\nHi" },
     ]);
   });
 });

@@ -1,0 +1,60 @@
+/** The conversation as its commands and its parts see it. */
+import type { Session, Store } from "@bowline/core/session";
+import type { Discovered, Wanted } from "../models/discover.ts";
+import type { Permissions } from "../policy/permissions.ts";
+import type { ToolRule } from "../project/tool-rules.ts";
+import type { Project } from "../project/project.ts";
+import type { Colours } from "../screen/colours.ts";
+import type { Draft } from "../screen/editor/draft.ts";
+import type { Screen } from "../screen/screen.ts";
+import type { NoticeLevel } from "./block.ts";
+import type { ChatOptions } from "./options.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Action, ChatState } from "./state.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a conversation stands on. It is loaded after the first frame. */
+export interface World {
+  readonly directory: string;
+  readonly env: Environment;
+  readonly store: Store;
+  readonly project: Project;
+  readonly permissions: Permissions;
+  readonly options: ChatOptions;
+  /** Finds a model and how to reach it. */
+  connect(wanted: Wanted): Promise<Discovered>;
+  /** The server and the model that options and settings name, for a new or a stored session. */
+  wanted(session?: Session): Promise<Wanted>;
+  /** Makes an agent for a session, or for one that the first message creates. */
+  open(connection: Discovered, session?: Session): Promise<Runtime>;
+  close(): Promise<void>;
+}
+
+export interface Chat {
+  readonly state: ChatState;
+  readonly screen: Screen;
+  readonly colours: Colours;
+  readonly world: World;
+  readonly runtime: Runtime;
+  /** Whether a run, a shell line or a compaction works. */
+  readonly isBusy: boolean;
+  dispatch(action: Action): void;
+  notice(text: string, level?: NoticeLevel): void;
+  /** Writes a control sequence that moves nothing, such as one for the clipboard. */
+  control(sequence: string): void;
+  /**
+   * Sends a text as if it had been typed. `only` are the calls to which its run may lead; it needs
+   * a conversation that is not busy.
+   */
+  send(text: string, only?: readonly ToolRule[]): void;
+  setDraft(draft: Draft | string): void;
+  /** Does work that an interrupt stops. Other work waits meanwhile. */
+  work(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Goes on with a run that was interrupted or failed. */
+  goOn(): void;
+  /** Ends this conversation and opens another. Nothing changes if `open` throws. */
+  change(open: () => Promise<Session | undefined>): Promise<void>;
+  setPlan(isOn: boolean): void;
+  leave(): void;
+}

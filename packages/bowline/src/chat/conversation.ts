@@ -1,0 +1,313 @@
+/**
+ * A conversation on a terminal: joins the agent, its session and the screen. It is long because it
+ * is the one place where they meet; each method hands over to one of them.
+ */
+import type { AgentEvent } from "@bowline/core";
+import type { Session } from "@bowline/core/session";
+import type { ToolRule } from "../project/tool-rules.ts";
+import type { Colours } from "../screen/colours.ts";
+import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor/draft.ts";
+import type { Editor } from "../screen/editor/editor.ts";
+import type { Input } from "../screen/input.ts";
+import type { Live, Screen } from "../screen/screen.ts";
+import { Approvals } from "./approvals.ts";
+import type { Block, Moment, NoticeLevel } from "./block.ts";
+import type { Chat, World } from "./chat.ts";
+import { drawLive, stateWords } from "./draw-live.ts";
+import { joinDrafts } from "./join-drafts.ts";
+import { Keyboard } from "./keyboard.ts";
+import type { Question } from "./question.ts";
+import { reduce } from "./reduce.ts";
+import type { Runtime } from "./runtime.ts";
+import { parseShellLine } from "./shell-line.ts";
+import { initialState, type Action, type ChatState } from "./state.ts";
+import type { View } from "./view.ts";
+import { Work } from "./work.ts";
+
+export interface ConversationOptions {
+  readonly colours: Colours;
+  readonly editor: Editor;
+  readonly now: () => number;
+  readonly control: (sequence: string) => void;
+}
+
+/** How often clocks on the screen move while something works, in milliseconds. */
+const TICK_MS = 200;
+
+export class Conversation implements Chat {
+  readonly #options: ConversationOptions;
+  readonly #approvals: Approvals;
+  readonly #work: Work;
+  readonly #keyboard: Keyboard;
+  #state: ChatState = initialState();
+  #screen: Screen | undefined;
+  #world: World | undefined;
+  #runtime: Runtime | undefined;
+  /** Absent until it is loaded, after the first frame. */
+  #view: View | undefined;
+  /** Blocks that wait for the view. */
+  #undrawn: readonly Block[] = [];
+  /** A question of the start, such as whether the folder is trusted. */
+  #question: Question | undefined;
+  #only: readonly ToolRule[] | undefined;
+  #ticker: ReturnType<typeof setInterval> | undefined;
+  #left: (() => void) | undefined;
+  /** Resolves when the person leaves. */
+  readonly left: Promise<void> = new Promise((resolve) => (this.#left = resolve));
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.#approvals = new Approvals(this, options.now);
+    this.#work = new Work({
+      editor: options.editor,
+      now: options.now,
+      runtime: () => this.#runtime,
+      dispatch: (action) => this.dispatch(action),
+      notice: (text, level) => this.notice(text, level),
+      submit: (draft, moment) => this.#submit(draft, moment),
+      changed: () => {
+        if (!this.isBusy) this.#only = undefined;
+        this.#tick();
+      },
+      isPlain: () => this.screen.isPlain,
+    });
+    this.#keyboard = new Keyboard({
+      editor: options.editor,
+      now: options.now,
+      question: () => this.#question ?? this.#approvals.open,
+      chat: this,
+      takeBack: () => this.#work.takeBack(),
+      submit: (draft, moment) => this.#submit(draft, moment),
+      command: (line) => void this.#command(line),
+    });
+  }
+
+  get state(): ChatState {
+    return this.#state;
+  }
+  get colours(): Colours {
+    return this.#options.colours;
+  }
+  get screen(): Screen {
+    return present(this.#screen);
+  }
+  get world(): World {
+    return present(this.#world);
+  }
+  get runtime(): Runtime {
+    return present(this.#runtime);
+  }
+  /** The only calls that the command of the current run may lead to. Undefined: all. */
+  get only(): readonly ToolRule[] | undefined {
+    return this.#only;
+  }
+  get isBusy(): boolean {
+    return this.#work.isBusy;
+  }
+  get hasRuntime(): boolean {
+    return this.#runtime !== undefined;
+  }
+
+  /** Must be called before anything is shown. */
+  show(screen: Screen): void {
+    this.#screen = screen;
+  }
+
+  /** Begins to work: the model is known, and messages that wait are sent. */
+  begin(world: World, runtime: Runtime): void {
+    this.#world = world;
+    this.#use(runtime);
+    this.dispatch({ type: "ready" });
+    this.#work.sendEarly();
+  }
+
+  #use(runtime: Runtime): void {
+    this.#runtime = runtime;
+    const { id, provider, contextWindow } = runtime.agent.state.model;
+    this.dispatch({ type: "model", model: `${provider}/${id}`, contextWindow });
+  }
+
+  dispatch(action: Action): void {
+    const { state, blocks } = reduce(this.#state, action, this.#options.now());
+    this.#state = state;
+    this.#draw(blocks);
+    this.#screen?.invalidate();
+  }
+
+  /** Draws blocks from now on, and those that came before. */
+  use(view: View): void {
+    this.#view = view;
+    this.#draw(this.#undrawn);
+    this.#undrawn = [];
+  }
+
+  #draw(blocks: readonly Block[]): void {
+    const view = this.#view;
+    if (view === undefined) {
+      this.#undrawn = [...this.#undrawn, ...blocks];
+      return;
+    }
+    const lines = blocks.flatMap((block) => view.lines(block));
+    if (lines.length > 0) this.#screen?.print(lines);
+  }
+
+  notice(text: string, level: NoticeLevel = "info"): void {
+    this.dispatch({ type: "block", block: { type: "notice", level, text } });
+  }
+
+  control(sequence: string): void {
+    this.#options.control(sequence);
+  }
+
+  setDraft(draft: Draft | string): void {
+    this.#options.editor.set(draft);
+    this.#screen?.invalidate();
+  }
+
+  /** Receives the agent's events, after the session has them. */
+  event(event: AgentEvent): void {
+    if (event.type === "message_start" && event.message.role === "user") {
+      const id = this.#runtime?.queue.taken(event.message);
+      if (id !== undefined) this.dispatch({ type: "unqueued", ids: [id] });
+    }
+    if (event.type === "agent_start" && this.#work.isInterrupted)
+      this.#runtime?.agent.abort("interrupted");
+    this.dispatch({ type: "event", event });
+    if (event.type === "approval_request") this.#approvals.ask(event);
+    if (event.type === "approval_answer") this.#approvals.settled(event.approvalId);
+  }
+
+  /** Draws the live area. */
+  live(columns: number, maxRows: number): Live {
+    const { editor, colours } = this.#options;
+    const question = this.#question ?? this.#approvals.open;
+    const [state, view, now] = [this.#state, this.#view, this.#options.now()];
+    return drawLive({ state, view, editor, question, colours, now }, columns, maxRows);
+  }
+
+  /** The state in words, for a screen that only appends lines. */
+  stateWords(): string {
+    return stateWords(this.#state);
+  }
+
+  input(input: Input): void {
+    this.#keyboard.input(input);
+  }
+
+  /** Shows a question until its promise settles. Text goes to the draft meanwhile. */
+  async ask<T>(question: Question & { readonly answer: Promise<T> }): Promise<T> {
+    this.#question = question;
+    this.#tick();
+    try {
+      return await question.answer;
+    } finally {
+      this.#question = undefined;
+      this.#tick();
+    }
+  }
+
+  get typedAt(): number {
+    return this.#keyboard.typedAt;
+  }
+
+  /** Takes the draft as the reason of a denial. */
+  takeDraft(): string {
+    const { editor } = this.#options;
+    const text = wholeText(editor.draft());
+    editor.clear();
+    return text;
+  }
+
+  async #command(line: string): Promise<void> {
+    const { runCommandLine } = await import("./commands/index.ts");
+    await runCommandLine(line, this);
+    this.#screen?.invalidate();
+  }
+
+  leave(): void {
+    if (this.isBusy)
+      return this.dispatch({ type: "hint", text: "Something still works: Esc interrupts it." });
+    this.#left?.();
+  }
+
+  setPlan(isOn: boolean): void {
+    if (isOn === this.#state.isPlan) return;
+    this.#work.notePlan(isOn);
+    this.dispatch({ type: "plan", isOn });
+  }
+
+  interrupt(): void {
+    this.#work.interrupt();
+  }
+
+  send(text: string, only?: readonly ToolRule[]): void {
+    if (!this.isBusy) this.#only = only;
+    this.#work.send(draftOf([{ type: "text", text }]), "steering");
+  }
+
+  #submit(draft: Draft, moment: Moment): void {
+    const text = wholeText(draft);
+    if (text.trim() === "" && draft.images.length === 0) return;
+    if (text.startsWith("/")) return void this.#command(text);
+    const line = parseShellLine(text);
+    if (line === undefined) return this.#work.send(draft, moment);
+    void import("./run-shell.ts").then(({ runShell }) => runShell(line, this));
+  }
+
+  goOn(): void {
+    void this.#work.run(() => this.runtime.goOn());
+  }
+
+  work(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return this.#work.perform(work);
+  }
+
+  async change(open: () => Promise<Session | undefined>): Promise<void> {
+    const { changeSession } = await import("./change-session.ts");
+    const runtime = await changeSession(this, open);
+    this.#use(runtime);
+  }
+
+  /** Leaves at once: the terminal has gone, or the process was told to end. */
+  quit(): void {
+    this.#left?.();
+  }
+
+  /** The session, once there is one. */
+  get session(): Session | undefined {
+    return this.#runtime?.session;
+  }
+
+  /** Brings back a draft that an earlier process left. What was typed meanwhile stays. */
+  restoreDraft(parts: readonly DraftPart[], editor: Editor): void {
+    editor.set(joinDrafts([draftOf(parts), editor.draft()]));
+    this.notice("The draft of an earlier conversation is back.");
+  }
+
+  /** Ends the run, so that its end is shown and stored, then releases everything. */
+  async close(): Promise<void> {
+    this.#left?.();
+    this.#work.interrupt();
+    try {
+      await this.#runtime?.close();
+      await this.#world?.close();
+    } finally {
+      clearInterval(this.#ticker);
+      await this.#screen?.close();
+    }
+  }
+
+  /** Moves the clocks on the screen while something works or is asked. */
+  #tick(): void {
+    const isNeeded = this.isBusy || this.#question !== undefined;
+    this.#screen?.invalidate();
+    if (isNeeded === (this.#ticker !== undefined)) return;
+    clearInterval(this.#ticker);
+    this.#ticker = isNeeded ? setInterval(() => this.#screen?.invalidate(), TICK_MS) : undefined;
+  }
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("The conversation has not begun.");
+  return value;
+}

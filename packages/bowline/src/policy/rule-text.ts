@@ -1,0 +1,91 @@
+/** Rules as texts: `bash(git log *)`, `edit(src/**)`, `read(.env)`, `bash`, `*`. */
+import type { PolicyAction, PolicyRule } from "./rule.ts";
+
+/** A text that is no rule. The message says why and what to write. */
+export class RuleError extends Error {
+  override readonly name: string = "RuleError";
+}
+
+const ownTools = ["bash", "read", "write", "edit", "grep", "glob"];
+const MAX_TEXT = 2_000;
+
+/** Formats a rule as text. */
+export function ruleText({ tool, pattern }: Pick<PolicyRule, "tool" | "pattern">): string {
+  return pattern === undefined ? tool : `${tool}(${pattern})`;
+}
+
+/**
+ * Parses one rule. Throws {@link RuleError}. A deny or ask that ends in `:*` becomes two rules:
+ * other tools read that ending as "and any words".
+ */
+export function parseRule(text: string, action: PolicyAction): readonly PolicyRule[] {
+  const show = JSON.stringify(text);
+  if (text.length > MAX_TEXT)
+    throw new RuleError(`A rule has at most ${MAX_TEXT} characters, not ${text.length}.`);
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text))
+    throw new RuleError(`${show} contains an invisible character.`);
+  const [, tool = "", brackets, pattern = ""] = /^([^\s()]+)(\((.*)\))?$/s.exec(text.trim()) ?? [];
+  if (tool === "")
+    throw new RuleError(
+      `${show} is no rule. Write a tool's name, or a tool and a pattern such as bash(git log *).`,
+    );
+  checkTool(tool, show);
+  if (brackets === undefined || (pattern === "*" && tool === "bash") || pattern === "**")
+    return [{ action, tool }];
+  const plain = pattern.trim();
+  if (plain === "")
+    throw new RuleError(`${show} has an empty pattern. Write ${tool} for every call.`);
+  if (tool !== "bash" && tool !== "*") checkPath(plain, show);
+  const rule: PolicyRule = { action, tool, pattern: plain };
+  if (tool !== "bash" || action === "allow" || !plain.endsWith(":*")) return [rule];
+  return [rule, { action, tool, pattern: `${plain.slice(0, -2)} *` }];
+}
+
+/** Splits a text of several rules at the commas outside of brackets. */
+export function splitRules(text: string): string[] {
+  const rules: string[] = [];
+  let depth = 0;
+  let rule = "";
+  for (const char of text) {
+    if (char === "(") depth++;
+    if (char === ")") depth--;
+    if (char === "," && depth <= 0) {
+      rules.push(rule);
+      rule = "";
+    } else rule += char;
+  }
+  return [...rules, rule].map((one) => one.trim()).filter((one) => one !== "");
+}
+
+/** A misspelt tool would make a deny without effect. */
+function checkTool(tool: string, show: string): void {
+  if (ownTools.includes(tool)) return;
+  const near = ownTools.find((name) => isNear(name, tool.toLowerCase()));
+  if (near !== undefined)
+    throw new RuleError(`${show}: there is no tool ${tool}. Did you mean ${near}?`);
+  if (tool !== "*" && tool.includes("*"))
+    throw new RuleError(
+      `${show}: a star cannot be a part of a tool's name. Write * for every tool.`,
+    );
+}
+
+function checkPath(pattern: string, show: string): void {
+  if (/^[/~\\]|^[a-z]:[/\\]/i.test(pattern) || pattern.split("/").includes(".."))
+    throw new RuleError(
+      `${show}: a path is relative to the working directory and has no "..", such as src/**.`,
+    );
+}
+
+/** Returns true if the names are equal, or differ by one letter or two swapped letters. */
+function isNear(name: string, given: string): boolean {
+  if (name === given) return true;
+  let start = 0;
+  while (start < name.length && name[start] === given[start]) start++;
+  const [rest, other] = [name.slice(start), given.slice(start)];
+  return (
+    rest.slice(1) === other ||
+    rest === other.slice(1) ||
+    rest.slice(1) === other.slice(1) ||
+    (rest.slice(0, 2) === `${other[1]}${other[0]}` && rest.slice(2) === other.slice(2))
+  );
+}

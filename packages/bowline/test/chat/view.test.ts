@@ -1,0 +1,139 @@
+/** Blocks and the state, as lines. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Block } from "../../src/chat/block.ts";
+import { activityLines, queueLines } from "../../src/chat/live-view.ts";
+import { initialState, type ChatState } from "../../src/chat/state.ts";
+import { statusParts } from "../../src/chat/status.ts";
+import { View } from "../../src/chat/view.ts";
+import { colours } from "../../src/screen/colours.ts";
+import { fitParts } from "../../src/screen/status-row.ts";
+import { textWidth } from "../../src/screen/width.ts";
+
+const plain = colours({ isTTY: false, write: () => true }, {});
+
+function drawn(block: Block, columns = 80): string {
+  const view = new View({ colours: plain, columns: () => columns, linkStyle: "text" });
+  return view.lines(block).join("\n");
+}
+
+test("says the vendor's own words, status and request id", () => {
+  const error = {
+    code: "server_error" as const,
+    message: "fake failure 500",
+    retryable: true,
+    status: 500,
+    requestId: "req_9",
+  };
+  assert.equal(
+    drawn({ type: "retry", attempt: 2, delayMs: 3000, error }),
+    "retry 2 in 3.0 s: fake failure 500 (HTTP 500, request id req_9)",
+  );
+});
+
+test("makes control characters of a model, a file or a tool visible", () => {
+  const hostile = "a\u001b[2Jb\u0007";
+  const blocks: Block[] = [
+    { type: "user", text: hostile, media: 0 },
+    { type: "notice", level: "info", text: hostile },
+    { type: "shell", command: hostile, output: hostile, end: hostile, isHidden: false },
+    { type: "answered", toolName: hostile, decision: "deny", by: hostile, reason: hostile },
+    {
+      type: "asked",
+      toolName: hostile,
+      args: { command: hostile },
+      reason: hostile,
+      parts: [],
+      rules: [],
+    },
+    {
+      type: "tool",
+      name: hostile,
+      args: { path: hostile },
+      outcome: "failed",
+      isError: true,
+      ms: 1,
+      text: hostile,
+    },
+    { type: "request", model: hostile, usage: {}, ms: 1, within: hostile },
+    { type: "model", model: hostile, why: hostile },
+  ];
+  for (const block of blocks) assert.doesNotMatch(drawn(block), /[\u001b\u0007]/, block.type);
+});
+
+test("names an unknown cost and unknown tokens as unknown", () => {
+  const text = drawn({ type: "request", model: "p/m", usage: {}, ms: 1200 });
+  assert.equal(text, "p/m · tokens unknown · cost unknown · 1.2 s");
+  const known = { input: 1500, output: 10, cacheRead: 300, cost: { total: 0.0123 } };
+  assert.equal(
+    drawn({ type: "request", model: "p/m", usage: known, ms: 60_500 }),
+    "p/m · 1.5k in (+ 300 cached) · 10 out · $0.0123 · 1 min 1 s",
+  );
+});
+
+test("shows a compaction before and after", () => {
+  assert.equal(
+    drawn({ type: "compaction", before: 90_000, after: 4200, outcome: "summarized" }),
+    "compaction: 90.0k → 4.2k tokens, summarized; the session keeps the old messages",
+  );
+});
+
+test("says in words what became of a call", () => {
+  const call = { type: "tool", name: "bash", args: { command: "ls" }, text: "", ms: 2500 } as const;
+  const end = (outcome: Extract<Block, { type: "tool" }>["outcome"], isError = true): string =>
+    drawn({ ...call, outcome, isError });
+  assert.match(end("stopped"), /killed after 2\.5 s/);
+  assert.match(end("not_started"), /not started/);
+  assert.match(end("left_running"), /still running/);
+  assert.match(end("finished", false), /ok · 2\.5 s/);
+  assert.match(end("unknown"), /unknown/);
+});
+
+const busy: ChatState = {
+  ...initialState(),
+  phase: "working",
+  model: "openai/gpt-5-with-a-long-name",
+  contextTokens: 5000,
+  contextWindow: 10_000,
+  cost: 0.5,
+  isPlan: true,
+  sandbox: "auto",
+  startedAt: 0,
+  queue: [{ id: 1, moment: "steering", text: "do\nthis" }],
+};
+
+test("the status row drops the least important part first, and cuts no word", () => {
+  const row = (columns: number): string => fitParts(statusParts(busy, 61_000), columns);
+  assert.equal(
+    row(120),
+    "plan · openai/gpt-5-with-a-long-name · context 50% · $0.5000 · queue 1 · 1 min 1 s · sandbox auto",
+  );
+  assert.equal(row(40), "plan · openai/gpt-5-with-a-long-name");
+  for (let columns = 1; columns < 130; columns++) assert.ok(textWidth(row(columns)) <= columns);
+});
+
+test("queued messages have one line each, with their moment", () => {
+  assert.deepEqual(queueLines(busy.queue, 80, true, plain), [
+    "after this step: do this",
+    "Alt-Up takes the last one back",
+  ]);
+  assert.deepEqual(queueLines(busy.queue, 20, false, plain), ["after this step: do"]);
+});
+
+test("a running call shows its last five lines, its seconds and its bytes", () => {
+  const tail = Array.from({ length: 8 }, (_, index) => `line ${index + 1}`).join("\n");
+  const call = {
+    id: "c",
+    name: "bash",
+    args: { command: "make" },
+    startedAt: 1000,
+    tail,
+    bytes: 2048,
+  };
+  const lines = activityLines({ ...busy, calls: [call] }, 80, 4000, plain);
+  assert.deepEqual(
+    lines.slice(-6, -1),
+    [4, 5, 6, 7, 8].map((number) => `  line ${number}`),
+  );
+  assert.match(lines.at(-1) ?? "", /running · 3\.0 s · 2\.0 kB/);
+});

@@ -1,0 +1,98 @@
+/** Calls that try to get past rules that are harmless, and random commands compared with bash. */
+import assert from "node:assert/strict";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { createPermissions, type Permissions } from "../../src/policy/permissions.ts";
+import { createTools } from "../../src/tools/index.ts";
+import { temporary } from "../command.ts";
+import { escapeRows, harmless, shownCall, type EscapeRow } from "./escape-rows.ts";
+
+const folder = await temporary();
+const root = join(folder.path, "workspace");
+
+before(async () => {
+  await mkdir(join(root, "secret"), { recursive: true });
+  await mkdir(join(root, "src"));
+  await writeFile(join(root, "secret/key"), "the key\n");
+  await writeFile(join(root, "src/a.ts"), "the key\n");
+  await symlink("secret", join(root, "link"));
+  await symlink("../secret", join(root, "src/out"));
+  await symlink(folder.path, join(root, "src/away"));
+});
+after(() => folder[Symbol.asyncDispose]());
+
+function permissions(): Permissions {
+  return createPermissions({
+    root,
+    searchesHide: true,
+    sources: [{ path: "bowline.json", scope: "user", permissions: harmless }],
+  });
+}
+
+async function outcomeOf({ tool = "bash", call }: EscapeRow): Promise<string> {
+  const rules = permissions();
+  const path = call.replace("/ROOT", root);
+  const args =
+    tool === "bash" ? { command: call } : { path, pattern: tool === "glob" ? "**" : "key" };
+  const { action } = rules.judge({ tool, args });
+  if (action !== "allow") return action === "deny" ? "denied" : "asked about";
+  if (tool !== "grep" && tool !== "glob") return "runs";
+  const [search] = createTools({
+    root,
+    only: [tool],
+    hidden: (name) => rules.hidden({ tool: name }),
+  });
+  const { content } = (await search?.execute("c", args)) ?? {};
+  const text = JSON.stringify(content);
+  assert.match(text, /a\.ts/);
+  return text.includes("secret") ? "runs" : "left out";
+}
+
+describe("an escape from harmless rules", () => {
+  for (const row of escapeRows)
+    it(`${row.tried}: ${JSON.stringify(row.call)} is ${row.outcome}`, async () => {
+      assert.equal(await outcomeOf(row), row.outcome);
+    });
+
+  it("is asked about also where nothing is denied", () => {
+    const rules = createPermissions({
+      root,
+      sources: [{ path: "x", scope: "user", permissions: { allow: harmless.allow } }],
+    });
+    for (const { tool, call } of escapeRows)
+      if (tool === undefined && !/secret\/|link\/|grep -r/i.test(call))
+        assert.equal(rules.judge({ tool: "bash", args: { command: call } }).action, "ask", call);
+  });
+
+  it("differs from what the rules are for, which runs", () => {
+    const calls = [
+      "git log --oneline -5",
+      "git log --format=%h 2>/dev/null | sort -u",
+      "git status && ls -la src",
+      "find . -name '*.ts' -type f",
+      "npm test 2>&1",
+      "cat src/a.ts\ngit status",
+      "tar tf a.tar",
+    ];
+    const rules = createPermissions({
+      root,
+      sources: [{ path: "x", scope: "user", permissions: { allow: harmless.allow } }],
+    });
+    for (const command of calls) {
+      const { action, reason } = rules.judge({ tool: "bash", args: { command } });
+      assert.equal(action, "allow", `${command}: ${reason}`);
+    }
+  });
+
+  it("is listed in docs/security.md with its outcome", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../../../docs/security.md"), "utf8");
+    const form = /^\| (.+?) +\| (`.+`) +\| (asked about|denied|left out) +\|$/gm;
+    const found = [...page.matchAll(form)];
+    const rows = found.map(([, tried = "", call = "", outcome = ""]) => [tried, call, outcome]);
+    assert.deepEqual(
+      rows,
+      escapeRows.map((row) => [row.tried, shownCall(row), row.outcome]),
+    );
+  });
+});
