@@ -108,7 +108,7 @@ async function worldOf(
   const permissions = await loadPermissions({
     directory,
     env,
-    isTrusted: project.trust === "trusted",
+    trust: project.settingsTrust,
     searchesHide: true,
   });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
