@@ -22,17 +22,21 @@ const guide = [
   ["Tools of the vendor", "provider-tools"],
 ];
 
+const terminal = [
+  ["The conversation", "chat"],
+  ["Writing messages", "editor"],
+  ["Projects and settings", "projects"],
+  ["Permissions", "permissions"],
+  ["A day's work", "day"],
+  ["The command", "cli"],
+  ["The command's tools", "tools"],
+  ["The practice model", "practice"],
+];
+
 const serving = [
   ["Serving: the gateway", "gateway"],
   ["The chat page", "page"],
   ["A page with useChat", "web"],
-  ["The conversation", "chat"],
-  ["The command", "cli"],
-  ["Projects and settings", "projects"],
-  ["Writing messages", "editor"],
-  ["Permissions", "permissions"],
-  ["The command's tools", "tools"],
-  ["The practice model", "practice"],
   ["Security", "security"],
 ];
 
@@ -45,7 +49,8 @@ const link = ([text, path]) => ({ text, link: `/${path}` });
 
 export const sidebar = [
   { text: "Guide", items: guide.map(link) },
-  { text: "Serving and tools", items: serving.map(link) },
+  { text: "In the terminal", items: terminal.map(link) },
+  { text: "Serving", items: serving.map(link) },
   { text: "Coming from", items: comingFrom.map(link) },
   {
     text: "Reference",

@@ -51,8 +51,9 @@ async function main([command, ...rest]: string[]): Promise<number> {
         // `bowline -p "<task>"`, also after other options.
         if (isPrint([command, ...rest]))
           return await (await import("./run.ts")).run([command, ...rest], process);
-        // `bowline -c`, `bowline --plan`: options of the conversation.
-        if (command.startsWith("-"))
+        // `bowline -c`, `bowline --plan`: options of the conversation; `bowline "do this"`: its
+        // first message. No command has a blank.
+        if (command.startsWith("-") || (/\s/.test(command) && process.stdin.isTTY))
           return await (await import("./chat.ts")).chat([command, ...rest], process);
         throw new UsageError(
           `There is no command ${JSON.stringify(command)}. Did you mean: bowline run ${JSON.stringify([command, ...rest].join(" "))}?`,

@@ -43,12 +43,31 @@ export interface Verdict {
   readonly parts: readonly string[];
 }
 
-/** Allows the tools that only read. */
-export const defaultRules: readonly PolicyRule[] = ["read", "grep", "glob"].map((tool) => ({
-  action: "allow",
-  tool,
-  source: "built in",
-}));
+/**
+ * Files that decide what may run: a call that changes one is always asked about, whatever else is
+ * allowed. Otherwise an agent that may edit files could give itself more rights.
+ */
+const rightsFiles = [
+  "**/bowline.json",
+  "**/bowline.local.json",
+  "**/.bowline/**",
+  "**/.claude/**",
+  "**/.agents/**",
+  "**/.git",
+  "**/.git/**",
+];
+
+/** Allows the tools that only read, and asks about {@link rightsFiles}. */
+export const defaultRules: readonly PolicyRule[] = [
+  ...["read", "grep", "glob"].map((tool) => builtIn({ action: "allow", tool })),
+  ...["write", "edit"].flatMap((tool) =>
+    rightsFiles.map((pattern) => builtIn({ action: "ask", tool, pattern })),
+  ),
+];
+
+function builtIn(rule: PolicyRule): PolicyRule {
+  return { ...rule, source: "built in" };
+}
 
 export interface JudgeOptions {
   /**
