@@ -105,12 +105,8 @@ async function worldOf(
   const { merged } = project.settings;
   const server = chooseServer(options, project.settings, set(env.BOWLINE_MODEL));
   for (const notice of server.notices) chat.notice(notice, "warning");
-  const permissions = await loadPermissions({
-    directory,
-    env,
-    isTrusted: project.trust === "trusted",
-    searchesHide: true,
-  });
+  const { settingsTrust: trust } = project;
+  const permissions = await loadPermissions({ directory, env, trust, searchesHide: true });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
   const sandbox = await openSandbox({ choice: merged.sandbox ?? "off", root: project.directory });
   const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");

@@ -37,12 +37,12 @@ export async function openRunTools(
   { found, host, terminal, tell, onInterrupt, setup }: ToolsHost,
 ): Promise<OpenedTools> {
   const { env, stderr } = host;
-  const { directory, settings, trust } = project;
+  const { directory, settings } = project;
   const { merged } = settings;
   const permissions = await loadPermissions({
     directory,
     env,
-    isTrusted: trust === "trusted",
+    trust: project.settingsTrust,
     searchesHide: true,
   });
   for (const notice of permissions.notices) tell(notice);

@@ -1,7 +1,7 @@
 /** `bowline permissions`: shows, explains and changes the rules for calls. */
 import { UsageError } from "../command-error.ts";
-import { loadPermissions, permissionFiles } from "../policy/load-permissions.ts";
-import { removeRule } from "../policy/permission-file.ts";
+import { loadPermissions, permissionFiles, type ProjectTrust } from "../policy/load-permissions.ts";
+import { hashOf, readSettings, removeRule } from "../policy/permission-file.ts";
 import type { JudgedCall, Permissions } from "../policy/permissions.ts";
 import { loadProject } from "../project/project.ts";
 import type { PolicyAction } from "../policy/policy.ts";
@@ -23,9 +23,8 @@ export async function permissions(args: readonly string[], host: NodeJS.Process)
     return exitCode.done;
   }
   const directory = host.cwd();
-  const { trust } = await loadProject({ directory, env, now: new Date() });
-  const isTrusted = trust === "trusted";
-  const rules = await loadPermissions({ directory, env, isTrusted, searchesHide: true });
+  const { settingsTrust: trust } = await loadProject({ directory, env, now: new Date() });
+  const rules = await loadPermissions({ directory, env, trust, searchesHide: true });
   for (const notice of rules.notices) host.stderr.write(`bowline: ${oneLine(notice, 1000)}\n`);
   switch (options.name) {
     case "list":
@@ -35,7 +34,7 @@ export async function permissions(args: readonly string[], host: NodeJS.Process)
     case "add":
       return add(rules, options, host);
     case "remove":
-      return remove(options, directory, host);
+      return remove(options, trust, host);
   }
 }
 
@@ -117,13 +116,19 @@ async function add(
 
 async function remove(
   { operands }: PermissionsOptions,
-  directory: string,
-  { stderr, env }: NodeJS.Process,
+  trust: ProjectTrust,
+  host: NodeJS.Process,
 ): Promise<number> {
+  const { stderr, env } = host;
   const [rule = ""] = operands;
   let isFound = false;
-  for (const path of Object.values(permissionFiles({ directory, env }))) {
+  const { user, project, local } = permissionFiles({ directory: host.cwd(), env });
+  for (const path of [user, project, local]) {
+    const before = await readSettings(path);
     const actions = await removeRule(path, rule);
+    const after = await readSettings(path);
+    if (path !== user && before !== undefined && after !== undefined && after !== before)
+      await trust.changed(path, hashOf(before), hashOf(after));
     isFound ||= actions.length > 0;
     for (const action of actions)
       stderr.write(`bowline: ${action} ${printable(rule)} is removed from ${printable(path)}\n`);

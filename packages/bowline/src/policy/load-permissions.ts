@@ -1,14 +1,14 @@
 /** Loads the rules of the user and of a project from their settings files. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { configFolder } from "../home.ts";
-import { readPermissions } from "./permission-file.ts";
+import { hashOf, parsePermissions, readSettings } from "./permission-file.ts";
 import {
   createPermissions,
   type Permissions,
-  type PermissionsOptions,
   type PermissionSource,
+  type PermissionsOptions,
 } from "./permissions.ts";
 import { realPath } from "./real-path.ts";
 
@@ -19,8 +19,16 @@ export interface LoadPermissionsOptions extends Pick<
   /** The working directory of the tools. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the user trusts the project's files. Default false. */
-  readonly isTrusted?: boolean;
+  /** What the user trusts of the project's files. Default: nothing. */
+  readonly trust?: ProjectTrust;
+}
+
+/** The user's trust in the settings files of a project, by their content. */
+export interface ProjectTrust {
+  /** Returns true if the user trusts the file with this content, given by its SHA-256. */
+  covers(path: string, hash: string): boolean;
+  /** Called when a rule of the user was written. `before` is undefined for a new file. */
+  changed(path: string, before: string | undefined, after: string): Promise<void>;
 }
 
 /** The settings files with rules, in the order in which they are read. */
@@ -28,6 +36,8 @@ export interface PermissionFiles {
   readonly user: string;
   readonly project: string;
   readonly local: string;
+  /** The project's root, in which its files must be. */
+  readonly root: string;
 }
 
 /** Returns the paths of the settings files for a working directory. */
@@ -40,6 +50,7 @@ export function permissionFiles({
     user: join(configFolder(env), "bowline.json"),
     project: join(root, "bowline.json"),
     local: join(root, "bowline.local.json"),
+    root,
   };
 }
 
@@ -48,19 +59,20 @@ export function permissionFiles({
  * instead, because a stranger's file must not stop the user.
  */
 export async function loadPermissions(options: LoadPermissionsOptions): Promise<Permissions> {
-  const { directory, isTrusted = false, env, ...others } = options;
+  const { directory, trust, env, ...others } = options;
   const files = permissionFiles({ directory, env });
   const root = realPath(directory);
   const sources: PermissionSource[] = [];
   const broken: string[] = [];
   for (const scope of ["user", "project", "local"] as const) {
     if (scope !== "user" && files[scope] === files.user) continue;
-    if (scope !== "user" && isNoFile(files[scope])) {
-      broken.push(`${files[scope]} is no file, and has no rules.`);
-      continue;
-    }
+    let isTrusted = false;
     try {
-      const source = await readSource(files[scope], scope, isTrusted);
+      const text = await readSettings(files[scope], scope === "user" ? undefined : files.root);
+      if (text === undefined) continue;
+      isTrusted = scope === "user" || trust?.covers(files[scope], hashOf(text)) === true;
+      const permissions = parsePermissions(text, files[scope]);
+      const source = [{ path: files[scope], scope, permissions, isTrusted }];
       createPermissions({ sources: source, root });
       sources.push(...source);
     } catch (error) {
@@ -72,23 +84,10 @@ export async function loadPermissions(options: LoadPermissionsOptions): Promise<
     ...others,
     sources,
     files: { project: files.local, user: files.user },
+    ...(trust && { onProjectWrite: (before, after) => trust.changed(files.local, before, after) }),
     root,
   });
   return { ...permissions, notices: [...broken, ...permissions.notices] };
-}
-
-/** A pipe or a device in a project would block the read. */
-function isNoFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-}
-
-async function readSource(
-  path: string,
-  scope: PermissionSource["scope"],
-  isTrusted: boolean,
-): Promise<PermissionSource[]> {
-  const permissions = await readPermissions(path);
-  return permissions === undefined ? [] : [{ path, scope, permissions, isTrusted }];
 }
 
 /** Returns the nearest folder with a Git repository, else the folder itself. */

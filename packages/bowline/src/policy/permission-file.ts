@@ -1,5 +1,7 @@
 /** The `permissions` of a settings file: reads them, adds a rule, removes one. */
+import { createHash } from "node:crypto";
 import { lstat, readFile, realpath, rm, stat } from "node:fs/promises";
+import { isAbsolute, relative, sep } from "node:path";
 import { isBowlineError } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { replaceFile } from "../replace-file.ts";
@@ -25,23 +27,14 @@ export const policyActions: readonly PolicyAction[] = ["allow", "ask", "deny"];
 
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * Returns the rules of a settings file; undefined if there is no such file. Throws `CommandError`
- * for a file that cannot be read or is broken.
- */
-export async function readPermissions(path: string): Promise<RuleLists | undefined> {
-  const text = await readSettings(path);
-  return text === undefined ? undefined : listsOf(text, path);
-}
-
 /** Adds rules to a file, and creates it. Rules that it has already are not added again. */
 export async function addRules(
   path: string,
   action: PolicyAction,
   rules: readonly string[],
 ): Promise<void> {
-  const text = (await readSettings(path)) ?? "{}\n";
-  const known = (listsOf(text, path)[action] ?? []).map(textOf);
+  const text = (await readSettings(path))?.replace(/^\uFEFF/, "") ?? "{}\n";
+  const known = (parsePermissions(text, path)[action] ?? []).map(textOf);
   const missing = rules.filter((rule) => !known.includes(rule));
   if (missing.length === 0) return;
   await write(path, addToList(text, ["permissions", action], missing));
@@ -49,12 +42,14 @@ export async function addRules(
 
 /** Removes a rule from a file. Returns the actions of the lists that had it. */
 export async function removeRule(path: string, rule: string): Promise<readonly PolicyAction[]> {
-  let text = await readSettings(path);
+  let text = (await readSettings(path))?.replace(/^\uFEFF/, "");
   const removed: PolicyAction[] = [];
   if (text === undefined) return removed;
   for (const action of policyActions) {
     for (;;) {
-      const at = (listsOf(text, path)[action] ?? []).findIndex((entry) => textOf(entry) === rule);
+      const at = (parsePermissions(text, path)[action] ?? []).findIndex(
+        (entry) => textOf(entry) === rule,
+      );
       if (at === -1) break;
       text = removeFromList(text, ["permissions", action], at);
       if (!removed.includes(action)) removed.push(action);
@@ -68,23 +63,39 @@ export function textOf(entry: RuleEntry): string {
   return typeof entry === "string" ? entry : entry.rule;
 }
 
-async function readSettings(path: string): Promise<string | undefined> {
+/**
+ * Returns the text of a settings file; undefined if there is none. With `root`, a real path, the
+ * file must be in it: a project may bring links. Throws `CommandError` for anything but UTF-8 text
+ * of at most 1 MB.
+ */
+export async function readSettings(path: string, root?: string): Promise<string | undefined> {
   try {
-    const stats = await stat(path); // before reading, because a pipe would make it wait
+    const real = await realpath(path);
+    const from = root === undefined ? "" : relative(root, real);
+    if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
+      throw broken(path, "leads out of the project and was not read");
+    const stats = await stat(real); // before reading, because a pipe would make it wait
     if (!stats.isFile() || stats.size > MAX_BYTES) throw broken(path, "is no file of at most 1 MB");
-    return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+    // Lenient decoding would accept files that trust does not cover.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(real));
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") throw broken(path, "is not UTF-8 text");
     throw broken(path, `cannot be read (${code})`);
   }
 }
 
-function listsOf(text: string, path: string): RuleLists {
+/** Returns the SHA-256 of a text's bytes. */
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+export function parsePermissions(text: string, path: string): RuleLists {
   let settings: unknown;
   try {
-    settings = JSON.parse(text);
+    settings = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw broken(path, `is not JSON: ${(error as Error).message}`);
   }

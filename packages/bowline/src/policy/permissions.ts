@@ -7,7 +7,9 @@ import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 import {
   addRules,
+  hashOf,
   policyActions,
+  readSettings,
   textOf,
   type RuleEntry,
   type RuleLists,
@@ -71,6 +73,11 @@ export interface PermissionsOptions {
   readonly sources?: readonly PermissionSource[];
   /** The settings files to which rules are added. */
   readonly files?: { readonly project?: string; readonly user?: string };
+  /**
+   * Called after a rule was written to the project's file, with the SHA-256 of its content before,
+   * undefined for a new file, and after.
+   */
+  readonly onProjectWrite?: (before: string | undefined, after: string) => Promise<void>;
   /** Further rules, asked for at each call. */
   readonly others?: () => readonly PolicyRule[];
   /** The working directory of the tools. Default: links are not followed. */
@@ -86,6 +93,7 @@ interface Entry extends ListedRule {
 /** Throws `CommandError` that names the file and the rule if a text is no rule or an example fails. */
 export function createPermissions(options: PermissionsOptions = {}): Permissions {
   const { sources = [], files = {}, others = () => [], root, searchesHide = false } = options;
+  const { onProjectWrite } = options;
   const notices: string[] = [];
   let writing: Promise<void> = Promise.resolve();
   const entries: Entry[] = defaultRules.map((rule) => ({
@@ -121,7 +129,16 @@ export function createPermissions(options: PermissionsOptions = {}): Permissions
       const source = path ?? "this session";
       const added = texts.map((rule) => toEntry(rule, action, { scope, source }));
       if (path !== undefined) {
-        const write = (): Promise<void> => addRules(path, action, texts);
+        const write = async (): Promise<void> => {
+          const before = await readSettings(path);
+          await addRules(path, action, texts);
+          const after = (await readSettings(path)) ?? "";
+          if (scope === "project" && after !== before)
+            await onProjectWrite?.(
+              before === undefined ? undefined : hashOf(before),
+              hashOf(after),
+            );
+        };
         await (writing = writing.then(write, write));
       }
       const isKnown = ({ rule }: Entry): boolean =>

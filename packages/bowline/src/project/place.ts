@@ -1,5 +1,5 @@
 /** Finds the root of a project: the folder with `.git`, else the working directory. */
-import { lstat, realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 
 export interface Place {
@@ -36,7 +36,7 @@ export function shownFrom(folder: string, path: string): string {
 
 async function findGitRoot(directory: string): Promise<string | undefined> {
   for (let folder = directory; ; folder = dirname(folder)) {
-    const found = await lstat(join(folder, ".git")).catch(() => undefined);
+    const found = await stat(join(folder, ".git")).catch(() => undefined);
     if (found?.isDirectory() === true || found?.isFile() === true) return folder;
     if (dirname(folder) === folder) return undefined;
   }

@@ -8,6 +8,7 @@ import type { AgentTool } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { configFolder } from "../home.ts";
 import { showPath } from "../escape.ts";
+import type { ProjectTrust } from "../policy/load-permissions.ts";
 import {
   loadSettings,
   readProjectSettings,
@@ -55,6 +56,8 @@ export interface Project {
   readonly agents: readonly SubAgent[];
   /** Lines for a person. */
   readonly notices: readonly string[];
+  /** The user's trust in the settings files, for the rules in them. */
+  readonly settingsTrust: ProjectTrust;
   systemPrompt(options: {
     readonly tools: readonly string[];
     readonly system?: string;
@@ -136,6 +139,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     commands,
     agents,
     notices,
+    settingsTrust: settingsTrust(options.env, place.root, trust, brought.items),
     systemPrompt: ({ hasInstructions = true, ...parts }) =>
       joinPrompt({ facts, instructions: hasInstructions ? loaded : [], skills, ...parts }),
     tools(ports) {
@@ -164,6 +168,29 @@ async function trustedAs(
     notice(error.message);
     return undefined;
   }
+}
+
+function settingsTrust(
+  env: LoadProjectOptions["env"],
+  root: string,
+  trust: TrustState,
+  items: readonly TrustItem[],
+): ProjectTrust {
+  return {
+    covers: (path, hash) =>
+      trust === "trusted" &&
+      items.some((item) => item.hash === hash && join(root, item.path) === path),
+    async changed(path, before, hash) {
+      if (trust !== "trusted") return;
+      const item: TrustItem = { path: shownFrom(root, path), kind: "settings", hash };
+      try {
+        await createTrustStore({ env }).acceptChange(root, item, before);
+      } catch (error) {
+        // The rule is written. The next command asks whether to trust the file.
+        if (!(error instanceof CommandError)) throw error;
+      }
+    },
+  };
 }
 
 function notInEffect(trust: TrustState, changes: readonly string[]): string {

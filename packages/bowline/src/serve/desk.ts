@@ -9,6 +9,7 @@ import { showPath } from "../escape.ts";
 import { DEFAULT_AGENT, type AgentEntry } from "../gateway/agents/agent-entry.ts";
 import { chooseModel } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
+import type { ProjectTrust } from "../policy/load-permissions.ts";
 import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer } from "../settings/server-choice.ts";
 import { set } from "../defined.ts";
@@ -30,8 +31,8 @@ export interface Desk {
   isPreset(model: string): Promise<boolean>;
   systemPrompt(): Promise<string>;
   tools(own: readonly AgentTool[]): AgentTool[];
-  /** Whether the settings of the folder may allow calls. Known after {@link open}. */
-  isTrusted(): boolean;
+  /** The user's trust in the settings of the folder. Known after {@link open}. */
+  settingsTrust(): ProjectTrust | undefined;
   /** The sandbox that the settings ask for. Known after {@link open}. */
   sandbox(): Sandbox;
   /** Lines for a person. */
@@ -111,7 +112,7 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
       project === undefined
         ? [...own]
         : [...withNestedInstructions(own, project), ...project.tools()],
-    isTrusted: () => project?.trust === "trusted",
+    settingsTrust: () => project?.settingsTrust,
     sandbox: () => sandbox,
     notices: () => [
       ...(project?.notices ?? []),

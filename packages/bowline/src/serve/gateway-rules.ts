@@ -6,7 +6,7 @@ import { rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BowlineError } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
-import { loadPermissions, permissionFiles } from "../policy/load-permissions.ts";
+import { loadPermissions, permissionFiles, type ProjectTrust } from "../policy/load-permissions.ts";
 import { addRules } from "../policy/permission-file.ts";
 import type { PolicyAction, PolicyRule } from "../policy/policy.ts";
 import { parseRule, RuleError, ruleText, splitRules } from "../policy/rule-text.ts";
@@ -17,8 +17,8 @@ export interface GatewayRulesOptions {
   readonly home: string;
   readonly workspace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the workspace's own settings may allow calls. Default false. */
-  readonly isTrusted?: boolean;
+  /** What the user trusts of the workspace's settings. Default: nothing. */
+  readonly trust?: ProjectTrust | undefined;
   /** Rules of the program. */
   readonly configured?: readonly PolicyRule[];
 }
@@ -31,7 +31,7 @@ export interface GatewayRules {
 
 /** Rejects with `storage_failed` if a file is broken or cannot be written. */
 export async function openGatewayRules(options: GatewayRulesOptions): Promise<GatewayRules> {
-  const { home, workspace, env, isTrusted = false, configured = [] } = options;
+  const { home, workspace, env, trust, configured = [] } = options;
   const ofSessions = await loadRules([], join(home, "rules.json"));
   const { user } = permissionFiles({ directory: workspace, env });
   return stored(async () => {
@@ -39,7 +39,7 @@ export async function openGatewayRules(options: GatewayRulesOptions): Promise<Ga
     const permissions = await loadPermissions({
       directory: workspace,
       env,
-      isTrusted,
+      ...(trust && { trust }),
       searchesHide: true,
       others: () => [...configured, ...ofSessions.added()],
     });

@@ -189,7 +189,7 @@ async function start(
     home,
     workspace,
     env,
-    isTrusted: desk.isTrusted(),
+    trust: desk.settingsTrust(),
     ...(rules && { configured: rules }),
   });
   const gateway = await startGateway({

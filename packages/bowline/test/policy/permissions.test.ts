@@ -20,6 +20,9 @@ const bash = (command: string): { tool: string; args: object } => ({
 });
 const edit = (path: string): { tool: string; args: object } => ({ tool: "edit", args: { path } });
 
+/** Trust in every content. */
+const everything = { covers: () => true, changed: async () => {} };
+
 describe("the text of a rule", () => {
   it("is a tool, or a tool and a pattern", () => {
     const parse = (text: string): readonly PolicyRule[] => parseRule(text, "allow");
@@ -241,7 +244,7 @@ describe("a rule that a person adds", () => {
     const local = join(directory, "bowline.local.json");
     const before = `{\n\t"model": "a/b",\n\t"permissions": {\n\t\t"allow": [\n\t\t\t"bash(ls)"\n\t\t],\n\t\t"deny": []\n\t}\n}\n`;
     await writeFile(local, before);
-    const rules = await loadPermissions({ directory, env, isTrusted: true });
+    const rules = await loadPermissions({ directory, env, trust: everything });
     await Promise.all([
       rules.add("bash(git log *), bash(git status)", "allow", "project"),
       rules.add("edit(src/**)", "allow", "user"),
@@ -261,7 +264,7 @@ describe("a rule that a person adds", () => {
     });
     for (const call of [bash("git status"), edit("src/a"), bash("pwd")])
       assert.equal(rules.judge(call).action, "allow");
-    const again = await loadPermissions({ directory, env, isTrusted: true });
+    const again = await loadPermissions({ directory, env, trust: everything });
     assert.equal(again.judge(bash("git status && git log -1")).action, "allow");
     assert.equal(again.judge(bash("pwd")).action, "ask");
     assert.deepEqual(

@@ -36,7 +36,7 @@ export async function hostileRepository(folder: string, baseUrl: string): Promis
   execFileSync("git", ["init", "-q", path]);
   await write("file.txt", "text");
   execFileSync("git", ["-C", path, "add", "file.txt"]);
-  await write("file.txt", "changed");
+  await write("file.txt", "TEXT"); // of the same size, so that git would have to filter it
   await write(".gitattributes", "* filter=evil diff=evil\n");
   const config = [
     `[core]\n\tfsmonitor = ${run("fsmonitor")}\n\thooksPath = ${join(path, "hooks")}\n\tpager = ${run("pager")}`,
