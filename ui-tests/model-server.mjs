@@ -22,7 +22,8 @@ async function answer(request, response, state) {
   for await (const chunk of request.setEncoding("utf8")) body += chunk;
   const { messages } = JSON.parse(body);
   const last = messages.at(-1);
-  const text = typeof last.content === "string" ? last.content : JSON.stringify(last.content);
+  // After an answer that was cut, a note stands on lines before the user's own text.
+  const text = last.content.split("\n").at(-1);
   response.writeHead(200, { "content-type": "text/event-stream" });
   state.open += 1;
   response.on("close", () => (state.open -= 1));
