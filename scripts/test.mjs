@@ -18,7 +18,12 @@ const SUITE_MS = 30 * 60_000;
 const suites = [
   {
     name: "core and compat",
-    isOwn: (file) => !startsProcesses.test(file),
+    isOwn: (file) => !startsProcesses.test(file) && !file.startsWith("packages/bowline/"),
+    options: ["--test-isolation=none"],
+  },
+  {
+    name: "gateway and screen",
+    isOwn: (file) => !startsProcesses.test(file) && file.startsWith("packages/bowline/"),
     options: ["--test-isolation=none"],
   },
   {
