@@ -27,8 +27,13 @@ const suites = [
     options: ["--test-isolation=none"],
   },
   {
-    name: "processes and the command",
-    isOwn: (file) => startsProcesses.test(file),
+    name: "processes",
+    isOwn: (file) => startsProcesses.test(file) && !file.startsWith("packages/bowline/"),
+    options: ["--test-concurrency=1"],
+  },
+  {
+    name: "the command",
+    isOwn: (file) => startsProcesses.test(file) && file.startsWith("packages/bowline/"),
     options: ["--test-concurrency=2"],
   },
 ];
