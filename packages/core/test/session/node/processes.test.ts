@@ -1,9 +1,10 @@
 /** Several processes on one session, killed processes, full disks and read-only folders. */
 import assert from "node:assert/strict";
-import { chmod, readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createSession, openSession, type AnyEntry } from "../../../src/session/index.ts";
 import { toFileName } from "../../../src/session/node/file-name.ts";
 import { createJsonlStore } from "../../../src/session/node/index.ts";
@@ -168,7 +169,9 @@ describe("a session claim", () => {
     ]);
     assert.equal(await parent.next(), "done");
     const [claim = ""] = await readdir(join(folder.path, "locks"));
-    process.kill(Number(claim.split(".")[1]), "SIGKILL");
+    const pid = Number(claim.split(".")[1]);
+    process.kill(pid, "SIGKILL");
+    while (!/\) Z /.test(await readFile(`/proc/${pid}/stat`, "utf8"))) await sleep(5);
     await (await openSession(store, "s")).close();
   });
 
