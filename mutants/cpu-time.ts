@@ -1,4 +1,4 @@
-/** Measures the CPU time of a process group. */
+/** Measures how a process group uses the CPU. */
 import { spawnSync } from "node:child_process";
 
 /** Returns milliseconds, rounded down to whole seconds for each process. Returns 0 without `ps`. */
@@ -9,6 +9,21 @@ export function cpuTimeOf(group: number | undefined): number {
     .map((line) => line.trim().split(/\s+/))
     .filter(([pgid]) => Number(pgid) === group)
     .reduce((sum, [, time = ""]) => sum + 1000 * secondsOf(time), 0);
+}
+
+/**
+ * Returns true if a process of the group runs or waits for a CPU, each of three times. Returns false
+ * without `ps`.
+ */
+export function isComputing(group: number | undefined): boolean {
+  const isRunning = (): boolean => {
+    const { stdout } = spawnSync("ps", ["-A", "-o", "pgid=,stat="], { encoding: "utf8" });
+    return (stdout ?? "").split("\n").some((line) => {
+      const [pgid, state = ""] = line.trim().split(/\s+/);
+      return Number(pgid) === group && state.startsWith("R");
+    });
+  };
+  return isRunning() && isRunning() && isRunning();
 }
 
 /** Parses `[days-]hours:minutes:seconds`, or `minutes:seconds.hundredths` on macOS. */

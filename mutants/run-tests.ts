@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { cpuTimeOf } from "./cpu-time.ts";
+import { cpuTimeOf, isComputing } from "./cpu-time.ts";
 import type { Failure } from "./reporter.ts";
 import { emptyScratch, type Tree } from "./tree.ts";
 
@@ -48,8 +48,9 @@ export async function runTests(
   let late: Outcome | undefined;
   const kill = (): void => killGroup(child.pid);
   let timer = setTimeout(() => {
-    // A quarter of the limit is enough: other processes may have used the CPU for most of the time.
-    late = cpuTimeOf(child.pid) >= limitMs / 4 ? "busy" : "late";
+    // Other processes may have used the CPU for most of the time, or for nearly all of it.
+    const hasComputed = cpuTimeOf(child.pid) >= limitMs / 4 || isComputing(child.pid);
+    late = hasComputed ? "busy" : "late";
     kill();
   }, limitMs);
   signal.addEventListener("abort", kill);

@@ -1,9 +1,13 @@
 /**
- * Core and compat do not change globals, so their test files share one process. Tests that start
- * processes or set environment variables get a process per file.
+ * Test files that get a process of their own, because they start processes, wait for long or change
+ * globals. The others share one process for each suite, which loads what they test once.
  */
 const apart = [
-  "packages/bowline/test",
+  "packages/bowline/test/(?!(?:chat|gateway|page|policy|practice|screen|settings)/)",
+  "packages/bowline/test/gateway/(?:abort|aimock|docs|full-disk|make-folder|replace-file)",
+  "packages/bowline/test/gateway/(?:restart|seed-details|transcript)",
+  "packages/bowline/test/(?:policy/random-commands|settings/settings)",
+  "packages/bowline/test/screen/(?:screen-process|editor/(?:draft-file|history|images))",
   "packages/compat/test/(?:seeds|gateway)",
   "packages/mcp/test",
   "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { bundleCommand } from "../test/support/bundle.ts";
 import { startsProcesses } from "./test-processes.ts";
 
 /** A longer test counts as hanging, even on a busy machine. The runner names it. */
@@ -17,12 +18,22 @@ const SUITE_MS = 30 * 60_000;
 const suites = [
   {
     name: "core and compat",
-    isOwn: (file) => !startsProcesses.test(file),
+    isOwn: (file) => !startsProcesses.test(file) && !file.startsWith("packages/bowline/"),
     options: ["--test-isolation=none"],
   },
   {
-    name: "processes and the command",
-    isOwn: (file) => startsProcesses.test(file),
+    name: "gateway and screen",
+    isOwn: (file) => !startsProcesses.test(file) && file.startsWith("packages/bowline/"),
+    options: ["--test-isolation=none"],
+  },
+  {
+    name: "processes",
+    isOwn: (file) => startsProcesses.test(file) && !file.startsWith("packages/bowline/"),
+    options: ["--test-concurrency=1"],
+  },
+  {
+    name: "the command",
+    isOwn: (file) => startsProcesses.test(file) && file.startsWith("packages/bowline/"),
     options: ["--test-concurrency=2"],
   },
 ];
@@ -40,6 +51,7 @@ if (files.length === 0) {
   console.error(`no test file matches ${words.join(" ")}`);
   process.exit(1);
 }
+const command = await bundleCommand();
 const failed = await Promise.all(suites.map((suite, index) => run(suite, index === 0)));
 process.exitCode = failed.includes(true) ? 1 : 0;
 
@@ -50,7 +62,11 @@ async function run({ name, isOwn, options: own }, isShown) {
   const limits = [`--test-timeout=${TEST_MS}`];
   const args = ["--test", "--conditions=@bowline/source", ...limits, ...own, ...options, ...chosen];
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, NODE_COMPILE_CACHE: resolve("node_modules/.cache/tests") },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: resolve("node_modules/.cache/tests"),
+      BOWLINE_TEST_COMMAND: command,
+    },
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
   });
   let output = "";

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { commandLine } from "./command-line.ts";
 
 export interface Ended {
   readonly code: number | null;
@@ -28,7 +29,6 @@ export interface CommandOptions {
 
 /** Upper limit of a command, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 300_000;
-const main = join(import.meta.dirname, "../src/cli/main.ts");
 
 /** Each test file has a temporary home, so that tests never touch the user's sessions. */
 const home = mkdtempSync(join(tmpdir(), "bowline-home-"));
@@ -49,7 +49,7 @@ export function bowline(
 ): Promise<Ended> {
   const started = Date.now();
   return new Promise((resolve, reject) => {
-    const line = [process.execPath, "--conditions=@bowline/source", main, ...args];
+    const line = [...commandLine, ...args];
     const [program = "", ...rest] =
       before === undefined ? line : ["bash", "-c", `${before}; exec "$@"`, "bash", ...line];
     const child = spawn(program, rest, {

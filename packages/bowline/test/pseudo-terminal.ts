@@ -1,6 +1,6 @@
 /** A shell with job control on a pseudo-terminal, as a person uses it. */
 import { spawn, spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { commandLine } from "./command-line.ts";
 import { bare } from "./command.ts";
 
 /** Why no pseudo-terminal is available, or undefined. */
@@ -31,9 +31,8 @@ export function openShell(cwd: string, env: Record<string, string> = {}): Shell 
     shown += text;
     for (const look of waiting) look();
   });
-  const main = join(import.meta.dirname, "../src/cli/main.ts");
   return {
-    bowline: `${process.execPath} --conditions=@bowline/source ${main}`,
+    bowline: commandLine.join(" "),
     type: (text) => void child.stdin.write(text),
     until: (pattern) =>
       new Promise((resolve, reject) => {

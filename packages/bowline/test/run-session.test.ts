@@ -15,6 +15,7 @@ import { discoverModel } from "../src/models/discover.ts";
 import { parseRunOptions } from "../src/cli/run-options.ts";
 import { openRunSession } from "../src/cli/run-session.ts";
 import { bowline, temporary, type CommandOptions, type Ended } from "./command.ts";
+import { endsWithin } from "./tools/processes.ts";
 
 interface Place extends AsyncDisposable {
   /** The working directory. */
@@ -66,7 +67,8 @@ async function killed(here: Place): Promise<void> {
     watch: killedAt(join(path, "pid")),
   });
   assert.equal(code, null);
-  process.kill(Number(await readFile(join(path, "pid"), "utf8")));
+  // The guard of the command ends it.
+  assert.ok(await endsWithin(Number(await readFile(join(path, "pid"), "utf8")), 30_000));
 }
 
 describe("the session of a run", () => {

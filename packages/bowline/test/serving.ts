@@ -4,8 +4,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { commandLine } from "./command-line.ts";
 
-const main = join(import.meta.dirname, "../src/cli/main.ts");
 /** Upper limit of a test, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 300_000;
 
@@ -27,7 +27,8 @@ export async function started(
   args: readonly string[] = ["--port", "0"],
   env: Record<string, string> = {},
 ): Promise<Started> {
-  const child = spawn(process.execPath, ["--conditions=@bowline/source", main, "serve", ...args], {
+  const [program = "", ...line] = commandLine;
+  const child = spawn(program, [...line, "serve", ...args], {
     cwd: home,
     env: {
       ...compileCache,

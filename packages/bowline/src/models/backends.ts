@@ -5,7 +5,7 @@
 import { BowlineError, getModel, parseModelRef, vendors } from "@bowline/core";
 import { withPrices } from "@bowline/core/custom-prices";
 import { calcPrice } from "@pydantic/genai-prices";
-import { startPracticeServer, type PracticeServer } from "../practice/index.ts";
+import type { PracticeServer } from "../practice/index.ts";
 import { set } from "../defined.ts";
 import { createNetworkFetch } from "../network.ts";
 import { chooseModel } from "./discover.ts";
@@ -74,7 +74,7 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
         const message = `${why}${neither}. ${other.why} answers instead.`;
         return { ...other.backend, fetch, notice: { code: "fallback_model", message } };
       }
-      const { baseUrl } = await (practice ??= startPracticeServer());
+      const { baseUrl } = await (practice ??= startPractice());
       const model = getModel("practice", "practice", {
         baseUrl,
         name: "practice model",
@@ -88,6 +88,12 @@ export function createBackends({ env, fallback }: BackendOptions): Backends {
       await (await practice)?.close();
     },
   };
+}
+
+/** Loads the practice model when it is needed: most gateways ask other models. */
+async function startPractice(): Promise<PracticeServer> {
+  const { startPracticeServer } = await import("../practice/index.ts");
+  return startPracticeServer();
 }
 
 interface OtherModel {

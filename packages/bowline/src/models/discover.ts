@@ -9,7 +9,6 @@ import { calcPrice } from "@pydantic/genai-prices";
 import { parseProfile, type Profile } from "../doctor/index.ts";
 import { set } from "../defined.ts";
 import { isHttp } from "../is-http.ts";
-import { startPracticeServer } from "../practice/index.ts";
 import { createNetworkFetch } from "../network.ts";
 import { vendorAddress, type VendorAddress } from "./vendor-address.ts";
 import { explained, UsageError } from "../command-error.ts";
@@ -245,6 +244,8 @@ async function onThisMachine(): Promise<Discovered | undefined> {
 }
 
 async function practice(why: string): Promise<Discovered> {
+  // Its hundreds of patterns take time to compile, and most runs ask another model.
+  const { startPracticeServer } = await import("../practice/index.ts");
   const server = await startPracticeServer();
   const model = getModel("practice", "practice", {
     baseUrl: server.baseUrl,

@@ -1,5 +1,9 @@
 /** Splits a Markdown file into its YAML front matter and its body. */
-import { parseDocument } from "yaml";
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
+
+/** Loads the YAML parser with the first file that needs it, because loading it delays the start. */
+const load = createRequire(import.meta.url) as (name: "yaml") => typeof Yaml;
 
 export interface MarkdownFile {
   readonly fields: Readonly<Record<string, unknown>>;
@@ -24,7 +28,11 @@ export function parseFrontMatter(text: string): MarkdownFile | undefined {
 
 function byYaml(matter: string): Record<string, unknown> | undefined {
   try {
-    const document = parseDocument(matter, { schema: "core", logLevel: "silent", merge: false });
+    const document = load("yaml").parseDocument(matter, {
+      schema: "core",
+      logLevel: "silent",
+      merge: false,
+    });
     if (document.errors.length > 0) return undefined;
     // No aliases: a few nested ones expand to billions of values.
     const value: unknown = document.toJS({ maxAliasCount: 0 });

@@ -95,14 +95,14 @@ export class Pen {
 
 /**
  * Returns the length of the common start whose width is known. A sequence or a character with
- * combining marks is not cut.
+ * combining marks is not cut, nor one with an invisible character, which its cell may keep.
  */
 function sharedStart(old: string, text: string): number {
   let length = 0;
   while (length < old.length && old[length] === text[length]) length += 1;
   const start = KNOWN_START.exec(text.slice(0, length))?.[0] ?? "";
   const isKnown = isSurelyNarrow(plainText(start));
-  const isCut =
-    /^[\p{Mark}\u200d]/u.test(old.slice(length)) || /^[\p{Mark}\u200d]/u.test(text.slice(length));
+  const joins = /^[\p{Mark}\p{Format}]/u;
+  const isCut = joins.test(old.slice(length)) || joins.test(text.slice(length));
   return isKnown && !isCut ? start.length : 0;
 }

@@ -104,6 +104,17 @@ test("writes only what changed", async () => {
   assert.ok(!terminal.bytes.includes("status"));
 });
 
+test("leaves no invisible character of an old row in the new one", async () => {
+  const { terminal, show } = open(40, 12);
+  for (const mark of ["\u200b", "\u2060", "\u0301"]) {
+    show(`e${mark} old`);
+    await terminal.pass();
+    show("ether");
+    await terminal.pass();
+    assert.deepEqual(terminal.lines(), ["ether"]);
+  }
+});
+
 test("writes at most 10 bytes a token at 2,000 tokens a second", async () => {
   const { terminal, screen, show } = open(100, 36);
   await terminal.pass();

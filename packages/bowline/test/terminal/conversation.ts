@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
+import { commandLine } from "../command-line.ts";
 import type { Tmux, Window } from "./tmux.ts";
 import { MODEL, openVendor, type Play, type Vendor } from "./vendor.ts";
 
@@ -37,7 +38,6 @@ export interface Conversation extends AsyncDisposable {
   request(count: number): Promise<Vendor["asked"][number]>;
 }
 
-const main = join(import.meta.dirname, "../../src/cli/main.ts");
 /** Parts of the live area that are on the screen only during a run. */
 const working = /Esc (?:interrupts|gives up)|interrupting…|thinking · \d|^compacting /m;
 
@@ -97,8 +97,7 @@ async function openWindow(
   data: string,
   { args = [], env = {}, delayMs, isInShell = false, columns, rows }: ConversationOptions,
 ): Promise<Window> {
-  const plain = [process.execPath, "--conditions=@bowline/source", main, "chat"];
-  const command = [...plain, "--base-url", baseUrl, "--model", MODEL, ...args];
+  const command = [...commandLine, "chat", "--base-url", baseUrl, "--model", MODEL, ...args];
   const far = [process.execPath, join(import.meta.dirname, "far.mjs"), String(delayMs)];
   const shell = ["bash", "--norc", "--noprofile", "-i"];
   const window = await tmux.open({

@@ -25,6 +25,8 @@ process.stdout.on("resize", () => {
   const device = readFileSync(tty, "utf8").trim();
   execFile("stty", ["-F", device, ...size().split(" ")]);
 });
+// When the window is closed, the command would outlive its terminal.
+process.once("SIGHUP", () => child.kill("SIGTERM"));
 child.on("close", (code) => setTimeout(() => process.exit(code ?? 1), 2 * delay));
 
 /** Timers of one length fire in the order in which they were set. */

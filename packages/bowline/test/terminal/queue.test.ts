@@ -87,7 +87,8 @@ describe("a message typed during a run", { skip: missingTmux ?? false }, () => {
     await chat.window.press("Enter");
     await chat.window.until(/after this step: first\n.*after this step: second/);
     gate.resolve();
-    await chat.window.until("Answer 2.");
+    // Each message has a request of its own.
+    await chat.window.until("Answer 3.");
     const texts = chat.vendor.asked.flatMap(({ messages }) => messages.map(({ text }) => text));
     assert.ok(texts.some((text) => text.includes("second")));
     assert.ok(!texts.some((text) => text.includes("secnd")));

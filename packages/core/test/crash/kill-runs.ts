@@ -6,13 +6,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentMessage } from "../../src/agent/index.ts";
 import { openSession, type Entry } from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
+import { bundle } from "../../../../test/support/bundle.ts";
 import { assertAccepted, user } from "../agent/context/rig.ts";
 import { startModelServer, TURNS } from "./model-server.ts";
 
@@ -48,18 +49,17 @@ export interface KillReport {
 /** A task takes a second on an idle machine. */
 const LONGEST_LIFE_MS = 60_000;
 
-/** Compiled once, because a killed child writes no compile cache. */
-const cache = join(import.meta.dirname, "../../../../node_modules/.cache/crash-child");
-const env = { ...process.env, NODE_COMPILE_CACHE: cache };
-
 export async function killRuns({
   kills,
   lanes = 6,
   onProgress,
   ...options
 }: KillOptions): Promise<KillReport> {
-  const { child = join(import.meta.dirname, "child.ts") } = options;
+  const { child: source = join(import.meta.dirname, "child.ts") } = options;
   const folder = await mkdtemp(join(tmpdir(), "bowline-crash-"));
+  const programs = await mkdtemp(join(tmpdir(), "bowline-crash-program-"));
+  const child = join(programs, "child.js");
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(programs, "cache") };
   const report: KillReport = {
     kills: 0,
     tasks: 0,
@@ -77,6 +77,9 @@ export async function killRuns({
   let tasks = 0;
   await using server = await startModelServer();
   try {
+    await writeFile(join(programs, "package.json"), '{ "type": "module" }');
+    await bundle({ programs: { child: source }, folder: programs });
+    // Compiled once, because a killed child writes no compile cache.
     await once(spawn(process.execPath, [child], { env, stdio: "ignore" }), "close");
     const lane = async (): Promise<void> => {
       while (planned < kills && report.problems.length === 0) await oneTask(`task${tasks++}`);
@@ -86,6 +89,7 @@ export async function killRuns({
     report.problems.push(String(error));
   } finally {
     await rm(folder, { recursive: true, force: true });
+    await rm(programs, { recursive: true, force: true });
   }
   report.problems.push(...server.problems);
   return { ...report, ...server.counts };

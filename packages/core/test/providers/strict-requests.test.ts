@@ -11,7 +11,7 @@ import { checkChatRequest, checkMessagesRequest } from "../../src/testing/index.
 import { contexts, models, options } from "./transcripts.ts";
 import { asRead, requestRuns } from "../support.ts";
 
-const RUNS = requestRuns(2000);
+const RUNS = requestRuns(1000);
 
 type Json = Record<string, unknown>;
 

@@ -123,15 +123,17 @@ export interface Child extends AsyncDisposable {
   end(): Promise<unknown[]>;
 }
 
-const script = join(import.meta.dirname, "child.ts");
-const node = [process.execPath, "--conditions=@bowline/source", script];
+/** The program that {@link startChild} starts. */
+export const childSource = join(import.meta.dirname, "child.ts");
 
-/** Starts child.ts. `before` is a command that runs it. */
+/** Starts child.ts, or a bundle of it. `before` is a command that runs it. */
 export function startChild(
   args: readonly string[],
   options: SpawnOptions = {},
   before: readonly string[] = [],
+  script = childSource,
 ): Child {
+  const node = [process.execPath, "--conditions=@bowline/source", script];
   const [program = "", ...rest] = [...before, ...node, ...args];
   const child = spawn(program, rest, {
     stdio: ["ignore", "pipe", "pipe"],

@@ -529,7 +529,7 @@ describe("a transcript of any shape", () => {
           );
         },
       ),
-      { numRuns: requestRuns(2000), seed: 20261121 },
+      { numRuns: requestRuns(1000), seed: 20261121 },
     );
   });
 });

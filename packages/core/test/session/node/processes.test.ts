@@ -1,14 +1,25 @@
 /** Several processes on one session, killed processes, full disks and read-only folders. */
 import assert from "node:assert/strict";
-import { chmod, readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createSession, openSession, type AnyEntry } from "../../../src/session/index.ts";
 import { toFileName } from "../../../src/session/node/file-name.ts";
 import { createJsonlStore } from "../../../src/session/node/index.ts";
 import { identifySelf, isAlive } from "../../../src/session/node/process-identity.ts";
-import { collect, say, seqs, startChild, temporaryFolder, textFor, upTo } from "../support.ts";
+import {
+  childSource,
+  collect,
+  say,
+  seqs,
+  startChild,
+  temporaryFolder,
+  textFor,
+  upTo,
+} from "../support.ts";
+import { bundle } from "../../../../../test/support/bundle.ts";
 import { code } from "../../../../../test/support/error-code.ts";
 
 const KILLS = 50;
@@ -158,7 +169,9 @@ describe("a session claim", () => {
     ]);
     assert.equal(await parent.next(), "done");
     const [claim = ""] = await readdir(join(folder.path, "locks"));
-    process.kill(Number(claim.split(".")[1]), "SIGKILL");
+    const pid = Number(claim.split(".")[1]);
+    process.kill(pid, "SIGKILL");
+    while (!/\) Z /.test(await readFile(`/proc/${pid}/stat`, "utf8"))) await sleep(5);
     await (await openSession(store, "s")).close();
   });
 
@@ -178,11 +191,16 @@ describe("a session claim", () => {
 describe("a process that is killed", () => {
   it(`loses nothing that was acknowledged, ${KILLS} times`, { timeout: 60_000 }, async () => {
     await using folder = await temporaryFolder();
+    await using programs = await temporaryFolder();
+    await writeFile(join(programs.path, "package.json"), '{ "type": "module" }');
+    // A bundle starts in half the time.
+    await bundle({ programs: { child: childSource }, folder: programs.path });
+    const program = join(programs.path, "child.js");
     const store = createJsonlStore(folder.path);
     const lane = async (id: string): Promise<void> => {
       await (await createSession(store, { id })).close();
       for (let round = 0; round < Math.ceil(KILLS / LANES); round++) {
-        await using child = startChild(["write", folder.path, id]);
+        await using child = startChild(["write", folder.path, id], {}, [], program);
         // Either while it writes, or at any time after its start.
         if (round % 2 === 0) assert.equal(await child.next(), "open");
         await new Promise((resolve) =>
