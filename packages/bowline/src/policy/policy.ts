@@ -57,6 +57,8 @@ const rightsFiles = [
   "**/.git/**",
 ];
 
+const BUILT_IN = "built in";
+
 /** Allows the tools that only read, and asks about {@link rightsFiles}. */
 export const defaultRules: readonly PolicyRule[] = [
   ...["read", "grep", "glob"].map((tool) => builtIn({ action: "allow", tool })),
@@ -66,7 +68,7 @@ export const defaultRules: readonly PolicyRule[] = [
 ];
 
 function builtIn(rule: PolicyRule): PolicyRule {
-  return { ...rule, source: "built in" };
+  return { ...rule, source: BUILT_IN };
 }
 
 export interface JudgeOptions {
@@ -122,10 +124,14 @@ export function judge(
       return tool === "*" && reaches(pathsIn(part, { place, base }));
     });
   };
-  const unclear = own.find(isUnclear);
+  // A rule that a person wrote says more than a built-in one.
+  const unclears = own.filter(isUnclear);
+  const unclear = unclears.find(({ source }) => source !== BUILT_IN) ?? unclears[0];
   if (unclear !== undefined) {
-    const why = parts === undefined ? `${whyNoParts(call)} ` : "";
-    return verdict("ask", `${why}${named(unclear)} may apply to a part of it.`, unclear);
+    const mayApply = `${named(unclear)} may apply to a part of it.`;
+    if (parts !== undefined) return verdict("ask", mayApply, unclear);
+    const why = whyNoParts(call);
+    return verdict("ask", unclear.source === BUILT_IN ? why : `${why} ${mayApply}`, unclear);
   }
   const allows = own.filter(({ action }) => action === "allow");
   const whole = allows.find(({ pattern }) => pattern === undefined);

@@ -111,6 +111,15 @@ describe("the rules of several files", () => {
     assert.equal(trusted.judge(bash("ls")).action, "allow");
   });
 
+  it("name a rule of a person, and no built-in one, for a path that cannot be judged", () => {
+    const outside = edit("../x");
+    const why =
+      "The path cannot be judged: it is missing, has .. or is outside the working directory.";
+    assert.equal(user({}).judge(outside).reason, why);
+    const own = user({ deny: ["edit(secret/**)"] }).judge(outside).reason;
+    assert.equal(own, `${why} edit(secret/**) (user.json) may apply to a part of it.`);
+  });
+
   it("give the reason, the rule with its file, and the parts", () => {
     const rules = user({ allow: ["bash(git log *)"], deny: ["bash(rm *)"] });
     const verdict = rules.judge(bash("git log -1 && rm 'a b'"));
