@@ -1,9 +1,11 @@
 /** The command in a stranger's repository: real files, a real git, a model server on loopback. */
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { chatText, loopback } from "../../../../test/support/loopback.ts";
+import { readGitFacts } from "../../src/project/git-facts.ts";
 import { bowline, temporary } from "../command.ts";
 import { calls } from "./calls.ts";
 import { hostileRepository, OUTSIDE } from "./hostile.ts";
@@ -121,6 +123,25 @@ describe("a stranger's repository", () => {
     const other = await here.run(["run", "--api-key-env", "OPENAI_API_KEY", "Say it."]);
     assert.equal(other.code, 0, other.stderr);
     assert.doesNotMatch(everything(here.stranger), /sk-user/);
+  });
+
+  it("runs no program that it configures in another folder of its own", async () => {
+    await using folder = await temporary();
+    const [root, trace] = [join(folder.path, "repository"), join(folder.path, "trace")];
+    execFileSync("git", ["init", "-q", "-b", "trunk", root]);
+    await writeFile(join(root, "file.txt"), "text");
+    execFileSync("git", ["-C", root, "add", "file.txt"]);
+    await writeFile(join(root, "file.txt"), "TEXT"); // of the same size, so that git filters it
+    await writeFile(join(root, ".gitattributes"), "* filter=evil\n");
+    const common = join(root, "common");
+    await mkdir(common);
+    for (const name of ["objects", "refs"])
+      await cp(join(root, ".git", name), join(common, name), { recursive: true });
+    await writeFile(join(common, "config"), `[filter "evil"]\n\tclean = touch ${trace}; cat\n`);
+    await writeFile(join(root, ".git", "commondir"), "../common\n");
+    const facts = await readGitFacts({ root, env: process.env });
+    assert.deepEqual(await readdir(folder.path), ["repository"], "no program ran");
+    assert.deepEqual(facts, { branch: "trunk" });
   });
 
   it("is listed by bowline trust, which needs a terminal or --yes", async () => {
