@@ -2,7 +2,7 @@
  * The rules of a person: those of the settings files, and those added while answering a question.
  * One judge for the command, the conversation and the gateway.
  */
-import { dirname, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 import {
@@ -18,6 +18,7 @@ import {
   defaultRules,
   hiddenPaths,
   judge,
+  rightsRules,
   type Call,
   type PolicyAction,
   type PolicyRule,
@@ -84,6 +85,11 @@ export interface PermissionsOptions {
   readonly root?: string;
   /** Whether searches omit the paths of {@link Permissions.hidden}. Default false. */
   readonly searchesHide?: boolean;
+  /**
+   * Absolute paths of folders with data and settings of this program. Changes in them are asked
+   * about, if they are in the working directory. Default none.
+   */
+  readonly ownFolders?: readonly string[];
 }
 
 interface Entry extends ListedRule {
@@ -93,10 +99,11 @@ interface Entry extends ListedRule {
 /** Throws `CommandError` that names the file and the rule if a text is no rule or an example fails. */
 export function createPermissions(options: PermissionsOptions = {}): Permissions {
   const { sources = [], files = {}, others = () => [], root, searchesHide = false } = options;
-  const { onProjectWrite } = options;
+  const { onProjectWrite, ownFolders = [] } = options;
   const notices: string[] = [];
   let writing: Promise<void> = Promise.resolve();
-  const entries: Entry[] = defaultRules.map((rule) => ({
+  const own = rightsRules(patternsOf(ownFolders, root));
+  const entries: Entry[] = [...defaultRules, ...own].map((rule) => ({
     rule: ruleText(rule),
     action: rule.action,
     scope: "built in",
@@ -186,6 +193,15 @@ function toEntry(
   const { scope, source, base } = where;
   const rules = parseRule(text, action).map((rule) => ({ ...inFolder(rule, base), source }));
   return { rule: text.trim(), action, scope, source, rules };
+}
+
+/** Returns patterns of the folders that are in the working directory. */
+function patternsOf(folders: readonly string[], root: string | undefined): string[] {
+  if (root === undefined) return [];
+  const inside = folders.map((folder) => relative(realPath(root), realPath(folder)));
+  return [...new Set(inside)]
+    .filter((path) => path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path))
+    .map((path) => (path === "" ? "**" : `${path.split(sep).join("/")}/**`));
 }
 
 /** Makes a rule of a folder above the working directory apply in the working directory. */

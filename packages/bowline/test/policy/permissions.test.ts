@@ -120,6 +120,32 @@ describe("the rules of several files", () => {
     assert.equal(own, `${why} edit(secret/**) (user.json) may apply to a part of it.`);
   });
 
+  it("ask about changes of the files that decide what may run, whatever is allowed", async () => {
+    await using folder = await temporary();
+    const root = folder.path;
+    const env = { BOWLINE_HOME: join(root, ".config/own") };
+    await mkdir(env.BOWLINE_HOME, { recursive: true });
+    const permissions = { allow: ["*"] };
+    await writeFile(join(env.BOWLINE_HOME, "bowline.json"), JSON.stringify({ permissions }));
+    const rules = await loadPermissions({ directory: root, env });
+    const paths = [
+      "bowline.json",
+      ".git/hooks/x",
+      ".config/own/trust.json",
+      ".config/own/skills/x",
+    ];
+    for (const path of paths) {
+      assert.equal(rules.judge(edit(path)).action, "ask", path);
+      assert.equal(rules.judge(edit(join(root, path))).action, "ask", path);
+      for (const command of [`cp a ${path}`, `ln -sf a '${path}'`, `x --to=${join(root, path)}`])
+        assert.match(rules.judge(bash(command)).reason, /decides what may run/, command);
+      assert.equal(rules.judge(bash(`cat ${path}`)).action, "allow", path);
+    }
+    for (const path of [".config/other", "own/trust.json", "src/x"])
+      for (const call of [edit(path), bash(`cp a ${path}`)])
+        assert.equal(rules.judge(call).action, "allow", path);
+  });
+
   it("give the reason, the rule with its file, and the parts", () => {
     const rules = user({ allow: ["bash(git log *)"], deny: ["bash(rm *)"] });
     const verdict = rules.judge(bash("git log -1 && rm 'a b'"));
@@ -385,7 +411,8 @@ describe("policy.json of earlier gateways", () => {
   it("is moved into the user's settings once, and rules of sessions keep a file", async () => {
     await using folder = await temporary();
     const home = join(folder.path, "gateway");
-    await mkdir(home);
+    const workspace = join(folder.path, "workspace");
+    for (const path of [home, workspace]) await mkdir(path);
     const rules: PolicyRule[] = [
       { action: "allow", tool: "bash", pattern: "git log *" },
       { action: "deny", tool: "bash", pattern: "npm run x:*" },
@@ -393,7 +420,7 @@ describe("policy.json of earlier gateways", () => {
       { action: "allow", tool: "bash", pattern: "ls", sessionKey: "a" },
     ];
     await writeFile(join(home, "policy.json"), JSON.stringify({ rules }));
-    const options = { home, workspace: folder.path, env: { BOWLINE_HOME: folder.path } };
+    const options = { home, workspace, env: { BOWLINE_HOME: folder.path } };
     const first = await openGatewayRules(options);
     assert.match(first.notices.join(), /are now in .*bowline\.json/);
     const second = await openGatewayRules(options);
@@ -419,7 +446,7 @@ describe("policy.json of earlier gateways", () => {
     }
     await second.rules.add({ action: "allow", tool: "edit", pattern: "src/**" });
     await second.rules.add({ action: "allow", tool: "edit", pattern: "b", sessionKey: "b" });
-    const command = await loadPermissions({ directory: folder.path, env: options.env });
+    const command = await loadPermissions({ directory: workspace, env: options.env });
     assert.equal(command.judge(edit("src/x")).action, "allow");
     assert.equal(command.judge(edit("b")).action, "ask");
   });
