@@ -63,6 +63,11 @@ export interface Permissions {
    * then.
    */
   add(text: string, action: PolicyAction, scope: RuleScope): Promise<void>;
+  /**
+   * Throws `RuleError` if the call would still be asked about with an allow rule of this text, or
+   * with several separated by commas.
+   */
+  assertAllows(text: string, call: JudgedCall): void;
   list(): readonly ListedRule[];
   /** Returns the path patterns that a tool's searches must omit. */
   hidden(call: Pick<Call, "tool"> & Partial<Pick<Call, "sessionKey">>): readonly string[];
@@ -126,6 +131,15 @@ export function createPermissions(options: PermissionsOptions = {}): Permissions
     judge: (call) => judge(all(), { sessionKey: "", ...call }, judgeOptions),
     suggest: (call) => suggestRules(all(), { sessionKey: "", ...call }, judgeOptions),
     hidden: (call) => hiddenPaths(all(), { sessionKey: "", ...call }),
+    assertAllows(text, call) {
+      const more = splitRules(text).flatMap((one) => parseRule(one, "allow"));
+      const { action, reason } = judge(
+        [...all(), ...more],
+        { sessionKey: "", ...call },
+        judgeOptions,
+      );
+      if (action !== "allow") throw new RuleError(`The rule does not allow this call. ${reason}`);
+    },
     list: () => entries.map(({ rule, action, scope, source }) => ({ rule, action, scope, source })),
     async add(text, action, scope) {
       const texts = splitRules(text);

@@ -49,6 +49,10 @@ describe("the text of a rule", () => {
       ["edit(/etc/*)", /relative to the working directory/],
       ["edit(../x)", /relative to the working directory/],
       ["edit(~/x)", /relative to the working directory/],
+      ["read(secret/)", /a slash at the end/],
+      ["read(a//b)", /without "\/\/"/],
+      ["read(a/./b)", /without "\/\/"/],
+      ["read(a\\b)", /without "\/\/"/],
       ["bash(g\u200bit)", /invisible/],
       ["bash(a\u0007)", /invisible/],
     ];
@@ -68,6 +72,21 @@ describe("the text of a rule", () => {
       user({ allow: ["bash(npm run test:*)"] }).judge(bash("npm run test -x")).action,
       "ask",
     );
+  });
+
+  it("that denies a folder denies what is in it", () => {
+    const rules = user({ allow: ["write"], deny: ["read(secret)", "write(a/*)", "bash( * )"] });
+    const actionOf = (tool: string, path: string): string =>
+      rules.judge({ tool, args: { path } }).action;
+    assert.deepEqual(
+      ["secret", "secret/key", "./secret/a/b", "secretary"].map((path) => actionOf("read", path)),
+      ["deny", "deny", "deny", "allow"],
+    );
+    assert.deepEqual(
+      ["a/b", "a/b/c"].map((path) => actionOf("write", path)),
+      ["deny", "allow"],
+    );
+    assert.equal(rules.judge(bash("ls -l a")).action, "deny");
   });
 
   it("is split from others at commas outside of brackets", () => {
