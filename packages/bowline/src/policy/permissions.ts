@@ -175,6 +175,7 @@ function appliesAllow({ scope, isTrusted = false }: PermissionSource): boolean {
 
 function entriesOf(source: PermissionSource, root: string | undefined): Entry[] {
   const base = baseOf(source, root);
+  checkCost(source);
   return policyActions.flatMap((action) => {
     if (action === "allow" && !appliesAllow(source)) return [];
     return (source.permissions?.[action] ?? []).map((written, at) => {
@@ -190,6 +191,23 @@ function entriesOf(source: PermissionSource, root: string | undefined): Entry[] 
       }
     });
   });
+}
+
+/** The most comparisons of a letter of a rule with one of an example. They take some 0.1 s. */
+const MAX_COMPARISONS = 5_000_000;
+
+/** Throws `CommandError` if examples would take long: a stranger's file must not stall a start. */
+function checkCost({ path, permissions = {} }: PermissionSource): void {
+  let cost = 0;
+  for (const written of policyActions.flatMap((action) => permissions[action] ?? [])) {
+    if (typeof written === "string") continue;
+    const { rule, match = [], notMatch = [] } = written;
+    cost += rule.length * [...match, ...notMatch].join("").length;
+  }
+  if (cost > MAX_COMPARISONS)
+    throw new CommandError(
+      oneLine(`${path}: the examples of its rules are too long. Shorten or remove some.`, 1000),
+    );
 }
 
 /** Returns the path from a project's settings to the working directory below them. */

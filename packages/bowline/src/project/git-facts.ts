@@ -21,7 +21,7 @@ export interface GitFacts {
 export interface GitOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Default 1000. */
+  /** Default 800. */
   readonly timeoutMs?: number;
 }
 
@@ -121,7 +121,7 @@ function isHarmlessConfig(text: string): boolean {
 }
 
 function status(
-  { root, env, timeoutMs = 1000 }: GitOptions,
+  { root, env, timeoutMs = 800 }: GitOptions,
   folder: string,
 ): Promise<Pick<GitFacts, "changed" | "untracked"> | undefined> {
   const args = [
