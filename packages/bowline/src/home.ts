@@ -39,6 +39,11 @@ export function configFolder(
   return join(home(), ".config", "bowline");
 }
 
+/** Returns the folders of this program: a change in them can give rights. */
+export function ownFolders(env: Environment): readonly string[] {
+  return [...new Set([configFolder(env), dataFolder(env)])];
+}
+
 export function sessionsFolder(env: Environment): string {
   return join(dataFolder(env), "sessions");
 }

@@ -32,6 +32,8 @@ type Choice =
 
 interface EditedRule {
   rule: string;
+  /** The rule before it was edited, of which `also` tells. */
+  readonly suggested: string;
   readonly also: string;
   scope: Scope;
   readonly keys: string;
@@ -68,7 +70,7 @@ export class ApprovalDialog {
     const by = this.#by(result.keys, now);
     if (choice?.type === "remember") {
       const { rule, also } = choice;
-      this.#edited = { rule, also, scope: "session", keys: result.keys };
+      this.#edited = { rule, suggested: rule, also, scope: "session", keys: result.keys };
       return { type: "used" };
     }
     if (choice?.type === "yes") return { type: "answer", answer: { decision: "allow", by } };
@@ -125,12 +127,14 @@ export class ApprovalDialog {
   }
 
   #ruleLines(
-    { rule, also, scope }: { rule: string; also: string; scope: Scope },
+    { rule, suggested, also, scope }: EditedRule,
     { bold, dim }: Pick<Colours, "bold" | "dim">,
   ): string[] {
+    const allowed =
+      rule.trim() === suggested ? also : "edited: it allows every call that it covers";
     return [
       `Allow from now on: ${bold(printable(rule))}_`,
-      `for ${bold(scopeWords[scope])}${also === "" ? "" : `; ${oneLine(also, 300)}`}`,
+      `for ${bold(scopeWords[scope])}${allowed === "" ? "" : `; ${oneLine(allowed, 300)}`}`,
       dim("type to edit the rule, Tab changes for whom, Enter saves and allows, Esc goes back"),
     ];
   }

@@ -50,8 +50,7 @@ export class Approvals {
 
   async #describe({ approvalId, toolCallId, toolName, args, reason = "" }: Request): Promise<void> {
     const { permissions, directory } = this.#chat.world;
-    const sessionKey = this.#chat.runtime.session?.id;
-    const call = { tool: toolName, args, ...(sessionKey !== undefined && { sessionKey }) };
+    const call = { tool: toolName, args, ...this.#session() };
     const change = await previewChange(toolName, args, directory);
     if (!this.#open.has(approvalId)) return; // it was interrupted meanwhile
     const asked: Asked = {
@@ -68,6 +67,11 @@ export class Approvals {
     this.#chat.dispatch({ type: "asked", asked });
     this.#chat.screen.bell();
     if (this.#chat.screen.isPlain) await this.#askPlainly(asked);
+  }
+
+  #session(): { readonly sessionKey?: string } {
+    const sessionKey = this.#chat.runtime.session?.id;
+    return sessionKey === undefined ? {} : { sessionKey };
   }
 
   async #askPlainly(asked: Asked): Promise<void> {
@@ -111,8 +115,11 @@ export class Approvals {
       return true;
     }
     const { rule, scope } = remember;
+    const { permissions } = this.#chat.world;
+    const { toolName, args } = dialog.asked;
     try {
-      await this.#chat.world.permissions.add(rule, "allow", scope);
+      permissions.assertAllows(rule, { tool: toolName, args, ...this.#session() });
+      await permissions.add(rule, "allow", scope);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       dialog.refuse(why);

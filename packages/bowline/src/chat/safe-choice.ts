@@ -1,7 +1,7 @@
 /**
  * A list of choices beside a draft that somebody may be typing. No key of prose can choose: keys
  * count only after a pause without typing, and Enter only on a choice that an arrow or a digit
- * reached after that pause. The first choice has the focus at the beginning and must be harmless.
+ * reached after that pause, and not together with Enter: a terminal may paste without marks. The first choice has the focus at the beginning and must be harmless.
  */
 import type { Colours } from "../screen/colours.ts";
 import type { Input } from "../screen/input.ts";
@@ -9,6 +9,8 @@ import { wrapStyled } from "../screen/text/wrap.ts";
 
 /** The pause without typing before keys can choose, in milliseconds. */
 export const PAUSE_MS = 400;
+/** Keys that come within this time were not pressed one after another, but pasted. */
+const TOGETHER_MS = 20;
 
 export type ChoiceResult =
   /** The key had its effect here. */
@@ -39,6 +41,7 @@ export class SafeChoice {
   #focus = 0;
   /** The keys that reached the focus. */
   #reached: string | undefined;
+  #reachedAt = -Infinity;
   /** A digit that moved the focus. It is text if more text follows. */
   #held = "";
 
@@ -68,7 +71,7 @@ export class SafeChoice {
     if (!isPlain) return { type: "pass", typed: this.#letGo() };
     const { name } = input;
     if (name === "up" || name === "down") {
-      if (this.isReady(now)) this.#move(name === "up" ? -1 : 1, count);
+      if (this.isReady(now)) this.#move(name === "up" ? -1 : 1, now, count);
       return used;
     }
     if (name === "enter") return this.#enter(now, hasDraft);
@@ -81,6 +84,7 @@ export class SafeChoice {
     if (!isChoice || !this.isReady(now)) return this.#pass(now);
     this.#focus = index;
     this.#reached = `key ${text}`;
+    this.#reachedAt = now;
     this.#held = text;
     return used;
   }
@@ -88,14 +92,16 @@ export class SafeChoice {
   #enter(now: number, hasDraft: boolean): ChoiceResult {
     if (!this.isReady(now)) return hasDraft ? { type: "pass", typed: "" } : used;
     if (this.#reached === undefined && hasDraft) return { type: "pass", typed: "" };
+    if (now - this.#reachedAt < TOGETHER_MS) return used;
     const keys = this.#reached === undefined ? "Enter" : `${this.#reached}, Enter`;
     this.#held = "";
     return { type: "chosen", index: this.#focus, keys };
   }
 
-  #move(by: number, count: number): void {
+  #move(by: number, now: number, count: number): void {
     this.#focus = Math.max(0, Math.min(count - 1, this.#focus + by));
     this.#reached = "arrow";
+    this.#reachedAt = now;
     this.#held = "";
   }
 

@@ -5,7 +5,7 @@
 import type { Agent, AgentTool, Budget, Model } from "@bowline/core";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import { set } from "../defined.ts";
-import { sessionStore } from "../home.ts";
+import { ownFolders, sessionStore } from "../home.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { discoverModel, type Wanted } from "../models/discover.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
@@ -108,7 +108,11 @@ async function worldOf(
   const { settingsTrust: trust } = project;
   const permissions = await loadPermissions({ directory, env, trust, searchesHide: true });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
-  const sandbox = await openSandbox({ choice: merged.sandbox ?? "off", root: project.directory });
+  const sandbox = await openSandbox({
+    choice: merged.sandbox ?? "off",
+    root: project.directory,
+    readOnly: ownFolders(env),
+  });
   const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");
   chat.dispatch({ type: "sandbox", sandbox: status });
   const outputs = await given.openOutputs(options.keep !== "none");

@@ -1,6 +1,7 @@
 /** Opens the tools of `bowline run` and what decides about their calls. */
 import type { AgentTool } from "@bowline/core";
 import type { Discovered } from "../models/discover.ts";
+import { ownFolders } from "../home.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
 import type { Approver, RunSetup } from "../record/run-setup.ts";
 import { styleFor } from "../terminal.ts";
@@ -54,7 +55,11 @@ export async function openRunTools(
     ...(terminal !== undefined && { terminal }),
   });
   const approve = withoutAskingForProjectTools(asks, permissions);
-  const sandbox = await openSandbox({ choice: merged.sandbox ?? "off", root: directory });
+  const sandbox = await openSandbox({
+    choice: merged.sandbox ?? "off",
+    root: directory,
+    readOnly: ownFolders(env),
+  });
   if (sandbox.kind !== "off") tell(sandboxStatus(sandbox));
   const outputs = await openOutputFolder(env, options.keep !== "none");
   try {

@@ -7,8 +7,10 @@
 const runsOthers: ReadonlySet<string> = new Set(
   (
     "eval exec source . sh bash dash zsh ksh fish env xargs sudo doas su nohup command builtin time timeout nice trap " +
-    "busybox toybox setsid unshare nsenter chroot runuser pkexec parallel watch stdbuf ionice chrt taskset setarch flock " +
-    "script strace ltrace expect unbuffer systemd-run at batch " +
+    "ash rbash mksh csh tcsh pwsh xonsh nu busybox toybox setsid unshare nsenter chroot runuser pkexec run0 sg newgrp parallel watch " +
+    "stdbuf ionice chrt taskset setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 flock prlimit setpriv choom uclampset " +
+    "runcon capsh numactl cgexec cpulimit script strace ltrace expect unbuffer logsave systemd-run systemd-inhibit systemd-nspawn " +
+    "dbus-run-session dbus-launch ssh-agent bwrap firejail run-parts start-stop-daemon gtimeout gxargs genv at batch " +
     "if then else elif fi for while until do done case esac select function coproc"
   ).split(" "),
 );
@@ -17,7 +19,7 @@ const runsOthers: ReadonlySet<string> = new Set(
 const changesShell: ReadonlySet<string> = new Set(
   (
     "alias unalias hash enable set shopt export declare typeset readonly local unset let mapfile readarray compgen " +
-    "complete compopt bind fc"
+    "complete compopt bind fc read getopts"
   ).split(" "),
 );
 
@@ -53,6 +55,7 @@ function split(command: string): string[][] | string {
     const line = /^\n/.exec(rest);
     const silence = SILENCE.exec(rest);
     // Quotes are allowed only around text without expansions.
+    if (/^\d+[<>]/.test(rest) && silence === null) return nameOf(rest);
     const word = /^(?:[\w./:=@%+,-]+|'[^'\n]*'|"[^"$`\\!\n]*")+/.exec(rest);
     const found = space ?? joint ?? line ?? silence ?? word;
     if (found === null) return nameOf(rest);
@@ -82,13 +85,14 @@ function whyNotSimple([first = ""]: readonly string[]): string | undefined {
   const program = programOf(first);
   if (program === "") return EMPTY;
   if (first.includes("=")) return `${first} sets a variable`;
-  if (runsOthers.has(program)) return `${program} runs other commands`;
+  if (runsOthers.has(program) || runsOthers.has(nameOfProgram(program)))
+    return `${program} runs other commands`;
   return changesShell.has(program) ? `${program} changes what later commands do` : undefined;
 }
 
 const names: readonly (readonly [RegExp, string])[] = [
   [/^[$`]/, "an expansion"],
-  [/^\d?[<>]/, "a redirection"],
+  [/^\d*[<>]/, "a redirection"],
   [/^&/, "a command in the background"],
   [/^\\/, "a backslash"],
   [/^[(){}]/, "a group or an expansion in braces"],
@@ -110,6 +114,11 @@ function nameOf(rest: string): string {
 /** Returns the name of a program without its folders. */
 export function programOf(word: string): string {
   return word.slice(word.lastIndexOf("/") + 1);
+}
+
+/** Returns the name of a program without a version at its end, such as that of python3.11. */
+export function nameOfProgram(program: string): string {
+  return program.replace(/\.exe$/i, "").replace(/(?<=[a-z])[-.]?\d.*$/i, "");
 }
 
 function unquote(word: string): string {

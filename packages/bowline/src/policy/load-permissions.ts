@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommandError } from "../command-error.ts";
-import { configFolder } from "../home.ts";
+import { configFolder, ownFolders } from "../home.ts";
 import { hashOf, parsePermissions, readSettings } from "./permission-file.ts";
 import {
   createPermissions,
@@ -86,6 +86,7 @@ export async function loadPermissions(options: LoadPermissionsOptions): Promise<
     files: { project: files.local, user: files.user },
     ...(trust && { onProjectWrite: (before, after) => trust.changed(files.local, before, after) }),
     root,
+    ownFolders: ownFolders(env),
   });
   return { ...permissions, notices: [...broken, ...permissions.notices] };
 }

@@ -2,6 +2,7 @@
 import { relative, resolve, sep } from "node:path";
 import { shellWord } from "../terminal.ts";
 import { commandWords } from "./command-words.ts";
+import { readsFolder } from "./reading.ts";
 
 export type Part =
   | { readonly kind: "words"; readonly words: readonly string[] }
@@ -107,8 +108,9 @@ export interface PathContext {
 export function pathsIn(part: Part, { place, base }: PathContext): readonly string[] {
   if (part.kind !== "words") return [];
   const based = (path: string): string => (base === undefined ? path : joined(base, path));
-  return part.words
-    .flatMap((word) => word.replace(/^-+/, "").split(/[=:,]/))
+  const named = part.words
+    .flatMap(valuesIn)
+    .flatMap((value) => value.split(/[=:,@]/))
     .filter((piece) => piece !== "")
     .flatMap((piece) => {
       const plain = plainPath(piece, place);
@@ -116,6 +118,19 @@ export function pathsIn(part: Part, { place, base }: PathContext): readonly stri
       const { path, target } = withTarget(plain, place);
       return [path, ...(target === undefined ? [] : [target])].map(based);
     });
+  return readsFolder(part.words) ? [...named, "."] : named;
+}
+
+/** Letters of options before a value in the same word, at most. */
+const MAX_LETTERS = 6;
+
+/** Returns a word without its dashes, and what may be the value of an option in it (`-nfpath`). */
+function valuesIn(word: string): readonly string[] {
+  const value = word.replace(/^-+/, "");
+  if (!/^-[^-]/.test(word)) return [value];
+  const letters = /^[A-Za-z]*/.exec(value)?.[0].length ?? 0;
+  const starts = Array.from({ length: Math.min(letters, MAX_LETTERS) + 1 }, (_, at) => at);
+  return starts.map((at) => value.slice(at));
 }
 
 /** Formats a part for a person. */

@@ -2,7 +2,7 @@
  * The rules of a person: those of the settings files, and those added while answering a question.
  * One judge for the command, the conversation and the gateway.
  */
-import { dirname, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 import {
@@ -18,6 +18,7 @@ import {
   defaultRules,
   hiddenPaths,
   judge,
+  rightsRules,
   type Call,
   type PolicyAction,
   type PolicyRule,
@@ -62,6 +63,11 @@ export interface Permissions {
    * then.
    */
   add(text: string, action: PolicyAction, scope: RuleScope): Promise<void>;
+  /**
+   * Throws `RuleError` if the call would still be asked about with an allow rule of this text, or
+   * with several separated by commas.
+   */
+  assertAllows(text: string, call: JudgedCall): void;
   list(): readonly ListedRule[];
   /** Returns the path patterns that a tool's searches must omit. */
   hidden(call: Pick<Call, "tool"> & Partial<Pick<Call, "sessionKey">>): readonly string[];
@@ -84,6 +90,11 @@ export interface PermissionsOptions {
   readonly root?: string;
   /** Whether searches omit the paths of {@link Permissions.hidden}. Default false. */
   readonly searchesHide?: boolean;
+  /**
+   * Absolute paths of folders with data and settings of this program. Changes in them are asked
+   * about, if they are in the working directory. Default none.
+   */
+  readonly ownFolders?: readonly string[];
 }
 
 interface Entry extends ListedRule {
@@ -93,10 +104,11 @@ interface Entry extends ListedRule {
 /** Throws `CommandError` that names the file and the rule if a text is no rule or an example fails. */
 export function createPermissions(options: PermissionsOptions = {}): Permissions {
   const { sources = [], files = {}, others = () => [], root, searchesHide = false } = options;
-  const { onProjectWrite } = options;
+  const { onProjectWrite, ownFolders = [] } = options;
   const notices: string[] = [];
   let writing: Promise<void> = Promise.resolve();
-  const entries: Entry[] = defaultRules.map((rule) => ({
+  const own = rightsRules(patternsOf(ownFolders, root));
+  const entries: Entry[] = [...defaultRules, ...own].map((rule) => ({
     rule: ruleText(rule),
     action: rule.action,
     scope: "built in",
@@ -119,6 +131,15 @@ export function createPermissions(options: PermissionsOptions = {}): Permissions
     judge: (call) => judge(all(), { sessionKey: "", ...call }, judgeOptions),
     suggest: (call) => suggestRules(all(), { sessionKey: "", ...call }, judgeOptions),
     hidden: (call) => hiddenPaths(all(), { sessionKey: "", ...call }),
+    assertAllows(text, call) {
+      const more = splitRules(text).flatMap((one) => parseRule(one, "allow"));
+      const { action, reason } = judge(
+        [...all(), ...more],
+        { sessionKey: "", ...call },
+        judgeOptions,
+      );
+      if (action !== "allow") throw new RuleError(`The rule does not allow this call. ${reason}`);
+    },
     list: () => entries.map(({ rule, action, scope, source }) => ({ rule, action, scope, source })),
     async add(text, action, scope) {
       const texts = splitRules(text);
@@ -154,6 +175,7 @@ function appliesAllow({ scope, isTrusted = false }: PermissionSource): boolean {
 
 function entriesOf(source: PermissionSource, root: string | undefined): Entry[] {
   const base = baseOf(source, root);
+  checkCost(source);
   return policyActions.flatMap((action) => {
     if (action === "allow" && !appliesAllow(source)) return [];
     return (source.permissions?.[action] ?? []).map((written, at) => {
@@ -171,6 +193,23 @@ function entriesOf(source: PermissionSource, root: string | undefined): Entry[] 
   });
 }
 
+/** The most comparisons of a letter of a rule with one of an example. They take some 0.1 s. */
+const MAX_COMPARISONS = 5_000_000;
+
+/** Throws `CommandError` if examples would take long: a stranger's file must not stall a start. */
+function checkCost({ path, permissions = {} }: PermissionSource): void {
+  let cost = 0;
+  for (const written of policyActions.flatMap((action) => permissions[action] ?? [])) {
+    if (typeof written === "string") continue;
+    const { rule, match = [], notMatch = [] } = written;
+    cost += rule.length * [...match, ...notMatch].join("").length;
+  }
+  if (cost > MAX_COMPARISONS)
+    throw new CommandError(
+      oneLine(`${path}: the examples of its rules are too long. Shorten or remove some.`, 1000),
+    );
+}
+
 /** Returns the path from a project's settings to the working directory below them. */
 function baseOf({ path, scope }: PermissionSource, root: string | undefined): string | undefined {
   if (scope === "user" || root === undefined) return undefined;
@@ -186,6 +225,15 @@ function toEntry(
   const { scope, source, base } = where;
   const rules = parseRule(text, action).map((rule) => ({ ...inFolder(rule, base), source }));
   return { rule: text.trim(), action, scope, source, rules };
+}
+
+/** Returns patterns of the folders that are in the working directory. */
+function patternsOf(folders: readonly string[], root: string | undefined): string[] {
+  if (root === undefined) return [];
+  const inside = folders.map((folder) => relative(realPath(root), realPath(folder)));
+  return [...new Set(inside)]
+    .filter((path) => path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path))
+    .map((path) => (path === "" ? "**" : `${path.split(sep).join("/")}/**`));
 }
 
 /** Makes a rule of a folder above the working directory apply in the working directory. */

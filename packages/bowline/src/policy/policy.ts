@@ -22,6 +22,7 @@ import {
   type Part,
   type WorkingPlace,
 } from "./parts.ts";
+import { onlyReads } from "./reading.ts";
 import { ruleText } from "./rule-text.ts";
 import type { PolicyAction, PolicyRule } from "./rule.ts";
 
@@ -57,16 +58,23 @@ const rightsFiles = [
   "**/.git/**",
 ];
 
+const BUILT_IN = "built in";
+
 /** Allows the tools that only read, and asks about {@link rightsFiles}. */
 export const defaultRules: readonly PolicyRule[] = [
   ...["read", "grep", "glob"].map((tool) => builtIn({ action: "allow", tool })),
-  ...["write", "edit"].flatMap((tool) =>
-    rightsFiles.map((pattern) => builtIn({ action: "ask", tool, pattern })),
-  ),
+  ...rightsRules(rightsFiles),
 ];
 
+/** Returns built-in rules that ask about changes of files. */
+export function rightsRules(patterns: readonly string[]): PolicyRule[] {
+  return ["write", "edit"].flatMap((tool) =>
+    patterns.map((pattern) => builtIn({ action: "ask", tool, pattern })),
+  );
+}
+
 function builtIn(rule: PolicyRule): PolicyRule {
-  return { ...rule, source: "built in" };
+  return { ...rule, source: BUILT_IN };
 }
 
 export interface JudgeOptions {
@@ -122,16 +130,49 @@ export function judge(
       return tool === "*" && reaches(pathsIn(part, { place, base }));
     });
   };
-  const unclear = own.find(isUnclear);
+  // A rule that a person wrote says more than a built-in one.
+  const unclears = own.filter(isUnclear);
+  const unclear = unclears.find(({ source }) => source !== BUILT_IN) ?? unclears[0];
   if (unclear !== undefined) {
-    const why = parts === undefined ? `${whyNoParts(call)} ` : "";
-    return verdict("ask", `${why}${named(unclear)} may apply to a part of it.`, unclear);
+    const mayApply = `${named(unclear)} may apply to a part of it.`;
+    if (parts !== undefined) return verdict("ask", mayApply, unclear);
+    const why = whyNoParts(call);
+    return verdict("ask", unclear.source === BUILT_IN ? why : `${why} ${mayApply}`, unclear);
   }
+  const byName = ofNames(rules, call, parts ?? [], place);
+  if (byName !== undefined) return verdict("ask", ...byName);
   const allows = own.filter(({ action }) => action === "allow");
   const whole = allows.find(({ pattern }) => pattern === undefined);
   if (whole !== undefined) return verdict("allow", `${named(whole)} allows it.`, whole);
   if (parts === undefined) return verdict("ask", whyNoParts(call));
   return everyPart(allows, parts, verdict);
+}
+
+/**
+ * Returns why a command or an edit is asked about that names a file which other tools may not change
+ * or read: its result can show the file, and a command can change it.
+ */
+function ofNames(
+  rules: readonly PolicyRule[],
+  { tool, sessionKey }: Call,
+  parts: readonly Part[],
+  place: WorkingPlace | undefined,
+): readonly [reason: string, rule: PolicyRule] | undefined {
+  if (tool !== "bash" && tool !== "edit") return undefined;
+  for (const rule of rules) {
+    const { action, pattern, base } = rule;
+    if (action === "allow" || pattern === undefined || !isOfSession(rule, sessionKey)) continue;
+    const isRights = rule.source === BUILT_IN && rule.tool === "write" && tool === "bash";
+    if (!isRights && rule.tool !== "read") continue;
+    const isNamed = parts.some((part) => {
+      if (part.kind !== "words") return isHitBy(pattern, inBase(part, base));
+      return !(isRights && onlyReads(part.words)) && isPathIn(pattern, part, { place, base });
+    });
+    if (!isNamed) continue;
+    if (!isRights) return [`${named(rule)} may apply to a file that it names.`, rule];
+    return [`It names a file that decides what may run (${pattern}).`, rule];
+  }
+  return undefined;
 }
 
 /** Returns `allow` if each part has a rule that covers it. */
@@ -189,11 +230,17 @@ function ofCall(
   rules: readonly PolicyRule[],
   call: Pick<Call, "tool" | "sessionKey">,
 ): readonly PolicyRule[] {
-  return rules.filter(
-    ({ tool, sessionKey }) =>
-      (tool === "*" || tool === call.tool) &&
-      (sessionKey === undefined || sessionKey === call.sessionKey),
-  );
+  return rules.filter((rule) => isFor(rule, call.tool) && isOfSession(rule, call.sessionKey));
+}
+
+/** grep shows what is in files, so what may not be read is not searched either. */
+function isFor({ tool, action, pattern }: PolicyRule, called: string): boolean {
+  const isRead = tool === "read" && action !== "allow" && pattern !== undefined;
+  return tool === "*" || tool === called || (isRead && called === "grep");
+}
+
+function isOfSession({ sessionKey }: PolicyRule, called: string): boolean {
+  return sessionKey === undefined || sessionKey === called;
 }
 
 /** Returns the narrowest pattern that covers a call; undefined if there is none. */

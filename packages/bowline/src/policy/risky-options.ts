@@ -1,121 +1,17 @@
 /**
- * Options that write files or run programs, by program. A rule that ends in a star was written for
- * the harmless ones, so a call with such an option is asked about. A rule that names the option
- * itself, or the whole command, covers it.
+ * Finds options that write files or run programs. A rule that ends in a star was written for the
+ * harmless ones, so a call with such an option is asked about. A rule that names the option itself,
+ * or the whole command, covers it.
  *
  * The table cannot be complete: a program that is not in it is judged by the common names only.
  */
-import { programOf } from "./command-words.ts";
+import { nameOfProgram, programOf } from "./command-words.ts";
+import { commonOptions, risks, runsScript, type Risk } from "./program-risks.ts";
 
-interface Risk {
-  /** The program runs or evaluates its arguments, so no open rule covers it. */
-  readonly isInterpreter?: true;
-  /** Letters of options with one dash, also in groups (`-ni`). */
-  readonly letters?: string;
-  /** Long options without their dashes, also abbreviated as GNU programs allow. */
-  readonly options?: string;
-  /** Options with one dash and several letters. */
-  readonly words?: string;
-  /** Names of commands that a rule must name itself: `docker *` does not cover `docker run`. */
-  readonly commands?: string;
-  /** Operands such as `SHELL=program` set variables of the program. */
-  readonly hasVariables?: true;
-  /** The number of operands that are only read. */
-  readonly operands?: number;
-}
+const common: ReadonlySet<string> = new Set(commonOptions.split(" ").map(plain));
 
-/** Long options that write or run, whatever the program. */
-const commonOptions = new Set(
-  (
-    "output output-file output-directory out-file outfile log-file exec exec-batch exec-path pre to-command upload-pack receive-pack " +
-    "config config-env eval command rcfile init-file pager editor ext-diff textconv open-files-in-pager require import loader " +
-    "experimental-loader preload plugin script-shell shell use-compress-program compress-program checkpoint-action rsh rsync-path " +
-    "extcmd diff-program in-place inplace write fix node-options globalsetup setupfiles upload-file"
-  ).split(" "),
-);
-
-const interpreters =
-  "awk gawk mawk nawk sed perl python python2 python3 ruby php lua tclsh osascript ed ex vi vim nvim emacs less more man " +
-  "npx bunx pnpx uvx pipx ssh psql mysql sqlite3 m4 dc gdb tmux screen";
-
-/** Interpreters whose first operand is a file, and whose later ones belong to that program. */
-const runsScript = new Set("perl python python2 python3 ruby php lua tclsh".split(" "));
-
-const risks: Readonly<Record<string, Risk>> = {
-  ...Object.fromEntries(
-    interpreters.split(" ").map((name) => [name, { isInterpreter: true } as const]),
-  ),
-  bat: { options: "pager config-file" },
-  bun: { letters: "erp", commands: "x exec create" },
-  cargo: { letters: "ZC", options: "config", commands: "run r install script" },
-  curl: {
-    letters: "oOKTDcFdXJ",
-    options:
-      "output remote-name dump-header cookie-jar trace stderr libcurl hsts data form request next",
-  },
-  date: { letters: "s", options: "set" },
-  deno: { commands: "run eval task install x repl" },
-  diff: { options: "diff-program" },
-  diff3: { options: "diff-program" },
-  docker: { commands: "run exec build compose cp" },
-  eslint: {
-    letters: "oc",
-    options: "format rulesdir resolve-plugins-relative-to parser fix-dry-run",
-  },
-  fd: { letters: "xX", options: "exec exec-batch" },
-  fdfind: { letters: "xX", options: "exec exec-batch" },
-  file: { letters: "Cm", options: "compile magic-file" },
-  find: { words: "exec execdir ok okdir delete fprint fprint0 fprintf fls" },
-  gh: { commands: "alias extension ext api" },
-  git: {
-    letters: "Ox",
-    options:
-      "output output-directory upload-pack receive-pack exec ext-diff textconv open-files-in-pager template config extcmd tool " +
-      "index-filter tree-filter msg-filter env-filter parent-filter commit-filter tag-name-filter",
-    commands:
-      "config bisect submodule filter-branch difftool mergetool hook daemon send-email instaweb credential upload-pack " +
-      "receive-pack shell maintenance",
-  },
-  go: {
-    words: "exec toolexec o overlay modfile C ldflags gcflags vettool",
-    commands: "run generate tool",
-  },
-  jobs: { letters: "x" },
-  kubectl: { commands: "exec cp run debug plugin edit" },
-  make: { letters: "fCI", options: "eval file makefile directory include-dir", hasVariables: true },
-  node: {
-    letters: "epr",
-    options: "eval print require import loader experimental-loader env-file run",
-  },
-  npm: {
-    letters: "C",
-    options: "script-shell prefix node-options shell userconfig globalconfig git",
-    commands: "exec x explore init create config edit",
-  },
-  pnpm: { letters: "C", options: "dir config script-shell", commands: "exec dlx create config" },
-  prettier: { letters: "w", options: "write plugin config" },
-  rg: { letters: "z", options: "pre hostname-bin search-zip" },
-  rsync: { letters: "e", options: "rsh rsync-path" },
-  scp: { letters: "SoF" },
-  sdiff: { letters: "o", options: "output diff-program" },
-  sftp: { letters: "SoFDb" },
-  shuf: { letters: "o", options: "output" },
-  sort: { letters: "oT", options: "output compress-program temporary-directory" },
-  split: { options: "filter" },
-  tar: {
-    letters: "IFxcruA",
-    options:
-      "to-command checkpoint-action use-compress-program rsh-command info-script new-volume-script rmt-command extract get create " +
-      "append update delete",
-  },
-  tree: { letters: "o" },
-  uniq: { operands: 1 },
-  uv: { commands: "run tool" },
-  xxd: { letters: "r", operands: 1 },
-  yarn: { commands: "exec dlx run config" },
-  yq: { letters: "i", options: "inplace" },
-  zip: { letters: "T", options: "unzip-command test" },
-};
+/** Words after a program that only print something, if nothing else follows. */
+const ABOUT = /^(?:--version|--help|-[vVh])$/;
 
 /**
  * Returns why an open rule does not cover a command, or undefined if it does. `fixed` is the number
@@ -123,25 +19,103 @@ const risks: Readonly<Record<string, Risk>> = {
  */
 export function whyRisky(words: readonly string[], fixed: number): string | undefined {
   const program = programOf(words[0] ?? "");
-  const risk = risks[program] ?? {};
-  const extra = words.slice(fixed);
-  const isScript = runsScript.has(program) && fixed > 1 && words[1]?.startsWith("-") === false;
-  if (risk.isInterpreter === true && extra.length > 0 && !isScript)
+  const name = knownName(program);
+  const risk = riskOf(name);
+  const extra = words.slice(Math.max(fixed, 1));
+  const isScript = runsScript.has(name) && fixed > 1 && words[1]?.startsWith("-") === false;
+  if (risk.isInterpreter === true && words.length > fixed && !isScript)
     return `${program} can run what stands in its arguments`;
-  if (program === "git" && fixed < 2 && extra[0]?.startsWith("-") === true)
-    return `${extra[0]} before the name of git's command can run programs`;
-  const command = fixed > 1 ? undefined : extra.find((word) => has(risk.commands, word));
-  if (command !== undefined) return `${program} ${command} can run programs`;
-  const option = extra.find((word) => isRisky(word, risk));
+  const command = whyCommand(words, { fixed, risk, name, program });
+  if (command !== undefined) return command;
+  const own = riskOf(`${name} ${words[1] ?? ""}`);
+  const option =
+    extra.find((word) => isRisky(word, risk) || isRisky(word, own)) ?? unlisted(words, fixed, risk);
   if (option !== undefined) return `${option} can write files or run programs`;
   const variable = risk.hasVariables && extra.find((word) => word.includes("="));
   if (variable !== undefined) return `${variable} can run programs`;
+  const host = risk.hasHosts && extra.find((word) => /^[^/]*:/.test(word));
+  if (host !== undefined) return `${host} can be on another machine`;
   const evaluated = extra.find((word) => /\$\(|`/.test(word));
   if (evaluated !== undefined) return "an argument contains a command that bash builtins evaluate";
   const { operands = Infinity } = risk;
-  if (words.slice(1).filter((word) => !word.startsWith("-")).length > operands)
-    return `the second file of ${program} is written`;
+  if (operandsOf(words).length > operands) return `the second file of ${program} is written`;
   return undefined;
+}
+
+interface Named {
+  readonly fixed: number;
+  readonly risk: Risk;
+  readonly name: string;
+  readonly program: string;
+}
+
+/** Judges the command of a program that has commands, such as `git clone`. */
+function whyCommand(
+  words: readonly string[],
+  { fixed, risk, name, program }: Named,
+): string | undefined {
+  const [, first] = words;
+  if (fixed < 2 && first !== undefined && (risk.known !== undefined || name === "git")) {
+    const isAbout = words.length === 2 && ABOUT.test(first);
+    if (first.startsWith("-") && !isAbout)
+      return `${first} before the name of ${program}'s command can run programs`;
+    if (!isAbout && !has(risk.known, first))
+      return `${program} ${first} can run programs, and needs a rule that names it`;
+  }
+  const command = fixed > 1 ? undefined : words.slice(1).find((word) => has(risk.commands, word));
+  if (command !== undefined) return `${program} ${command} can run programs`;
+  const own = riskOf(`${name} ${first ?? ""}`);
+  const inner = words.slice(Math.max(fixed, 2)).find((word) => has(own.commands, word));
+  if (inner !== undefined) return `${program} ${first} ${inner} needs a rule that names it`;
+  if (own.reading !== undefined && !words.some((word) => has(own.reading, word)))
+    return `${program} ${first} changes settings that can run programs`;
+  return undefined;
+}
+
+function riskOf(name: string): Risk {
+  return Object.hasOwn(risks, name) ? (risks[name] as Risk) : {};
+}
+
+/** Returns the name in the table: a version at the end is left out if it has to be. */
+function knownName(program: string): string {
+  return Object.hasOwn(risks, program) ? program : nameOfProgram(program);
+}
+
+/** Returns an option that is not listed as harmless, if the program has such a list. */
+function unlisted(
+  words: readonly string[],
+  fixed: number,
+  { harmless, hasBareLetters }: Risk,
+): string | undefined {
+  if (harmless === undefined) return undefined;
+  const { letters, valued, names, endsAtOperand } = harmless;
+  for (const [at, word] of words.entries()) {
+    if (at === 0) continue;
+    const isBare = hasBareLetters === true && at === 1 && !word.startsWith("-");
+    if (!isBare && !/^-./.test(word)) {
+      if (endsAtOperand === true) return undefined;
+      continue;
+    }
+    if (at < fixed) continue;
+    if (word.startsWith("--")) {
+      if (word !== "--" && !has(names, word.slice(2).split("=")[0] ?? "")) return word;
+      continue;
+    }
+    for (const letter of isBare ? word : word.slice(1)) {
+      if (!letters.includes(letter) && !valued.includes(letter)) return word;
+      if (!isBare && valued.includes(letter)) break;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the words that are no options, such as files. A lone dash stands for a file. */
+function operandsOf(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  return words.filter((word, at) => {
+    if (at === 0 || at === end) return false;
+    return (end !== -1 && at > end) || word === "-" || !word.startsWith("-");
+  });
 }
 
 function has(names: string | undefined, word: string): boolean {
@@ -150,17 +124,21 @@ function has(names: string | undefined, word: string): boolean {
 
 function isRisky(word: string, { letters = "", options = "", words }: Risk): boolean {
   const [name = ""] = word.replace(/^-+/, "").split("=");
-  if (word.startsWith("-") && has(words, name)) return true;
+  if (!word.startsWith("-") || name === "") return false;
+  if (has(words, name)) return true;
+  const long = plain(name);
+  if (name.length > 1 && common.has(long)) return true;
   if (word.startsWith("--"))
-    return (
-      name !== "" &&
-      (commonOptions.has(name.toLowerCase()) ||
-        options.split(" ").some((known) => known !== "" && known.startsWith(name)))
-    );
-  return /^-[^-]/.test(word) && Array.from(letters).some((letter) => word.includes(letter));
+    return options.split(" ").some((known) => known !== "" && plain(known).startsWith(long));
+  return Array.from(letters).some((letter) => word.includes(letter));
+}
+
+/** Programs read `--testRunner`, `--test-runner` and `--test_runner` alike. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, "");
 }
 
 /** Returns true if a program runs or evaluates its arguments. */
 export function isInterpreter(program: string): boolean {
-  return risks[program]?.isInterpreter === true;
+  return riskOf(knownName(program)).isInterpreter === true;
 }

@@ -7,6 +7,7 @@ export class RuleError extends Error {
 }
 
 const ownTools = ["bash", "read", "write", "edit", "grep", "glob"];
+const pathTools: ReadonlySet<string> = new Set(["read", "write", "edit", "grep", "glob", "*"]);
 const MAX_TEXT = 2_000;
 
 /** Formats a rule as text. */
@@ -16,7 +17,8 @@ export function ruleText({ tool, pattern }: Pick<PolicyRule, "tool" | "pattern">
 
 /**
  * Parses one rule. Throws {@link RuleError}. A deny or ask that ends in `:*` becomes two rules:
- * other tools read that ending as "and any words".
+ * other tools read that ending as "and any words". One that names a path also covers what is below
+ * it.
  */
 export function parseRule(text: string, action: PolicyAction): readonly PolicyRule[] {
   const show = JSON.stringify(text);
@@ -30,15 +32,21 @@ export function parseRule(text: string, action: PolicyAction): readonly PolicyRu
       `${show} is no rule. Write a tool's name, or a tool and a pattern such as bash(git log *).`,
     );
   checkTool(tool, show);
-  if (brackets === undefined || (pattern === "*" && tool === "bash") || pattern === "**")
-    return [{ action, tool }];
   const plain = pattern.trim();
+  if (brackets === undefined || (plain === "*" && tool === "bash") || plain === "**")
+    return [{ action, tool }];
   if (plain === "")
     throw new RuleError(`${show} has an empty pattern. Write ${tool} for every call.`);
   if (tool !== "bash" && tool !== "*") checkPath(plain, show);
   const rule: PolicyRule = { action, tool, pattern: plain };
-  if (tool !== "bash" || action === "allow" || !plain.endsWith(":*")) return [rule];
-  return [rule, { action, tool, pattern: `${plain.slice(0, -2)} *` }];
+  if (action === "allow") return [rule];
+  if (tool === "bash")
+    return plain.endsWith(":*")
+      ? [rule, { action, tool, pattern: `${plain.slice(0, -2)} *` }]
+      : [rule];
+  // A folder without what is in it would be denied in vain.
+  const isFolder = pathTools.has(tool) && !/\*[^/]*$/.test(plain);
+  return isFolder ? [rule, { action, tool, pattern: `${plain}/**` }] : [rule];
 }
 
 /** Splits a text of several rules at the commas outside of brackets. */
@@ -73,6 +81,11 @@ function checkPath(pattern: string, show: string): void {
   if (/^[/~\\]|^[a-z]:[/\\]/i.test(pattern) || pattern.split("/").includes(".."))
     throw new RuleError(
       `${show}: a path is relative to the working directory and has no "..", such as src/**.`,
+    );
+  // Paths are compared without these, so that such a rule would cover nothing.
+  if (/\/$|\/\/|(?:^|\/)\.(?:\/|$)|\\/.test(pattern.replace(/^\.\//, "")))
+    throw new RuleError(
+      `${show}: write a path without "//", "/./", "\\" and a slash at the end. For what is in a folder, write src/**.`,
     );
 }
 

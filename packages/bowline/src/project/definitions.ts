@@ -2,7 +2,7 @@
  * Finds the Markdown files that define commands, skills and agents. The number of files, their
  * sizes and the depth of folders are limited, and links out of the project are not followed.
  */
-import { opendir, realpath } from "node:fs/promises";
+import { lstat, opendir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isInFolder, readBounded } from "../settings/bounded-file.ts";
 import { showPath } from "../escape.ts";
@@ -18,12 +18,13 @@ export interface DefinitionFile {
 
 /** The limits of one project, used up by all its definitions. */
 export interface Allowance {
+  folders: number;
   files: number;
   bytes: number;
 }
 
 export function createAllowance(): Allowance {
-  return { files: 500, bytes: 8 * 1024 * 1024 };
+  return { folders: 1000, files: 500, bytes: 8 * 1024 * 1024 };
 }
 
 const MAX_ENTRIES = 1000;
@@ -90,10 +91,19 @@ interface Entry {
   readonly isFile: boolean;
 }
 
-async function entriesOf({ within, notice }: FindOptions, folder: string): Promise<Entry[]> {
+async function entriesOf(
+  { within, notice, allowance }: FindOptions,
+  folder: string,
+): Promise<Entry[]> {
   const entries: Entry[] = [];
+  if (allowance.folders < 0) return entries;
   try {
+    await lstat(folder); // most are missing, and the real path of a deep one takes long
     const real = await realpath(folder);
+    if (allowance.folders-- === 0) {
+      notice(`${showPath(folder)} and the folders after it were not read: there are too many.`);
+      return entries;
+    }
     if (within !== undefined && !isInFolder(within, real)) {
       notice(`${showPath(folder)} leads out of the project and was not read.`);
       return [];

@@ -21,7 +21,7 @@ export interface GitFacts {
 export interface GitOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Default 1000. */
+  /** Default 800. */
   readonly timeoutMs?: number;
 }
 
@@ -83,9 +83,20 @@ async function linkedFolder(root: string): Promise<string | undefined> {
 
 async function isHarmless(folder: string): Promise<boolean> {
   const config = await readBounded(join(folder, "config"), folder);
-  // Settings of a work tree would come on top.
-  const more = await readBounded(join(folder, "config.worktree"), folder);
-  return config.kind === "text" && more.kind === "missing" && isHarmlessConfig(config.text);
+  // Settings of a work tree come on top, and git reads those of a common folder instead.
+  const isAlone = await Promise.all(
+    ["config.worktree", "commondir"].map(async (name) => isMissing(join(folder, name))),
+  );
+  return config.kind === "text" && isAlone.every(Boolean) && isHarmlessConfig(config.text);
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
 }
 
 /** Returns true if a configuration cannot make `git status` run a program or read elsewhere. */
@@ -110,7 +121,7 @@ function isHarmlessConfig(text: string): boolean {
 }
 
 function status(
-  { root, env, timeoutMs = 1000 }: GitOptions,
+  { root, env, timeoutMs = 800 }: GitOptions,
   folder: string,
 ): Promise<Pick<GitFacts, "changed" | "untracked"> | undefined> {
   const args = [
@@ -162,6 +173,7 @@ function gitEnvironment(
     ...Object.fromEntries(clean),
     PATH: path,
     GIT_DIR: folder,
+    GIT_COMMON_DIR: folder, // a file commondir that appears meanwhile has no effect
     GIT_WORK_TREE: root,
     GIT_NO_LAZY_FETCH: "1",
     GIT_TERMINAL_PROMPT: "0",

@@ -38,6 +38,8 @@ export interface InstructionsOptions {
 const MAX_BYTES = 32 * 1024;
 const MAX_TOTAL = 100 * 1024;
 const MAX_HOPS = 5;
+/** Imports that are looked for, whether the files exist or not. */
+const MAX_IMPORTS = 200;
 /** Nested folders that are looked at for one path. */
 const MAX_DEPTH = 32;
 
@@ -80,6 +82,7 @@ class Taken {
   readonly #folders = new Set<string>();
   readonly #files = new Set<string>();
   #left = MAX_TOTAL;
+  #imports = 0;
 
   constructor(options: InstructionsOptions) {
     this.#options = options;
@@ -123,14 +126,22 @@ class Taken {
     if (file.text.trim() === "" || this.#files.has(file.realPath)) return [];
     this.#files.add(file.realPath);
     const text = this.#cut(source.shown, file.text.trim());
-    const imported = await this.#imports(file.text, source, hops);
+    // The end of a long file has no effect.
+    const imported = await this.#importsIn(file.text.slice(0, MAX_TOTAL), source, hops);
     if (text === "") return imported; // the limits are used up
     return [{ path: source.shown, bytes: Buffer.byteLength(text), text }, ...imported];
   }
 
-  async #imports(text: string, { path, within }: Source, hops: number): Promise<Instruction[]> {
+  async #importsIn(text: string, { path, within }: Source, hops: number): Promise<Instruction[]> {
     const found: Instruction[] = [];
     for (const mention of mentionsIn(text)) {
+      if (this.#imports++ >= MAX_IMPORTS || this.#left === 0) {
+        if (this.#imports === MAX_IMPORTS + 1)
+          this.#options.notice(
+            `@${showPath(mention)} and the imports after it were not read: there are too many.`,
+          );
+        break;
+      }
       const isHome = mention.startsWith("~/");
       const target = isAbsolute(mention) ? mention : join(dirname(path), mention);
       const { root } = this.#options.place;

@@ -8,9 +8,14 @@ export interface Place {
   /** The git root, else the working directory. */
   readonly root: string;
   readonly isGit: boolean;
-  /** The folders from the root down to the working directory. */
+  /**
+   * The folders from the root down to the working directory. Of more than 64, those between the
+   * root and the nearest 63 are left out.
+   */
   readonly folders: readonly string[];
 }
+
+const MAX_FOLDERS = 64;
 
 /** Rejects with the system's error if the directory cannot be used. */
 export async function findPlace(workingDirectory: string): Promise<Place> {
@@ -19,7 +24,8 @@ export async function findPlace(workingDirectory: string): Promise<Place> {
   const root = gitRoot ?? directory;
   const folders = [root];
   for (const name of namesBetween(root, directory)) folders.push(join(folders.at(-1) ?? "", name));
-  return { directory, root, isGit: gitRoot !== undefined, folders };
+  const nearest = folders.slice(1).slice(1 - MAX_FOLDERS);
+  return { directory, root, isGit: gitRoot !== undefined, folders: [root, ...nearest] };
 }
 
 /** Returns the names on the way from a folder down to another. */

@@ -20,6 +20,8 @@ export class PlainScreen implements Screen {
   readonly #lines: Interface;
   #isClosed = false;
   #typed: string[] = [];
+  /** The question that was open when the first of these lines came. */
+  #typedFor: ((line: string | undefined) => void) | undefined;
   #stopTypedTimer: () => void = () => {};
   #state = "";
   #stopStateTimer: (() => void) | undefined;
@@ -115,6 +117,7 @@ export class PlainScreen implements Screen {
   #take(line: string): void {
     if (this.#isClosed) return;
     this.#stopTypedTimer();
+    if (this.#typed.length === 0) this.#typedFor = this.#answer;
     this.#typed.push(line);
     this.#stopTypedTimer = this.#clock.setTimer(PASTE_MS, () => this.#send());
   }
@@ -126,7 +129,7 @@ export class PlainScreen implements Screen {
     this.#typed = [];
     if (lines.length === 0) return;
     const text = lines.join("\n");
-    if (this.#answer !== undefined) return this.#answer(text);
+    if (this.#answer !== undefined && this.#answer === this.#typedFor) return this.#answer(text);
     const { onInput } = this.#options;
     if (lines.length > 1) onInput({ type: "paste", text });
     else if (text !== "") onInput({ type: "text", text });

@@ -6,6 +6,7 @@ import { stat } from "node:fs/promises";
 import { BowlineError, vendors, type AgentTool, type StreamFn } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { showPath } from "../escape.ts";
+import { ownFolders } from "../home.ts";
 import { DEFAULT_AGENT, type AgentEntry } from "../gateway/agents/agent-entry.ts";
 import { chooseModel } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
@@ -88,7 +89,7 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
       });
       if ((await listed()).length === 0) model = await modelFor(project, env);
       const { sandbox: choice = "off" } = project.settings.merged;
-      sandbox = await openSandbox({ choice, root: folder });
+      sandbox = await openSandbox({ choice, root: folder, readOnly: ownFolders(env) });
     },
     async agents() {
       const agents = await listed();

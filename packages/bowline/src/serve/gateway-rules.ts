@@ -89,8 +89,8 @@ function settingOf(rule: PolicyRule): string | undefined {
     const parsed = splitRules(text).flatMap((one) => parseRule(one, rule.action));
     const [first, ...more] = parsed;
     const isSame = first?.tool === rule.tool && first.pattern === rule.pattern;
-    // A deny that ends in ":*" becomes two rules, of which the first is the same.
-    return isSame && more.every(({ tool }) => tool === "bash") ? text : undefined;
+    // A deny that ends in ":*" or names a path becomes two rules, of which the first is the same.
+    return isSame && more.every(({ tool }) => tool === rule.tool) ? text : undefined;
   } catch (error) {
     if (error instanceof RuleError) return undefined;
     throw error;

@@ -12,6 +12,7 @@ import { escapeText } from "../escape.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 import { sandboxCommand, whyRefused } from "./sandbox.ts";
+import { missingSettings, moveAway } from "./sandbox-places.ts";
 import { Ticker } from "./ticker.ts";
 import { isInside } from "./inside.ts";
 import { createWorkspace, type ToolOptions, type Workspace } from "./workspace.ts";
@@ -100,7 +101,10 @@ export function createBashTool(options: ToolOptions): AgentTool {
       const output = new CappedOutput(options.outputFolder ?? tmpdir(), resultCharacters);
       const ticker = new Ticker((text) => run.update(text));
       const started = performance.now();
+      const isConfined = options.sandbox?.kind === "bubblewrap";
+      const settings = isConfined ? missingSettings(root) : [];
       let end: CommandEnd;
+      let moved: readonly string[];
       try {
         end = await runCommand({
           shell: findShell(env, workspace),
@@ -113,6 +117,7 @@ export function createBashTool(options: ToolOptions): AgentTool {
           signal,
           onOutput: (chunk) => ticker.add(output.add(chunk)),
         });
+        moved = moveAway(root, settings);
       } catch (error) {
         throw startError(error, root);
       } finally {
@@ -120,6 +125,7 @@ export function createBashTool(options: ToolOptions): AgentTool {
       }
       return toResult({
         end,
+        moved,
         output,
         signal,
         timeout,
@@ -131,6 +137,8 @@ export function createBashTool(options: ToolOptions): AgentTool {
 
 interface Ended {
   readonly end: CommandEnd;
+  /** Files that the command created and that were renamed. */
+  readonly moved: readonly string[];
   readonly output: CappedOutput;
   readonly signal: AbortSignal;
   readonly timeout: number;
@@ -143,6 +151,7 @@ interface Ended {
  */
 function toResult({
   end,
+  moved,
   output,
   signal,
   timeout,
@@ -151,7 +160,7 @@ function toResult({
   const text = output.finish();
   const { path, isTruncated: truncated } = output;
   const { exitCode, ended, left } = end;
-  const background = describeBackground(end);
+  const background = [...describeBackground(end), ...moved.map(describeMoved)];
   if (end.reason === "aborted") {
     const so = text === "" ? "it had printed nothing" : `its output until then:\n${text}`;
     const stopped = `The command was stopped after ${(durationMs / 1000).toFixed(1)} s (${abortReason(signal)}); ${so}`;
@@ -187,6 +196,10 @@ function describeFailure(
 
 function withLines(text: string, lines: readonly string[]): string {
   return lines.length === 0 ? text : `${text}${text.endsWith("\n") ? "" : "\n"}${lines.join("\n")}`;
+}
+
+function describeMoved(name: string): string {
+  return `[renamed to ${name}.refused: outside the sandbox git would read the settings that it names]`;
 }
 
 function describeBackground({ ended, left, isLost }: CommandEnd): string[] {

@@ -88,6 +88,7 @@ test("says that an interrupted command was killed, and tells the model", async (
   await talk.until(/1 No/);
   talk.pause();
   talk.type("2");
+  talk.pause(50);
   talk.type(KEY.enter);
   await talk.until(/^ {2}started/m);
   talk.type(KEY.escape);
@@ -127,6 +128,7 @@ test("records who answered a question, with which keys and after how long", asyn
   await talk.until(/1 No/);
   talk.pause(3000);
   talk.type(KEY.down);
+  talk.pause(50);
   talk.type(KEY.enter);
   const shown = await talk.until(/done/);
   assert.match(shown, /bash allowed by terminal \(arrow, Enter; after 3\.\d s\)/);
@@ -144,8 +146,14 @@ test("saves an edited rule for the scope that the person chose", async () => {
   await talk.until(/3 Yes, and allow/);
   talk.pause();
   talk.type("3");
+  talk.pause(50);
   talk.type(KEY.enter);
   await talk.until(/Allow from now on: /);
+  talk.type("\u007f".repeat(40));
+  talk.type("bash(ls)");
+  await talk.until(/bash\(ls\)_[^]*edited: it allows every call that it covers/);
+  talk.type(KEY.enter);
+  await talk.until(/The rule does not allow this call/);
   talk.type("\u007f".repeat(40));
   talk.type("bash(git log *)");
   talk.type(KEY.enter);
@@ -165,6 +173,7 @@ test("tells the model the words of a denial", async () => {
   await talk.until(/No, and tell the model/);
   talk.pause();
   for (let count = 0; count < 5; count++) talk.type(KEY.down);
+  talk.pause(50);
   talk.type(KEY.enter);
   await talk.until(/understood/);
   const told = talk.model.calls[1]?.context.messages.find(({ role }) => role === "toolResult");
@@ -186,6 +195,7 @@ test("shows the change of a file before it is approved and after", async () => {
   assert.equal(await readFile(join(talk.directory, "a.txt"), "utf8"), "hello\n");
   talk.pause();
   talk.type(KEY.down);
+  talk.pause(50);
   talk.type(KEY.enter);
   const shown = await talk.until(/done/);
   assert.equal(shown.match(/\+ goodbye/g)?.length, 2);

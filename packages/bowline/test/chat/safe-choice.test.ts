@@ -39,6 +39,18 @@ test("a digit or an arrow after the pause, then Enter, chooses", () => {
   }
 });
 
+test("a digit or an arrow that comes together with Enter chooses nothing", () => {
+  for (const input of [text("2"), key("down")]) {
+    const choice = new SafeChoice(0, 0);
+    const { results } = play(choice, [
+      { input, at: 1000 },
+      { input: key("enter"), at: 1001 },
+    ]);
+    assert.ok(results.every(({ type }) => type !== "chosen"));
+    assert.equal(choice.input(key("enter"), 1100, COUNT, false).type, "chosen");
+  }
+});
+
 test("Enter alone takes the harmless choice, and only after the pause", () => {
   const choice = new SafeChoice(0, 0);
   const { results } = play(choice, [

@@ -49,6 +49,10 @@ describe("the text of a rule", () => {
       ["edit(/etc/*)", /relative to the working directory/],
       ["edit(../x)", /relative to the working directory/],
       ["edit(~/x)", /relative to the working directory/],
+      ["read(secret/)", /a slash at the end/],
+      ["read(a//b)", /without "\/\/"/],
+      ["read(a/./b)", /without "\/\/"/],
+      ["read(a\\b)", /without "\/\/"/],
       ["bash(g\u200bit)", /invisible/],
       ["bash(a\u0007)", /invisible/],
     ];
@@ -68,6 +72,21 @@ describe("the text of a rule", () => {
       user({ allow: ["bash(npm run test:*)"] }).judge(bash("npm run test -x")).action,
       "ask",
     );
+  });
+
+  it("that denies a folder denies what is in it", () => {
+    const rules = user({ allow: ["write"], deny: ["read(secret)", "write(a/*)", "bash( * )"] });
+    const actionOf = (tool: string, path: string): string =>
+      rules.judge({ tool, args: { path } }).action;
+    assert.deepEqual(
+      ["secret", "secret/key", "./secret/a/b", "secretary"].map((path) => actionOf("read", path)),
+      ["deny", "deny", "deny", "allow"],
+    );
+    assert.deepEqual(
+      ["a/b", "a/b/c"].map((path) => actionOf("write", path)),
+      ["deny", "allow"],
+    );
+    assert.equal(rules.judge(bash("ls -l a")).action, "deny");
   });
 
   it("is split from others at commas outside of brackets", () => {
@@ -109,6 +128,41 @@ describe("the rules of several files", () => {
     ]);
     const trusted = createPermissions({ sources: [{ ...source, isTrusted: true }] });
     assert.equal(trusted.judge(bash("ls")).action, "allow");
+  });
+
+  it("name a rule of a person, and no built-in one, for a path that cannot be judged", () => {
+    const outside = edit("../x");
+    const why =
+      "The path cannot be judged: it is missing, has .. or is outside the working directory.";
+    assert.equal(user({}).judge(outside).reason, why);
+    const own = user({ deny: ["edit(secret/**)"] }).judge(outside).reason;
+    assert.equal(own, `${why} edit(secret/**) (user.json) may apply to a part of it.`);
+  });
+
+  it("ask about changes of the files that decide what may run, whatever is allowed", async () => {
+    await using folder = await temporary();
+    const root = folder.path;
+    const env = { BOWLINE_HOME: join(root, ".config/own") };
+    await mkdir(env.BOWLINE_HOME, { recursive: true });
+    const permissions = { allow: ["*"] };
+    await writeFile(join(env.BOWLINE_HOME, "bowline.json"), JSON.stringify({ permissions }));
+    const rules = await loadPermissions({ directory: root, env });
+    const paths = [
+      "bowline.json",
+      ".git/hooks/x",
+      ".config/own/trust.json",
+      ".config/own/skills/x",
+    ];
+    for (const path of paths) {
+      assert.equal(rules.judge(edit(path)).action, "ask", path);
+      assert.equal(rules.judge(edit(join(root, path))).action, "ask", path);
+      for (const command of [`cp a ${path}`, `ln -sf a '${path}'`, `x --to=${join(root, path)}`])
+        assert.match(rules.judge(bash(command)).reason, /decides what may run/, command);
+      assert.equal(rules.judge(bash(`cat ${path}`)).action, "allow", path);
+    }
+    for (const path of [".config/other", "own/trust.json", "src/x"])
+      for (const call of [edit(path), bash(`cp a ${path}`)])
+        assert.equal(rules.judge(call).action, "allow", path);
   });
 
   it("give the reason, the rule with its file, and the parts", () => {
@@ -376,7 +430,8 @@ describe("policy.json of earlier gateways", () => {
   it("is moved into the user's settings once, and rules of sessions keep a file", async () => {
     await using folder = await temporary();
     const home = join(folder.path, "gateway");
-    await mkdir(home);
+    const workspace = join(folder.path, "workspace");
+    for (const path of [home, workspace]) await mkdir(path);
     const rules: PolicyRule[] = [
       { action: "allow", tool: "bash", pattern: "git log *" },
       { action: "deny", tool: "bash", pattern: "npm run x:*" },
@@ -384,7 +439,7 @@ describe("policy.json of earlier gateways", () => {
       { action: "allow", tool: "bash", pattern: "ls", sessionKey: "a" },
     ];
     await writeFile(join(home, "policy.json"), JSON.stringify({ rules }));
-    const options = { home, workspace: folder.path, env: { BOWLINE_HOME: folder.path } };
+    const options = { home, workspace, env: { BOWLINE_HOME: folder.path } };
     const first = await openGatewayRules(options);
     assert.match(first.notices.join(), /are now in .*bowline\.json/);
     const second = await openGatewayRules(options);
@@ -410,7 +465,7 @@ describe("policy.json of earlier gateways", () => {
     }
     await second.rules.add({ action: "allow", tool: "edit", pattern: "src/**" });
     await second.rules.add({ action: "allow", tool: "edit", pattern: "b", sessionKey: "b" });
-    const command = await loadPermissions({ directory: folder.path, env: options.env });
+    const command = await loadPermissions({ directory: workspace, env: options.env });
     assert.equal(command.judge(edit("src/x")).action, "allow");
     assert.equal(command.judge(edit("b")).action, "ask");
   });

@@ -1,9 +1,13 @@
 /** The command in a stranger's repository: real files, a real git, a model server on loopback. */
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { chatText, loopback } from "../../../../test/support/loopback.ts";
+import { loadPermissions } from "../../src/policy/load-permissions.ts";
+import { readGitFacts } from "../../src/project/git-facts.ts";
+import { loadProject } from "../../src/project/project.ts";
 import { bowline, temporary } from "../command.ts";
 import { calls } from "./calls.ts";
 import { hostileRepository, OUTSIDE } from "./hostile.ts";
@@ -121,6 +125,53 @@ describe("a stranger's repository", () => {
     const other = await here.run(["run", "--api-key-env", "OPENAI_API_KEY", "Say it."]);
     assert.equal(other.code, 0, other.stderr);
     assert.doesNotMatch(everything(here.stranger), /sk-user/);
+  });
+
+  it("runs no program that it configures in another folder of its own", async () => {
+    await using folder = await temporary();
+    const [root, trace] = [join(folder.path, "repository"), join(folder.path, "trace")];
+    execFileSync("git", ["init", "-q", "-b", "trunk", root]);
+    await writeFile(join(root, "file.txt"), "text");
+    execFileSync("git", ["-C", root, "add", "file.txt"]);
+    await writeFile(join(root, "file.txt"), "TEXT"); // of the same size, so that git filters it
+    await writeFile(join(root, ".gitattributes"), "* filter=evil\n");
+    const common = join(root, "common");
+    await mkdir(common);
+    for (const name of ["objects", "refs"])
+      await cp(join(root, ".git", name), join(common, name), { recursive: true });
+    await writeFile(join(common, "config"), `[filter "evil"]\n\tclean = touch ${trace}; cat\n`);
+    await writeFile(join(root, ".git", "commondir"), "../common\n");
+    const facts = await readGitFacts({ root, env: process.env });
+    assert.deepEqual(await readdir(folder.path), ["repository"], "no program ran");
+    assert.deepEqual(facts, { branch: "trunk" });
+  });
+
+  it("does not stall the start by what it contains", async () => {
+    await using folder = await temporary();
+    const root = join(folder.path, "repository");
+    execFileSync("git", ["init", "-q", root]);
+    execFileSync("mkfifo", [join(root, ".git/index")]);
+    for (let at = 0; at < 1500; at++)
+      await mkdir(join(root, ".claude/commands", `a${at % 50}`, `b${at}`), { recursive: true });
+    const imports = Array.from({ length: 2000 }, (_, at) => `@f${at}.md`).join(" ");
+    await writeFile(join(root, "AGENTS.md"), imports);
+    for (let at = 0; at < 300; at++) await writeFile(join(root, `f${at}.md`), "x");
+    const rule = `read(${"**/a*".repeat(390)})`;
+    const notMatch = Array.from({ length: 20 }, () => "a/".repeat(2000));
+    await writeFile(
+      join(root, "bowline.json"),
+      JSON.stringify({ permissions: { deny: [{ rule, notMatch }, "read(x)"] } }),
+    );
+    const env = { PATH: process.env.PATH, HOME: folder.path };
+    const begun = performance.now();
+    const project = await loadProject({ directory: root, env, now: new Date(0) });
+    const permissions = await loadPermissions({ directory: root, env });
+    const ms = performance.now() - begun;
+    assert.ok(ms < 10_000, `${ms} ms`); // less than one second on an idle machine
+    assert.match(project.notices.join("\n"), /commands\/a\d+\/b\d+ and the folders after it/);
+    assert.match(project.notices.join("\n"), /@f\d+\.md and the imports after it were not read/);
+    assert.match(permissions.notices.join("\n"), /the examples of its rules are too long/);
+    assert.ok(project.instructions.length <= 201);
   });
 
   it("is listed by bowline trust, which needs a terminal or --yes", async () => {

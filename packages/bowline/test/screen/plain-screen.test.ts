@@ -101,6 +101,7 @@ test("asks for a number instead of showing a picker", async () => {
     { label: "haiku", value: "h" },
   ];
   const result = pickOne(screen, { title: "Choose a model", items, filter: true });
+  await new Promise((resolve) => setImmediate(resolve));
   await type(terminal, "three\n");
   await type(terminal, "2\n");
   assert.equal(await result, "h");
@@ -110,6 +111,24 @@ test("asks for a number instead of showing a picker", async () => {
     "Choose a model\n1. opus - large\n2. haiku\n" +
       'Type a number and Enter. Enter alone takes none.\n"three" is no number from 1 to 2.\n',
   );
+});
+
+test("answers no question with a line that came before it", async () => {
+  const { terminal, screen, inputs } = open();
+  const items = [{ label: "opus", value: "o" }];
+  terminal.input.write("1\n");
+  await new Promise((resolve) => setImmediate(resolve)); // the line has come, and may be a paste
+  let result: unknown = "open";
+  const asked = pickOne(screen, { title: "Choose", items, filter: false });
+  void asked.then((value) => (result = value));
+  await type(terminal, "");
+  assert.equal(result, "open");
+  assert.deepEqual(
+    inputs.map((input) => input.type),
+    ["text", "key"],
+  );
+  await type(terminal, "1\n");
+  assert.equal(await asked, "o");
 });
 
 test("takes nothing when a question is left by Ctrl-C or by closing", async () => {

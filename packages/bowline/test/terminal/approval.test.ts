@@ -128,6 +128,7 @@ describe("an approval question", { skip: missingTmux ?? false }, () => {
     const screen = await chat.window.until("arrow or digit");
     assert.match(screen, /\+ ?# Notes/);
     await chat.window.press("Down");
+    await chat.window.until(/> 2 Yes/);
     await chat.window.press("Enter");
     await chat.window.until("Answer 2.");
     assert.equal(await readFile(join(chat.folder, "notes.md"), "utf8"), "# Notes\n\nOne.\n");

@@ -76,7 +76,9 @@ describe("Ctrl-Z, then fg", { skip: missingTmux ?? false }, () => {
     await chat.window.until("arrow or digit");
     await suspend(chat.window);
     await chat.window.until(/the shell is here[^]*Allow bash:[^]*arrow or digit/);
-    await chat.window.press("Down", "Enter");
+    await chat.window.press("Down");
+    await chat.window.until(/> 2 Yes/);
+    await chat.window.press("Enter");
     await chat.window.until("Answer 2.");
     assert.match(chat.vendor.asked[1]?.last ?? "", /it ran/);
   });

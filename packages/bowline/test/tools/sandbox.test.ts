@@ -88,6 +88,72 @@ describe("bash in a sandbox", { skip, concurrency: 4 }, () => {
     assert.equal(readFileSync(join(folder.path, "bowline.json"), "utf8"), "{}");
   });
 
+  it("cannot replace git's settings by moving their folder, or by naming others", async () => {
+    await using folder = await temporary();
+    const git = join(folder.path, ".git");
+    mkdirSync(git);
+    writeFileSync(join(git, "config"), "[core]\n");
+    const command =
+      "mv .git moved; echo x > .git/hooks/pre-commit; mkdir -p .git/modules/a; mv .git/config .git/c; echo ../evil > .git/commondir; echo ok";
+    const { text, isError } = await run(folder.path, command);
+    assert.match(text, /cannot move '\.git' to 'moved': Device or resource busy/);
+    assert.match(text, /hooks\/pre-commit: Read-only file system/);
+    assert.match(text, /^ok\n\[renamed to \.git\/commondir\.refused: /m);
+    assert.equal(isError, false);
+    assert.deepEqual(readdirSync(git).toSorted(), [
+      "commondir.refused",
+      "config",
+      "hooks",
+      "modules",
+    ]);
+    assert.match((await run(folder.path, "echo x > .git/modules/a/config")).text, /Read-only/);
+    const linked = join(folder.path, "linked");
+    mkdirSync(linked);
+    writeFileSync(join(linked, ".git"), "gitdir: ../.git/worktrees/linked\n");
+    assert.match((await run(linked, "echo gitdir: x > .git")).text, /Read-only file system/);
+  });
+
+  it("cannot change the folders that are read-only, also by moving one above them", async () => {
+    await using folder = await temporary();
+    const own = join(folder.path, "a/b/own");
+    const open = { choice: "auto", root: folder.path, readOnly: [own, "/elsewhere"] } as const;
+    const sandbox = await openSandbox(open);
+    const command =
+      "echo x > a/b/own/trust.json; mv a c; mv a/b a/c; mv a/b/own d; rmdir a/b/own; ls";
+    const { text } = await run(folder.path, command, sandbox);
+    assert.equal(text.match(/Read-only file system|busy/g)?.length, 5, text);
+    assert.match(text, /^a$/m);
+    const none = await openSandbox({ ...open, readOnly: [folder.path] });
+    assert.equal(sandboxStatus(none), "sandbox: none (the working directory may not be changed)");
+  });
+
+  it("reaches no socket of a service, and has no descriptor that this process inherited", async () => {
+    await using folder = await temporary();
+    const path = join(folder.path, "agent.sock");
+    const server = createServer((socket) => socket.end("reached")).listen(path);
+    await once(server, "listening");
+    const connect = `require("node:net").connect("agent.sock").on("data", (data) => console.log(String(data))).on("error", (error) => console.log(error.code))`;
+    const { text } = await run(folder.path, `'${process.execPath}' -e '${connect}'`);
+    server.close();
+    assert.match(text, /^E[A-Z]+$/m);
+    const script = `
+      import { createBashTool } from ${JSON.stringify(new URL("../../src/tools/bash.ts", import.meta.url).href)};
+      const tool = createBashTool(${JSON.stringify({ root: folder.path, sandbox: found })});
+      const { content } = await tool.execute("1", { command: "ls /proc/self/fd; echo error >&2" });
+      console.log(content[0].text);`;
+    const args = ["--conditions=@bowline/source", "--input-type=module", "--eval", script];
+    const child = spawn("bash", [
+      "-c",
+      'exec 30< /etc && exec "$@"',
+      "bash",
+      process.execPath,
+      ...args,
+    ]);
+    const shown = (await child.stdout.toArray()).join("");
+    assert.match(shown, /^error$/m);
+    assert.doesNotMatch(shown, /^30$/m);
+  });
+
   it("reaches no server on this machine, and sees only its own processes", async () => {
     await using folder = await temporary();
     const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");

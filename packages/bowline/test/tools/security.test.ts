@@ -32,7 +32,7 @@ function readRows(): Row[] {
 }
 
 function titlesOf(file: string): string[] {
-  return [...readFileSync(file, "utf8").matchAll(/^ {2}it\(\s*"([^"]+)"/gm)].map(
+  return [...readFileSync(file, "utf8").matchAll(/^(?: {2}it|test)\(\s*"([^"]+)"/gm)].map(
     ([, title = ""]) => title,
   );
 }
