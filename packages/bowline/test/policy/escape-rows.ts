@@ -173,6 +173,11 @@ export const escapeRows: readonly EscapeRow[] = [
     outcome: "asked about",
   },
   {
+    tried: "the same after the value of another option",
+    call: "node --conditions x --cpu-prof a.js",
+    outcome: "asked about",
+  },
+  {
     tried: "a file that `curl` writes",
     call: "curl --etag-save .bashrc localhost",
     outcome: "asked about",

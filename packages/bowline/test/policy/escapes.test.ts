@@ -131,7 +131,7 @@ describe("an escape from harmless rules", () => {
       "git --version",
       "npm ls --depth=0",
       "node --version",
-      "node --test --test-name-pattern=a dist/a.test.js --verbose",
+      "node --test --test-name-pattern=a --no-warnings dist/a.test.js --verbose",
       "curl -sSL -H 'Accept: text/plain' --max-time 5 localhost:8080/x",
       "wget -q --spider localhost",
       "uniq -c a",
