@@ -95,6 +95,11 @@ async function trustedProject(
   return (await askTrust(chat, project, env, now)) ? load() : project;
 }
 
+function sandboxOf({ directory, settings }: Project, env: Environment): Promise<Sandbox> {
+  const choice = settings.merged.sandbox ?? "off";
+  return openSandbox({ choice, root: directory, readOnly: ownFolders(env) });
+}
+
 async function worldOf(
   chat: Conversation,
   given: StartOptions,
@@ -108,11 +113,7 @@ async function worldOf(
   const { settingsTrust: trust } = project;
   const permissions = await loadPermissions({ directory, env, trust, searchesHide: true });
   for (const notice of permissions.notices) chat.notice(notice, "warning");
-  const sandbox = await openSandbox({
-    choice: merged.sandbox ?? "off",
-    root: project.directory,
-    readOnly: ownFolders(env),
-  });
+  const sandbox = await sandboxOf(project, env);
   const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");
   chat.dispatch({ type: "sandbox", sandbox: status });
   const outputs = await given.openOutputs(options.keep !== "none");

@@ -56,6 +56,22 @@ export function removeFromList(
   return text.slice(0, start) + text.slice(end);
 }
 
+/**
+ * Returns a name that stands twice in an object of a text that `JSON.parse` accepts. Throws if it is
+ * nested deeper than settings are.
+ */
+export function findTwin(text: string): string | undefined {
+  const twinIn = (node: Node): string | undefined => {
+    if (node.kind === "plain") return undefined;
+    if (node.kind === "array") return node.items.map(twinIn).find((key) => key !== undefined);
+    const keys = node.members.map(({ key }) => key);
+    const known = new Set<string>();
+    const twin = keys.find((key) => known.size === known.add(key).size);
+    return twin ?? node.members.map(({ value }) => twinIn(value)).find((key) => key !== undefined);
+  };
+  return twinIn(parse(text));
+}
+
 function member(node: Node | undefined, key: string): Node | undefined {
   if (node === undefined) return undefined;
   if (node.kind !== "object") throw new Error("a value is no object");
@@ -82,9 +98,13 @@ function append(text: string, node: Node, item: string, depth: number): string {
   return text.slice(0, node.start + 1) + content + text.slice(node.end - 1);
 }
 
+/** Settings are nested five levels deep. */
+const MAX_DEPTH = 32;
+
 /** Finds the positions of the values in a text that `JSON.parse` accepts. */
 function parse(text: string): Node {
   let at = 0;
+  let depth = 0;
   const space = (): void => {
     while (/\s/.test(text[at] ?? "")) at++;
   };
@@ -97,16 +117,17 @@ function parse(text: string): Node {
   const value = (): Node => {
     const start = at;
     const open = text[at];
-    if (open === '"') token(/"(?:[^"\\]|\\.)*"/y);
+    if (open === '"') token(/"[^"\\]*(?:\\.[^"\\]*)*"/y);
     else if (open !== "{" && open !== "[") token(/[^\s,\]}]+/y);
     else {
       const members: Member[] = [];
       const items: Node[] = [];
       at++;
+      if (++depth > MAX_DEPTH) throw new Error("values are nested too deeply");
       for (space(); at < text.length && text[at] !== "}" && text[at] !== "]"; space()) {
         const begin = at;
         if (open === "{") {
-          const key = JSON.parse(token(/"(?:[^"\\]|\\.)*"/y)) as string;
+          const key = JSON.parse(token(/"[^"\\]*(?:\\.[^"\\]*)*"/y)) as string;
           space();
           at++; // the colon
           space();
@@ -116,6 +137,7 @@ function parse(text: string): Node {
         if (text[at] === ",") at++;
       }
       at++;
+      depth--;
       return open === "{"
         ? { kind: "object", start, end: at, members }
         : { kind: "array", start, end: at, items };

@@ -106,6 +106,15 @@ function isPathLike(pattern: string, path: string): boolean {
   return isLike(withoutDot(pattern), path, "/");
 }
 
+/**
+ * Some file systems ignore letter case, invisible characters, the form of accents, and dots and
+ * spaces at the end of a name; NTFS also takes `name::$DATA` for the name.
+ */
 function folded(text: string): string {
-  return text.normalize("NFC").toLowerCase();
+  return text
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFC")
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/::\$[^/]*|(?<=[^./ ])[. ]+(?=\/|$)/g, "");
 }

@@ -6,7 +6,7 @@ import { isBowlineError } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { replaceFile } from "../replace-file.ts";
 import { oneLine } from "../terminal.ts";
-import { addToList, removeFromList } from "./json-edit.ts";
+import { addToList, findTwin, removeFromList } from "./json-edit.ts";
 import type { PolicyAction } from "./policy.ts";
 
 /** A rule as it is written in settings. */
@@ -26,6 +26,7 @@ export type RuleLists = Readonly<Partial<Record<PolicyAction, readonly RuleEntry
 export const policyActions: readonly PolicyAction[] = ["allow", "ask", "deny"];
 
 const MAX_BYTES = 1024 * 1024;
+const MAX_RULES = 500;
 
 /** Adds rules to a file, and creates it. Rules that it has already are not added again. */
 export async function addRules(
@@ -100,15 +101,29 @@ export function parsePermissions(text: string, path: string): RuleLists {
     throw broken(path, `is not JSON: ${(error as Error).message}`);
   }
   if (!isRecord(settings)) throw broken(path, "is no JSON object");
+  // One of the two would have no effect, and rules could be added to it.
+  const twin = twinIn(text.replace(/^\uFEFF/, ""), path);
+  if (twin !== undefined) throw broken(path, `has ${JSON.stringify(twin)} twice`);
   const { permissions = {} } = settings;
   if (!isRecord(permissions)) throw broken(path, "has permissions that are no object");
   for (const [action, list] of Object.entries(permissions)) {
     if (!policyActions.some((known) => known === action))
       throw broken(path, `has permissions.${action}; permissions has allow, ask and deny`);
-    if (!Array.isArray(list) || !list.every(isEntry))
-      throw broken(path, `has a permissions.${action} that is no list of rules`);
+    if (!Array.isArray(list) || list.length > MAX_RULES || !list.every(isEntry))
+      throw broken(
+        path,
+        `has a permissions.${action} that is no list of at most ${MAX_RULES} rules`,
+      );
   }
   return permissions;
+}
+
+function twinIn(text: string, path: string): string | undefined {
+  try {
+    return findTwin(text);
+  } catch (error) {
+    throw broken(path, `cannot be used: ${(error as Error).message}`);
+  }
 }
 
 function isEntry(value: unknown): value is RuleEntry {

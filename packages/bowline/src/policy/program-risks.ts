@@ -34,6 +34,7 @@ interface Harmless {
   readonly letters: string;
   /** Letters whose value is the rest of the word, or the next word. */
   readonly valued: string;
+  /** Long options. Those that end in "=" only with their value in the same word. */
   readonly names: string;
   /** Whether options after the first operand belong to another program. */
   readonly endsAtOperand?: true;
@@ -140,7 +141,7 @@ export const risks: Readonly<Record<string, Risk>> = {
       "index-filter tree-filter msg-filter env-filter parent-filter commit-filter tag-name-filter separate-git-dir index-output " +
       "export-marks edit-description sendmail-cmd",
     known:
-      "add am annotate apply archive blame branch bugreport cat-file check-attr check-ignore check-mailmap check-ref-format checkout " +
+      "add am annotate apply archive blame branch cat-file check-attr check-ignore check-mailmap check-ref-format checkout " +
       "cherry cherry-pick clean clone commit commit-tree count-objects describe diff diff-files diff-index diff-tree fetch " +
       "for-each-ref format-patch fsck gc grep help init log ls-files ls-remote ls-tree merge merge-base mv name-rev notes prune pull " +
       "push range-diff rebase reflog remote repack reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref " +
@@ -181,10 +182,10 @@ export const risks: Readonly<Record<string, Risk>> = {
       letters: "cvh",
       valued: "",
       names:
-        "check version help test test-only test-name-pattern test-concurrency test-timeout test-shard test-force-exit no-warnings " +
+        "check version help test test-only test-name-pattern= test-concurrency= test-timeout= test-shard= test-force-exit no-warnings " +
         "trace-warnings trace-deprecation trace-uncaught throw-deprecation no-deprecation pending-deprecation enable-source-maps " +
-        "experimental-strip-types experimental-transform-types experimental-test-coverage unhandled-rejections conditions input-type " +
-        "max-old-space-size stack-trace-limit preserve-symlinks",
+        "experimental-strip-types experimental-transform-types experimental-test-coverage unhandled-rejections= conditions= input-type= " +
+        "max-old-space-size= stack-trace-limit= preserve-symlinks",
       endsAtOperand: true,
     },
   },
@@ -226,10 +227,10 @@ export const risks: Readonly<Record<string, Risk>> = {
     hasHosts: true,
     harmless: {
       letters: "tvzjJZaOpPSdWihnwk",
-      valued: "fbCXTKNVHL",
+      valued: "fbCKNVHL",
       names:
-        "list verbose file gzip gunzip ungzip bzip2 xz lzip lzma zstd auto-compress exclude exclude-from directory strip-components " +
-        "to-stdout numeric-owner full-time test-label diff compare totals block-number null files-from wildcards no-wildcards " +
+        "list verbose file gzip gunzip ungzip bzip2 xz lzip lzma zstd auto-compress exclude directory strip-components " +
+        "to-stdout numeric-owner full-time test-label diff compare totals block-number null wildcards no-wildcards " +
         "wildcards-match-slash ignore-case anchored occurrence utc version help usage force-local absolute-names ignore-zeros " +
         "show-transformed-names show-stored-names quoting-style warning",
     },

@@ -14,7 +14,8 @@ const gitContent: ReadonlySet<string> = new Set(
 );
 
 const RECURSIVE = /^-[^-]*[rR]|^--(?:r|de)|^-\w*d|recurse/;
-const PATCH = /^-(?:p|u|U|c$|m$|S|G|L)|^--(?:patch|cc|unified|diff|remerge|word|color-w|full|ext)/;
+const PATCH =
+  /^-(?:p|u|U|c$|m$|S|G|L)|^--(?:patch|cc|unified|diff|remerge|word|color-w|full|ext|binary)/;
 
 /** Options of grep and rg without a value. */
 const FLAGS = /^-[rRniHhlLcowEFPsvxq]+$/;

@@ -98,7 +98,9 @@ function unlisted(
     }
     if (at < fixed) continue;
     if (word.startsWith("--")) {
-      if (word !== "--" && !has(names, word.slice(2).split("=")[0] ?? "")) return word;
+      const [name = ""] = word.slice(2).split("=");
+      const isListed = has(names, name) || (word.includes("=") && has(names, `${name}=`));
+      if (word !== "--" && !isListed) return word;
       continue;
     }
     for (const letter of isBare ? word : word.slice(1)) {

@@ -40,6 +40,11 @@ export function parseRule(text: string, action: PolicyAction): readonly PolicyRu
   if (tool !== "bash" && tool !== "*") checkPath(plain, show);
   const rule: PolicyRule = { action, tool, pattern: plain };
   if (action === "allow") return [rule];
+  const sign = tool === "bash" ? /[|;&<>"'`$\\(){}]/.exec(plain)?.[0] : undefined;
+  if (sign !== undefined)
+    throw new RuleError(
+      `${show} has the character ${sign}. Write the words of one command, without quotes: each part of a command is compared alone.`,
+    );
   if (tool === "bash")
     return plain.endsWith(":*")
       ? [rule, { action, tool, pattern: `${plain.slice(0, -2)} *` }]
@@ -83,7 +88,7 @@ function checkPath(pattern: string, show: string): void {
       `${show}: a path is relative to the working directory and has no "..", such as src/**.`,
     );
   // Paths are compared without these, so that such a rule would cover nothing.
-  if (/\/$|\/\/|(?:^|\/)\.(?:\/|$)|\\/.test(pattern.replace(/^\.\//, "")))
+  if (/\/$|\/\/|(?:^|\/)\.(?:\/|$)|\\/.test(pattern.replace(/^\.\/(?=.)/, "")))
     throw new RuleError(
       `${show}: write a path without "//", "/./", "\\" and a slash at the end. For what is in a folder, write src/**.`,
     );

@@ -5,6 +5,8 @@ import { BowlineError, defineTool, type AgentTool } from "@bowline/core";
 import { didYouMean } from "../settings/nearest-name.ts";
 import { readBounded } from "../settings/bounded-file.ts";
 import { escapeLineBreaks, showPath } from "../escape.ts";
+import { shownFrom } from "./place.ts";
+import { isPrivateFile } from "./private-files.ts";
 import type { Skill } from "./skills.ts";
 
 const MAX_BODY = 64 * 1024;
@@ -45,9 +47,17 @@ async function bodyOf({ name, folder, body }: Skill): Promise<string> {
 }
 
 async function fileOf({ folder }: Skill, file: string): Promise<string> {
-  const read = await readBounded(join(folder, file), await realpath(folder));
-  if (read.kind === "text") return cut(read.text);
-  const why = read.kind === "missing" ? "does not exist in the skill" : read.why;
+  const real = await realpath(folder);
+  const read = await readBounded(join(folder, file), real);
+  // The folder of a skill may be a link to any folder of the project.
+  const isPrivate = read.kind === "text" && isPrivateFile(shownFrom(real, read.realPath));
+  if (read.kind === "text" && !isPrivate) return cut(read.text);
+  const why =
+    read.kind === "missing"
+      ? "does not exist in the skill"
+      : read.kind === "text"
+        ? "may hold secrets and was not read"
+        : read.why;
   throw new BowlineError("invalid_argument", `${showPath(file)} ${why}.`);
 }
 

@@ -1,6 +1,6 @@
 /** Refuses the calls that the definition of a sub-agent or a command excludes. */
 import type { BeforeToolCallResult } from "@bowline/core";
-import { covers } from "../policy/policy.ts";
+import { covers, judge, type Verdict } from "../policy/policy.ts";
 import { ruleText, type ToolRule } from "./tool-rules.ts";
 
 export interface ToolLimits {
@@ -20,11 +20,11 @@ export function refusalOf(
   const isOf = ({ tool }: ToolRule): boolean => tool === toolName || tool === "*";
   const isHit = ({ pattern }: ToolRule): boolean => pattern === undefined || covers(pattern, call);
   const isAllowed = only === undefined || only.filter(isOf).some(isHit);
-  const denied = disallowedTools.filter(isOf).find(isHit);
-  // A command that cannot be parsed may hide what a pattern denies.
-  const unclear = disallowedTools.find(
-    (rule) => isOf(rule) && rule.pattern !== undefined && !covers("**", call) && !covers("*", call),
-  );
+  // As a deny of the permissions: a command that cannot be parsed may hide what a pattern denies.
+  const verdictOf = ({ pattern }: ToolRule): Verdict =>
+    judge([{ action: "deny", tool: toolName, ...(pattern !== undefined && { pattern }) }], call);
+  const denied = disallowedTools.filter(isOf).find((rule) => verdictOf(rule).action === "deny");
+  const unclear = disallowedTools.filter(isOf).find((rule) => verdictOf(rule).rule !== undefined);
   if (isAllowed && denied === undefined && unclear === undefined) return undefined;
   const rule = denied ?? unclear;
   const reason =

@@ -79,14 +79,25 @@ function createReaddir(place: SearchPlace, withLinks: boolean): (path: string) =
     const folder = resolve(path);
     if (!isInside(base, folder) || rules.isFolderIgnored(folder)) return [];
     const entries: Entry[] = [];
+    // A pattern may begin in a link, whose name says nothing about what is hidden.
+    const real = realOf(folder);
     for (const entry of readFolder(place, folder)) {
       const here = join(folder, entry.name);
-      if (rules.isIgnored(here, entry.isDirectory()) || isHidden(place, here)) continue;
+      if (rules.isIgnored(here, entry.isDirectory())) continue;
+      if (isHidden(place, here) || isHidden(place, join(real, entry.name))) continue;
       if (!entry.isSymbolicLink()) entries.push(entry);
       else if (withLinks && isFileInside(place, here)) entries.push(asFile(entry.name));
     }
     return entries;
   };
+}
+
+function realOf(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return folder; // it is gone, and reading it fails
+  }
 }
 
 /** Checks the folder's real path after opening it, so that a link swapped in is not followed. */

@@ -97,13 +97,20 @@ export function belowFolder(
   return { root, reach, base: real, prefix, hidden: hidden(toolName) };
 }
 
-/** Returns true if a path is left out of searches. The path is absolute and without links. */
+/**
+ * Returns true if a path is left out of searches. The path is absolute and without links. Letter
+ * case and the form of accents do not count, as for rules that deny.
+ */
 export function isHidden(
   { root, hidden }: Pick<SearchPlace, "root" | "hidden">,
   path: string,
 ): boolean {
   const inside = relative(root, path).split(sep).join("/");
-  return hidden.some((pattern) => isLike(pattern, inside, "/"));
+  return hidden.some((pattern) => isLike(folded(pattern), folded(inside), "/"));
+}
+
+function folded(text: string): string {
+  return text.normalize("NFC").toLowerCase();
 }
 
 /** A thread that runs one search at a time. Call `end` when it is no longer needed. */

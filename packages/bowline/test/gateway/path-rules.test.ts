@@ -34,10 +34,12 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ["grep", { pattern: "key" }, LEFT_OUT],
     ["grep", { pattern: "key", path: "." }, LEFT_OUT],
     ["grep", { pattern: "key", path: "link" }, "denied"],
+    ["grep", { pattern: "key", glob: "link/*" }, LEFT_OUT],
     ["grep", { pattern: "key", path: "src" }, "runs"],
     ["glob", { pattern: "*", path: "secret" }, "denied"],
     ["glob", { pattern: "secret/*" }, LEFT_OUT],
     ["glob", { pattern: "**/*" }, LEFT_OUT],
+    ["glob", { pattern: "link/*" }, LEFT_OUT],
     ["glob", { pattern: "../secret/*", path: "src" }, "asked about"],
     ["glob", { pattern: "**/*", path: "src" }, "runs"],
     ["bash", { command: "cat src/a.ts secret/key" }, "denied"],
@@ -158,6 +160,21 @@ describe("a rule for paths", () => {
       }),
     );
     assert.deepEqual(rowsOfPage, wanted);
+  });
+
+  it("leaves a path out of searches in any letter case and form of accents", async () => {
+    await using place = await temporary();
+    await mkdir(join(place.path, "cafe\u0301"));
+    await writeFile(join(place.path, "cafe\u0301/key"), "the key");
+    await writeFile(join(place.path, "open"), "the key");
+    const deny = ["*(Caf\u00e9/**)"];
+    const source = { path: "u", scope: "user", permissions: { deny } } as const;
+    const rules = createPermissions({ root: place.path, searchesHide: true, sources: [source] });
+    const hidden = (tool: string): readonly string[] => rules.hidden({ tool });
+    const [search] = createTools({ root: place.path, hidden, only: ["grep"] });
+    const { content } = (await search?.execute("c", { pattern: "key" })) ?? {};
+    assert.match(JSON.stringify(content), /open:1:/);
+    assert.doesNotMatch(JSON.stringify(content), /caf/);
   });
 
   it("asks about a search that could reach the path when the tools hide nothing", async () => {

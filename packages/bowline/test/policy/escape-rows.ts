@@ -173,6 +173,11 @@ export const escapeRows: readonly EscapeRow[] = [
     outcome: "asked about",
   },
   {
+    tried: "the same after the value of another option",
+    call: "node --conditions x --cpu-prof a.js",
+    outcome: "asked about",
+  },
+  {
     tried: "a file that `curl` writes",
     call: "curl --etag-save .bashrc localhost",
     outcome: "asked about",
@@ -236,6 +241,24 @@ export const escapeRows: readonly EscapeRow[] = [
     tried: "reading it by its absolute path",
     tool: "read",
     call: "/ROOT/secret/key",
+    outcome: "denied",
+  },
+  {
+    tried: "reading it with an invisible character, which some systems ignore",
+    tool: "read",
+    call: "sec\u200bret/key",
+    outcome: "denied",
+  },
+  {
+    tried: "with another small letter of the same capital",
+    tool: "read",
+    call: "\u017fecret/key",
+    outcome: "denied",
+  },
+  {
+    tried: "with a dot at the end of a name",
+    tool: "read",
+    call: "secret./key",
     outcome: "denied",
   },
   { tried: "searching it", tool: "grep", call: "secret", outcome: "denied" },

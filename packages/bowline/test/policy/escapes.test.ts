@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { systemClock, type BeforeToolCallContext } from "@bowline/core";
+import { createGate } from "../../src/chat/gate.ts";
+import { createApprover } from "../../src/cli/approve.ts";
 import { createPermissions, type Permissions } from "../../src/policy/permissions.ts";
+import type { Approver } from "../../src/record/run-setup.ts";
+import { openGatewayRules } from "../../src/serve/gateway-rules.ts";
+import { styleFor } from "../../src/terminal.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { temporary } from "../command.ts";
 import { escapeRows, harmless, shownCall, type EscapeRow } from "./escape-rows.ts";
@@ -28,6 +34,18 @@ function permissions(): Permissions {
     searchesHide: true,
     sources: [{ path: "bowline.json", scope: "user", permissions: harmless }],
   });
+}
+
+/** A call whose question is never answered. */
+function contextOf(name: string, args: object): BeforeToolCallContext {
+  const run = {
+    approvedTools: new Set(),
+    clock: systemClock,
+    emit: async () => {},
+    waitFor: () => Promise.reject(new Error("nobody answers")),
+  };
+  const toolCall = { type: "toolCall", id: "1", name, arguments: args };
+  return { toolCall, args, run, idempotencyKey: "1" } as unknown as BeforeToolCallContext;
 }
 
 async function outcomeOf({ tool = "bash", call }: EscapeRow): Promise<string> {
@@ -55,6 +73,40 @@ describe("an escape from harmless rules", () => {
       assert.equal(await outcomeOf(row), row.outcome);
     });
 
+  it("has the same outcome in bowline run, the conversation and bowline serve", async () => {
+    const env = { BOWLINE_HOME: join(folder.path, "home") };
+    await mkdir(env.BOWLINE_HOME);
+    await writeFile(
+      join(env.BOWLINE_HOME, "bowline.json"),
+      JSON.stringify({ permissions: harmless }),
+    );
+    const own = permissions();
+    const gateway = join(env.BOWLINE_HOME, "gateway");
+    const { rules } = await openGatewayRules({ home: gateway, workspace: root, env });
+    const approvers = (yes: boolean): Approver[] => [
+      createApprover({
+        yes,
+        permissions: own,
+        style: styleFor(process.stderr, {}),
+        onInterrupt() {},
+      }),
+      createGate({ permissions: () => own, isPlan: () => false, sessionKey: () => "", yes }),
+    ];
+    for (const { tool = "bash", call, outcome } of escapeRows) {
+      if (outcome === "left out") continue;
+      const path = call.replace("/ROOT", root);
+      const args = tool === "bash" ? { command: call } : { path, pattern: "key" };
+      const action = outcome === "denied" ? "deny" : "ask";
+      assert.equal(rules.judge({ tool, args, sessionKey: "s" }).action, action, call);
+      for (const yes of [false, true])
+        for (const approve of approvers(yes)) {
+          const result = await approve(contextOf(tool, args), AbortSignal.abort());
+          const isBlocked = result !== undefined && "block" in result && result.block === true;
+          assert.equal(isBlocked, !yes || outcome === "denied", `${call}, --yes: ${yes}`);
+        }
+    }
+  });
+
   it("is asked about also where nothing is denied", () => {
     const rules = createPermissions({
       root,
@@ -79,7 +131,7 @@ describe("an escape from harmless rules", () => {
       "git --version",
       "npm ls --depth=0",
       "node --version",
-      "node --test --test-name-pattern=a dist/a.test.js --verbose",
+      "node --test --test-name-pattern=a --no-warnings dist/a.test.js --verbose",
       "curl -sSL -H 'Accept: text/plain' --max-time 5 localhost:8080/x",
       "wget -q --spider localhost",
       "uniq -c a",

@@ -53,6 +53,7 @@ describe("the text of a rule", () => {
       ["read(a//b)", /without "\/\/"/],
       ["read(a/./b)", /without "\/\/"/],
       ["read(a\\b)", /without "\/\/"/],
+      ["read(./)", /a slash at the end/],
       ["bash(g\u200bit)", /invisible/],
       ["bash(a\u0007)", /invisible/],
     ];

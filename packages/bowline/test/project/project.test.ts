@@ -160,6 +160,22 @@ describe("skills", () => {
     await assert.rejects(use({ name: "two" }), /There is no skill "two"/);
   });
 
+  it("show no file that usually holds secrets, also if their folder is a link to another", async () => {
+    await using made = await project({
+      "SKILL.md": skill("all"),
+      ".env": "TOKEN=x",
+      "notes.md": "some notes",
+      ".agents/skills/x/y": "",
+    });
+    await symlink("../..", join(made.root, ".agents/skills/all"));
+    const [tool] = (await made.load(".", true)).tools();
+    const use = async (file: string): Promise<string> =>
+      JSON.stringify((await tool?.execute("1", { name: "all", file }))?.content);
+    assert.match(await use("notes.md"), /some notes/);
+    for (const file of [".env", "./.env", ".git/config"])
+      await assert.rejects(use(file), /may hold secrets and was not read/);
+  });
+
   it("that break the rules are a notice", async () => {
     await using made = await project({
       ".agents/skills/a/SKILL.md": skill("b"),
