@@ -4,7 +4,15 @@
  */
 import { execFile, execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,9 +49,17 @@ export interface PostgresServerOptions {
 /** The folder of the server's programs, or undefined where PostgreSQL is not installed. */
 export function postgresPrograms(): string | undefined {
   const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a)) : [];
-  const folders = [...versions.map((version) => join(root, version, "bin")), "/usr/bin", "/usr/local/bin"];
-  return folders.find((folder) => ["initdb", "postgres"].every((name) => existsSync(join(folder, name))));
+  const versions = existsSync(root)
+    ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a))
+    : [];
+  const folders = [
+    ...versions.map((version) => join(root, version, "bin")),
+    "/usr/bin",
+    "/usr/local/bin",
+  ];
+  return folders.find((folder) =>
+    ["initdb", "postgres"].every((name) => existsSync(join(folder, name))),
+  );
 }
 
 /** The reason to skip tests of a database, or false. */
@@ -68,7 +84,20 @@ export async function startPostgres({
     giveTo(folder);
     const data = join(folder, "data");
     const owner = ownerOf();
-    await execute(...as(join(programs, "initdb"), ["-D", data, "-U", owner, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]));
+    await execute(
+      ...as(join(programs, "initdb"), [
+        "-D",
+        data,
+        "-U",
+        owner,
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C.UTF-8",
+        "--no-sync",
+      ]),
+    );
     const lines = [
       `unix_socket_directories = '${folder}'`,
       `listen_addresses = '${port === undefined ? "" : "127.0.0.1"}'`,
@@ -127,18 +156,36 @@ class Server implements PostgresServer {
   async sql(text: string, database = "postgres"): Promise<string> {
     const { folder, owner, port } = this.#place;
     const where = ["-h", folder, "-p", String(port), "-U", owner, "-d", database];
-    const { stdout } = await execute("psql", [...where, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text]);
+    const { stdout } = await execute("psql", [
+      ...where,
+      "-X",
+      "-q",
+      "-A",
+      "-t",
+      "-v",
+      "ON_ERROR_STOP=1",
+      "-c",
+      text,
+    ]);
     return stdout.trim();
   }
 
   async start(): Promise<void> {
     const { programs, data } = this.#place;
     // The wrapper ends the server when its standard input does, and that ends with this process.
-    const [command, args] = as("/bin/sh", ["-c", `"$0" "$@" </dev/null & pid=$!; echo $pid; read -r _; kill -QUIT $pid 2>/dev/null; wait $pid`, join(programs, "postgres"), "-D", data]);
+    const [command, args] = as("/bin/sh", [
+      "-c",
+      `"$0" "$@" </dev/null & pid=$!; echo $pid; read -r _; kill -QUIT $pid 2>/dev/null; wait $pid`,
+      join(programs, "postgres"),
+      "-D",
+      data,
+    ]);
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
     this.#process = child;
     let log = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-4000)));
+    child.stderr
+      .setEncoding("utf8")
+      .on("data", (text: string) => (log = (log + text).slice(-4000)));
     child.stdout.resume();
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr])
@@ -190,8 +237,8 @@ class Server implements PostgresServer {
   /** The postmaster's process id, the first line of its file. */
   #pid(): number | undefined {
     try {
-      const text = execFileSync("head", ["-1", join(this.#place.data, "postmaster.pid")], { stdio: ["ignore", "pipe", "ignore"] });
-      return Number(text.toString()) || undefined;
+      const text = readFileSync(join(this.#place.data, "postmaster.pid"), "utf8");
+      return Number(text.split("\n", 1)[0]) || undefined;
     } catch {
       return undefined; // it has ended
     }
@@ -200,7 +247,11 @@ class Server implements PostgresServer {
 
 function childrenOf(pid: number): number[] {
   try {
-    return execFileSync("pgrep", ["-P", String(pid)]).toString().split("\n").filter(Boolean).map(Number);
+    return execFileSync("ps", ["-o", "pid=", "--ppid", String(pid)])
+      .toString()
+      .split("\n")
+      .filter(Boolean)
+      .map(Number);
   } catch {
     return [];
   }
@@ -234,7 +285,8 @@ function giveTo(folder: string): void {
 
 function idOf(user: string): { readonly uid: number; readonly gid: number } | undefined {
   try {
-    const id = (flag: string): number => Number(execFileSync("id", [flag, user], { stdio: ["ignore", "pipe", "ignore"] }));
+    const id = (flag: string): number =>
+      Number(execFileSync("id", [flag, user], { stdio: ["ignore", "pipe", "ignore"] }));
     return { uid: id("-u"), gid: id("-g") };
   } catch {
     return undefined;

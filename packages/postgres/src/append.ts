@@ -35,8 +35,7 @@ export async function append(context: StoreContext, target: Target, batch: Batch
   const rows = await database.query(doing, selectSession(schema, "number"), [target.number]);
   const session = toSessionRow(rows[0]);
   if (session === undefined) throw sessionNotFound(target.id);
-  if (session.epoch !== target.epoch)
-    throw sessionFenced(target.id, target.epoch, session.epoch);
+  if (session.epoch !== target.epoch) throw sessionFenced(target.id, target.epoch, session.epoch);
   if (await isStored(context, target, batch)) return;
   throw new BowlineError(
     "session_locked",

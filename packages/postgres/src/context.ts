@@ -1,7 +1,7 @@
 /** What the parts of a store share. */
 import type { Clock } from "@bowline/core";
 import type { Source } from "./rows/read-entries.ts";
-import type { Database, Row, Run } from "./sql/database.ts";
+import { textOrNull, type Database, type Row, type Run } from "./sql/database.ts";
 
 export interface StoreContext {
   readonly database: Database;
@@ -46,8 +46,8 @@ export function toSessionRow(row: Row | undefined): SessionRow | undefined {
     epoch: Number(row.epoch),
     nextSeq: Number(row.next_seq),
     header: String(row.header),
-    lastId: row.last_id === null ? null : String(row.last_id),
-    holder: row.holder === null ? null : String(row.holder),
+    lastId: textOrNull(row.last_id),
+    holder: textOrNull(row.holder),
   };
 }
 

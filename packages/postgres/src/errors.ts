@@ -64,7 +64,7 @@ export class StatementTimeout extends Error {
 /** Returns whether the same statement may succeed over another connection. */
 export function isPassing(error: unknown): boolean {
   const { isLost = false, retryable = false } = reasonOf(error);
-  return isLost || (retryable && /^40/.test(codeOf(error) ?? ""));
+  return isLost || (retryable && codeOf(error)?.startsWith("40") === true);
 }
 
 /** Returns whether the connection of the error cannot be used again. */
@@ -73,7 +73,7 @@ export function isLostConnection(error: unknown): boolean {
 }
 
 /** Returns the SQLSTATE or the system's code of an error. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" ? code : undefined;
 }
@@ -87,9 +87,10 @@ export function storageError(
 ): BowlineError {
   if (isBowlineError(error)) return error;
   const { why, isLost = false, retryable = isLost } = reasonOf(error);
+  const said = error instanceof Error ? error.message : "";
   let message = `${doing} failed (${server}): ${why}`;
   for (const secret of secrets) message = message.replaceAll(secret, "…");
-  const isShown = secrets.every((secret) => !String((error as Error)?.message).includes(secret));
+  const isShown = secrets.every((secret) => !said.includes(secret));
   return new BowlineError("storage_failed", message, {
     retryable,
     // An error about a connection string may quote it.
@@ -106,8 +107,7 @@ function reasonOf(error: unknown): Reason {
     return { why: `the server cannot be reached: ${said || code}. Is it running?`, isLost: true };
   if (code === "ENOTFOUND")
     return { why: `there is no such host: ${said}. Check the name.`, retryable: true };
-  if (error instanceof AggregateError)
-    return reasonOf(error.errors[0]); // one for each address of a host
+  if (error instanceof AggregateError) return reasonOf(error.errors[0]); // one for each address of a host
   if (code === undefined || !/^[0-9A-Z]{5}$/.test(code))
     return LOST.test(said) ? { why: `${said}.`, isLost: true } : { why: more };
   return reasonOfState(code, said, more);

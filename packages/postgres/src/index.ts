@@ -11,7 +11,7 @@ export type {
   InboxMessage,
   MessagePlace,
   QueuedInput,
-} from "./durable/durable-sessions.ts";
+} from "./durable/contract.ts";
 export type { OpenWriterOptions } from "./open-writer.ts";
 export type {
   PostgresClient,

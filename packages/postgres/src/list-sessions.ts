@@ -1,5 +1,11 @@
 /** Lists sessions in pages, by title or by the words of their messages. */
-import type { ListOptions, SessionHeader, SessionModel, SessionPage, SessionSummary } from "@bowline/core/session";
+import type {
+  ListOptions,
+  SessionHeader,
+  SessionModel,
+  SessionPage,
+  SessionSummary,
+} from "@bowline/core/session";
 import type { StoreContext } from "./context.ts";
 import { invalid } from "./options.ts";
 import { fromColumn, toColumn } from "./rows/column-text.ts";

@@ -58,7 +58,10 @@ export async function createWriter(
   const { id } = header;
   const doing = naming("Creating", id);
   // The number comes first, so that the lock is taken before others can see the session.
-  const [row] = await database.query(doing, `select nextval('${schema}.session_numbers') as number`);
+  const [row] = await database.query(
+    doing,
+    `select nextval('${schema}.session_numbers') as number`,
+  );
   const session = { id, number: Number(row?.number) };
   return holding(locks, session, async () => {
     const holder = holderColumn(context.clock.now());

@@ -16,7 +16,10 @@ export interface PostgresClient {
   on(event: "end", listener: () => void): unknown;
   on(
     event: "notification",
-    listener: (message: { readonly channel: string; readonly payload?: string | undefined }) => void,
+    listener: (message: {
+      readonly channel: string;
+      readonly payload?: string | undefined;
+    }) => void,
   ): unknown;
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
@@ -106,7 +109,9 @@ export function checkOptions(options: PostgresStoreOptions): void {
     (name) => options[name] !== undefined,
   );
   if (servers.length > 1)
-    throw invalid(`Pass only one of ${servers.join(" and ")}: each of them says where the server is.`);
+    throw invalid(
+      `Pass only one of ${servers.join(" and ")}: each of them says where the server is.`,
+    );
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,47}$/.test(schema))
     throw invalid(
       "The schema must be 1 to 48 small letters, digits and underscores, and not begin with a digit.",

@@ -25,8 +25,14 @@ import {
   type SessionRow,
   type StoreContext,
 } from "./context.ts";
-import { deleteMatching, deleteSession, type DeleteOptions, type DeleteResult } from "./delete-sessions.ts";
-import { DurableLog, type DurableSessions } from "./durable/durable-sessions.ts";
+import {
+  deleteMatching,
+  deleteSession,
+  type DeleteOptions,
+  type DeleteResult,
+} from "./delete-sessions.ts";
+import type { DurableSessions } from "./durable/contract.ts";
+import { DurableLog } from "./durable/durable-sessions.ts";
 import { listSessions } from "./list-sessions.ts";
 import { createWriter, openWriter, type OpenWriterOptions } from "./open-writer.ts";
 import { checkOptions, type PostgresStoreOptions } from "./options.ts";
@@ -101,19 +107,19 @@ class Sessions implements PostgresStore {
   constructor(options: PostgresStoreOptions) {
     const { schema = DEFAULT_SCHEMA, clock = systemClock, pollMs = DEFAULT_POLL_MS } = options;
     const { timeoutMs = DEFAULT_TIMEOUT_MS, retryMs = DEFAULT_RETRY_MS } = options;
-    const { end, ...place } = createPool(options, timeoutMs);
-    const database = new Database({ ...place, timeoutMs, retryMs });
+    const opened = createPool(options, timeoutMs);
+    const database = new Database({ ...opened, timeoutMs, retryMs });
     const channel = `bowline_${schema}`;
-    this.#end = end;
+    this.#end = () => opened.end();
     this.#pollMs = pollMs;
     this.#isAutomatic = options.migrations !== "manual";
     this.#context = { database, schema, channel, clock, ready: () => this.#prepare() };
     this.#connection = new OwnConnection({
       database,
       channel,
-      onConnect: async (run) => {
-        await this.#locks.retake(run);
-        this.#watchers.changeAll();
+      onConnect: async (run, isNew) => {
+        if (isNew) this.#watchers.changeAll();
+        return this.#locks.retake(run, isNew);
       },
       onNotification: (payload) => this.#watchers.change(Number(payload)),
       isNeeded: () => !this.#locks.isEmpty || !this.#watchers.isEmpty,
@@ -122,10 +128,7 @@ class Sessions implements PostgresStore {
     this.durable = new DurableLog(this.#context);
   }
 
-  async create(
-    header: SessionHeader,
-    entries: readonly AnyEntry[] = [],
-  ): Promise<SessionWriter> {
+  async create(header: SessionHeader, entries: readonly AnyEntry[] = []): Promise<SessionWriter> {
     checkSessionId(header.id);
     await this.#prepare();
     return createWriter(this.#context, this.#locks, header, entries);
@@ -158,10 +161,7 @@ class Sessions implements PostgresStore {
     return listSessions(this.#context, options);
   }
 
-  async searchTexts(
-    text: string,
-    options: Omit<ListOptions, "search"> = {},
-  ): Promise<SessionPage> {
+  async searchTexts(text: string, options: Omit<ListOptions, "search"> = {}): Promise<SessionPage> {
     await this.#prepare();
     return listSessions(this.#context, options, text);
   }

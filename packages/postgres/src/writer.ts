@@ -47,7 +47,7 @@ export class PostgresWriter implements SessionWriter {
   #working: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   /** Set when another writer has taken the session over. */
-  #fenced: unknown;
+  #fenced: Error | undefined;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class PostgresWriter implements SessionWriter {
   }
 
   /** Refuses all later appends. */
-  fence(error: unknown): void {
+  fence(error: Error): void {
     this.#fenced ??= error;
   }
 
@@ -78,8 +78,7 @@ export class PostgresWriter implements SessionWriter {
     if (last === undefined) return;
     const batch = encodeBatch(entries);
     const written = new Promise<void>((resolve, reject) => {
-      const settle = (error?: unknown): void =>
-        error === undefined ? resolve() : reject(error as Error);
+      const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error));
       // Copied, since the caller may change its list before it is written.
       this.#waiting.push({ entries: [...entries], batch, settle });
     });

@@ -1,7 +1,11 @@
 /** The store satisfies the contract of a store. */
 import { after, before, describe, it } from "node:test";
 import { storeConformance } from "@bowline/core/testing";
-import { postgresIsMissing, startPostgres, type PostgresServer } from "../../../test/support/postgres.ts";
+import {
+  postgresIsMissing,
+  startPostgres,
+  type PostgresServer,
+} from "../../../test/support/postgres.ts";
 import { createPostgresStore, type PostgresStore } from "../src/index.ts";
 
 const skip = postgresIsMissing();

@@ -32,7 +32,11 @@ export async function* followEntries(
       const session = toSessionRow(rows[0]);
       if (session === undefined) return; // deleted
       try {
-        for await (const batch of readEntries(source, session.nextSeq, { from: next, files, onDamage })) {
+        for await (const batch of readEntries(source, session.nextSeq, {
+          from: next,
+          files,
+          onDamage,
+        })) {
           if (isOver()) return;
           yield batch;
         }

@@ -9,6 +9,7 @@ import type { Database, Row } from "../sql/database.ts";
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 2000;
+const AGAIN_MS = 250;
 /** How often the connection is checked, since a dead network does not say so. */
 const CHECK_MS = 30_000;
 
@@ -25,8 +26,11 @@ select set_config(name, setting, false) from (values
 export interface OwnConnectionOptions {
   readonly database: Database;
   readonly channel: string;
-  /** Called when the connection is made, before its first use, and whenever it was made anew. */
-  readonly onConnect: (run: OwnRun) => Promise<void>;
+  /**
+   * Called when the connection is made, before its first use, with `isNew`. Called again, without
+   * it, as long as it resolves with false.
+   */
+  readonly onConnect: (run: OwnRun, isNew: boolean) => Promise<boolean>;
   readonly onNotification: (payload: string) => void;
   /** Whether the connection is needed, so that a lost one is made anew at once. */
   readonly isNeeded: () => boolean;
@@ -69,7 +73,10 @@ export class OwnConnection {
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#connecting?.then(({ drop }) => drop(), () => {});
+    this.#connecting?.then(
+      ({ drop }) => drop(),
+      () => {},
+    );
   }
 
   #connected(): Promise<Connected> {
@@ -105,7 +112,7 @@ export class OwnConnection {
     try {
       await run(SETTINGS);
       await run(`listen ${channel}`);
-      await onConnect(run);
+      if (!(await onConnect(run, true))) this.#again(run, () => isLost);
     } catch (error) {
       lose();
       throw error;
@@ -117,6 +124,17 @@ export class OwnConnection {
     return { run, drop: lose };
   }
 
+  /** Calls `onConnect` again after a while. */
+  #again(run: OwnRun, isOver: () => boolean): void {
+    this.#after(AGAIN_MS, () => {
+      if (isOver()) return;
+      this.#options.onConnect(run, false).then(
+        (isDone) => isDone || this.#again(run, isOver),
+        () => {}, // the connection is lost, and another one begins anew
+      );
+    });
+  }
+
   #lost(): void {
     this.#connecting = undefined;
     this.#reconnect(FIRST_DELAY_MS);
@@ -124,11 +142,17 @@ export class OwnConnection {
 
   #reconnect(delay: number): void {
     if (this.#isClosed || this.#connecting !== undefined) return;
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
+    this.#after(delay, () => {
       if (this.#isClosed || this.#connecting !== undefined || !this.#options.isNeeded()) return;
       this.#connected().catch(() => this.#reconnect(Math.min(2 * delay, LONGEST_DELAY_MS)));
-    }, delay).unref();
+    });
+  }
+
+  #after(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms).unref();
     this.#timers.add(timer);
   }
 }

@@ -10,10 +10,16 @@ interface Held {
   readonly id: string;
   /** False while it is being taken. */
   isTaken: boolean;
+  /** The connection that had it ended, and the new one does not have it yet. */
+  isLost: boolean;
   /** The epoch of the writer. Undefined until it has one. */
   epoch: number | undefined;
   onLost: (error: Error) => void;
 }
+
+/** The server needs a moment to notice that a killed process is gone. */
+const TRIES = 4;
+const PAUSE_MS = 20;
 
 export interface SessionLocksOptions {
   readonly database: Database;
@@ -37,15 +43,13 @@ export class SessionLocks {
   async take(id: string, number: number): Promise<void> {
     // The server lets one connection take a lock twice.
     if (this.#held.has(number)) throw sessionLocked(id, "this process");
-    const held: Held = { id, isTaken: false, epoch: undefined, onLost: () => {} };
+    const held: Held = { id, isTaken: false, isLost: false, epoch: undefined, onLost: () => {} };
     this.#held.set(number, held);
     try {
-      const [row] = await this.#options.connection.run(
-        `Locking session ${JSON.stringify(id)}`,
-        `select pg_try_advisory_lock(${KEY}) as is_locked`,
-        [this.#name(number)],
-      );
-      if (row?.is_locked !== true) throw sessionLocked(id, await this.#holderName(number));
+      for (let left = TRIES; !(await this.#tryToLock(id, number)); left--) {
+        if (left <= 1) throw sessionLocked(id, await this.#holderName(number));
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
       held.isTaken = true;
     } catch (error) {
       this.#held.delete(number);
@@ -77,19 +81,30 @@ export class SessionLocks {
     }
   }
 
-  /** Takes all locks again over a new connection. */
-  async retake(run: OwnRun): Promise<void> {
+  /**
+   * Takes all locks again over a new connection. Resolves with false if another connection still has
+   * one of them: the server may not have noticed that the old one is gone. Call it again then.
+   */
+  async retake(run: OwnRun, isNew: boolean): Promise<boolean> {
+    let isDone = true;
     for (const [number, held] of this.#held) {
       if (!held.isTaken) continue;
+      if (isNew) held.isLost = true;
+      if (!held.isLost) continue;
       const name = this.#name(number);
       const [lock] = await run(`select pg_try_advisory_lock(${KEY}) as is_locked`, [name]);
       const current = await this.#epochOf(run, number);
       const isSame = held.epoch === undefined || current === held.epoch;
-      if (lock?.is_locked === true && isSame) continue;
+      if (isSame) {
+        held.isLost = lock?.is_locked !== true;
+        isDone &&= !held.isLost;
+        continue;
+      }
       if (lock?.is_locked === true) await run(`select pg_advisory_unlock(${KEY})`, [name]);
       this.#held.delete(number);
       held.onLost(sessionFenced(held.id, held.epoch ?? 0, current));
     }
+    return isDone;
   }
 
   /** Resolves with the process that has the lock of a session. */
@@ -102,6 +117,15 @@ export class SessionLocks {
       [column, this.#name("")],
     );
     return row?.is_locked === true ? toHolder(row.holder) : undefined;
+  }
+
+  async #tryToLock(id: string, number: number): Promise<boolean> {
+    const [row] = await this.#options.connection.run(
+      `Locking session ${JSON.stringify(id)}`,
+      `select pg_try_advisory_lock(${KEY}) as is_locked`,
+      [this.#name(number)],
+    );
+    return row?.is_locked === true;
   }
 
   async #holderName(number: number): Promise<string> {

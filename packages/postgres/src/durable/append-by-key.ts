@@ -7,7 +7,7 @@ import { fromColumn, toKey } from "../rows/column-text.ts";
 import { encodeBatch, insertBlobs, insertEntries, missingBlobs } from "../rows/insert-entries.ts";
 import { restore, type Source } from "../rows/read-entries.ts";
 import type { Run } from "../sql/database.ts";
-import type { DurableItem } from "./durable-sessions.ts";
+import type { DurableItem } from "./contract.ts";
 
 export interface KeyedAppend {
   readonly id: string;

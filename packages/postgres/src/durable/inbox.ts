@@ -3,7 +3,7 @@ import type { QueueKind, SessionMessage } from "@bowline/core/session";
 import { fromColumn, toColumn, toKey } from "../rows/column-text.ts";
 import { toJson } from "../rows/encode-entry.ts";
 import type { Row, Run } from "../sql/database.ts";
-import type { DrainName, InboxMessage, MessagePlace } from "./durable-sessions.ts";
+import type { DrainName, InboxMessage, MessagePlace } from "./contract.ts";
 
 /** The session whose inbox it is. */
 export interface Inbox {
@@ -64,7 +64,11 @@ export async function pending({ run, schema, session }: Inbox): Promise<number> 
 /** Gives a message to a run, unless another has it. Takes it from its queue. */
 export async function claim(
   { run, schema, session }: Inbox,
-  { messageId, runId, at }: { readonly messageId: string; readonly runId: string; readonly at: number },
+  {
+    messageId,
+    runId,
+    at,
+  }: { readonly messageId: string; readonly runId: string; readonly at: number },
 ): Promise<string> {
   const [row] = await run(
     `insert into ${schema}.inbox as mine (session, message_id, run_id, at) values ($1, $2, $3, $4)

@@ -29,8 +29,9 @@ export function toKey(text: string): string {
 
 /** Returns JSON text for `jsonb`, which holds no U+0000 and no lone surrogates. For searching only. */
 export function toSearchable(value: unknown): string {
-  return (JSON.stringify(value) ?? "null").replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/gi, (found, at: number, all: string) =>
-    isEscaped(all, at) ? found : "\\ufffd",
+  return (JSON.stringify(value) ?? "null").replaceAll(
+    /\\u(?:0000|d[89a-f][0-9a-f]{2})/gi,
+    (found, at: number, all: string) => (isEscaped(all, at) ? found : "\\ufffd"),
   );
 }
 

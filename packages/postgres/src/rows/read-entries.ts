@@ -7,7 +7,7 @@ import {
   type AnyEntry,
   type ReadOptions,
 } from "@bowline/core/session";
-import type { Row, Run } from "../sql/database.ts";
+import { textOrNull, type Row, type Run } from "../sql/database.ts";
 import { digestsIn, restoreText } from "./large-values.ts";
 
 const BATCH = 256;
@@ -107,7 +107,7 @@ export async function restore(
   files: boolean,
   onDamage: ReadOptions["onDamage"],
 ): Promise<Restored> {
-  const [body, parts] = [String(row.body), row.parts === null ? null : String(row.parts)];
+  const [body, parts] = [String(row.body), textOrNull(row.parts)];
   const values = parts === null ? new Map() : await load(source, digestsIn(parts));
   const text = restoreText({ body, parts }, (digest) => values.get(digest)?.toString());
   if (text === undefined) {

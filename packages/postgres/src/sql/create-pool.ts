@@ -36,7 +36,10 @@ export function createPool(options: PostgresStoreOptions, timeoutMs: number): Op
   return {
     pool,
     server: `PostgreSQL at ${host}:${port}, database ${database}, user ${user}`,
-    secrets: typeof password === "string" && password !== "" ? [password, encodeURIComponent(password)] : [],
+    secrets:
+      typeof password === "string" && password !== ""
+        ? [password, encodeURIComponent(password)]
+        : [],
     end: () => pool.end(),
   };
 }

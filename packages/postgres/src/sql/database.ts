@@ -3,7 +3,7 @@
  * errors. Everything that is run here may run twice: the answer to a commit can be lost.
  */
 import type { PostgresClient, PostgresPool } from "../options.ts";
-import { codeOf, isLostConnection, isPassing, StatementTimeout, storageError } from "../errors.ts";
+import { isLostConnection, isPassing, StatementTimeout, storageError } from "../errors.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -56,7 +56,11 @@ export class Database {
   async connect(): Promise<PostgresClient> {
     const { pool, timeoutMs } = this.#options;
     const connecting = pool.connect();
-    const giveBack = (): void => void connecting.then((late) => late.release(), () => {});
+    const giveBack = (): void =>
+      void connecting.then(
+        (late) => late.release(),
+        () => {},
+      );
     return within(connecting, timeoutMs, "No connection", giveBack);
   }
 
@@ -108,9 +112,9 @@ export class Database {
   }
 }
 
-/** Whether the error is that of a second row with the same key. */
-export function isDuplicate(error: unknown): boolean {
-  return codeOf(error) === "23505";
+/** Returns a text column that may be null. */
+export function textOrNull(column: unknown): string | null {
+  return typeof column === "string" ? column : null;
 }
 
 async function within<T>(
