@@ -201,8 +201,9 @@ class Server implements PostgresServer {
   async crash(): Promise<void> {
     const child = this.#process;
     this.#kill("SIGKILL");
-    if (child !== undefined && child.exitCode === null && child.signalCode === null)
-      await once(child, "exit");
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    await once(child, "exit");
   }
 
   async stop(): Promise<void> {

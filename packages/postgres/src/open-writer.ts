@@ -9,17 +9,11 @@ import {
 } from "@bowline/core/session";
 import { holderColumn } from "./connection/process-holder.ts";
 import type { SessionLocks } from "./connection/session-locks.ts";
-import {
-  naming,
-  sourceOf,
-  takeEpoch,
-  toSessionRow,
-  type SessionRow,
-  type StoreContext,
-} from "./context.ts";
+import { naming, sourceOf, takeEpoch, toSessionRow, type StoreContext } from "./context.ts";
 import { createSession } from "./create-session.ts";
+import { toJson } from "./rows/encode-entry.ts";
 import { readEntries } from "./rows/read-entries.ts";
-import { PostgresWriter } from "./writer.ts";
+import { PostgresWriter, type WriterOptions } from "./writer.ts";
 
 export interface OpenWriterOptions {
   /**
@@ -40,10 +34,10 @@ export async function openWriter(
   session: Named,
   { takeOver = false }: OpenWriterOptions = {},
 ): Promise<SessionWriter> {
-  if (takeOver) return write(context, session, await nextEpoch(context, session, null));
+  if (takeOver) return toWriter(context, session, await nextEpoch(context, session, null));
   return holding(locks, session, async () => {
     const holder = holderColumn(context.clock.now());
-    return write(context, session, await nextEpoch(context, session, holder), locks);
+    return toWriter(context, session, await nextEpoch(context, session, holder), locks);
   });
 }
 
@@ -54,6 +48,7 @@ export async function createWriter(
   entries: readonly AnyEntry[],
 ): Promise<SessionWriter> {
   checkSequence(entries, 0);
+  const copy = JSON.parse(toJson(header)) as SessionHeader;
   const { database, schema } = context;
   const { id } = header;
   const doing = naming("Creating", id);
@@ -62,12 +57,14 @@ export async function createWriter(
     doing,
     `select nextval('${schema}.session_numbers') as number`,
   );
-  const session = { id, number: Number(row?.number) };
+  const number = Number(row?.number);
+  const session = { id, number };
   return holding(locks, session, async () => {
     const holder = holderColumn(context.clock.now());
-    const isNew = await createSession(context, { ...session, header, entries, holder });
+    const isNew = await createSession(context, { number, epoch: 1, header, entries, holder });
     if (!isNew) throw sessionExists(id);
-    return write(context, session, await nextEpoch(context, session, holder), locks);
+    const opened = { epoch: 1, header: copy, nextSeq: entries.length, last: entries.at(-1) };
+    return toWriter(context, session, opened, locks);
   });
 }
 
@@ -86,34 +83,37 @@ async function holding<T>(
   }
 }
 
+/** What a writer begins with. */
+type Opened = Pick<WriterOptions, "header" | "nextSeq" | "last"> & { readonly epoch: number };
+
 async function nextEpoch(
-  { database, schema }: StoreContext,
+  context: StoreContext,
   { id, number }: Named,
   holder: string | null,
-): Promise<SessionRow> {
+): Promise<Opened> {
+  const { database, schema } = context;
   const rows = await database.query(naming("Opening", id), takeEpoch(schema), [number, holder]);
   const session = toSessionRow(rows[0]);
   if (session === undefined) throw sessionNotFound(id);
-  return session;
+  const { epoch, nextSeq } = session;
+  const options = { from: Math.max(0, nextSeq - 1), files: false };
+  let last: AnyEntry | undefined;
+  for await (const batch of readEntries(sourceOf(context, { id, number }), nextSeq, options))
+    [last] = batch;
+  return { epoch, header: JSON.parse(session.header) as SessionHeader, nextSeq, last };
 }
 
 /** Returns the writer. `locks` has its lock, or is absent for one that took the session over. */
-async function write(
+function toWriter(
   context: StoreContext,
   { id, number }: Named,
-  { epoch, header, nextSeq }: SessionRow,
+  { epoch, ...opened }: Opened,
   locks?: SessionLocks,
-): Promise<SessionWriter> {
-  const source = sourceOf(context, { id, number });
-  let last: AnyEntry | undefined;
-  const options = { from: Math.max(0, nextSeq - 1), files: false };
-  for await (const batch of readEntries(source, nextSeq, options)) [last] = batch;
+): SessionWriter {
   const writer = new PostgresWriter({
     context,
     target: { id, number, epoch },
-    header: JSON.parse(header) as SessionHeader,
-    nextSeq,
-    last,
+    ...opened,
     ...(locks && { release: () => locks.release(number) }),
   });
   locks?.hold(number, epoch, (error) => writer.fence(error));

@@ -1,30 +1,18 @@
 /** The store satisfies the contract of a store. */
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { storeConformance } from "@bowline/core/testing";
-import {
-  postgresIsMissing,
-  startPostgres,
-  type PostgresServer,
-} from "../../../test/support/postgres.ts";
-import { createPostgresStore, type PostgresStore } from "../src/index.ts";
+import type { PostgresStore } from "../src/index.ts";
+import { skip, startRig } from "./support.ts";
 
-const skip = postgresIsMissing();
+const rig = await startRig();
 
 describe("the PostgreSQL store", { skip }, () => {
-  let server: PostgresServer;
-  let url: string;
   let schemas = 0;
-  before(async () => {
-    server = await startPostgres();
-    url = await server.createDatabase();
-  });
-  after(() => server.stop());
-
   const cases = storeConformance(() => {
     const schema = `c${++schemas}`;
     const stores: PostgresStore[] = [];
     const open = (): PostgresStore => {
-      const store = createPostgresStore({ connectionString: url, schema, retryMs: 1000 });
+      const store = rig.open({ schema });
       stores.push(store);
       return store;
     };

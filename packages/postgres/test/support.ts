@@ -1,7 +1,11 @@
 /** What the tests of the store share: a server, stores, entries. */
 import { after } from "node:test";
 import type { AnyEntry, ReadOptions, Store } from "@bowline/core/session";
-import { startPostgres, type PostgresServer } from "../../../test/support/postgres.ts";
+import {
+  postgresIsMissing,
+  startPostgres,
+  type PostgresServer,
+} from "../../../test/support/postgres.ts";
 import {
   createPostgresStore,
   type PostgresStore,
@@ -16,8 +20,15 @@ export interface Rig {
   open(options?: PostgresStoreOptions): PostgresStore;
 }
 
-/** Starts a server for the tests of a file, and ends it after them. */
+/** Why the tests are skipped, or false. */
+export const skip: string | false = postgresIsMissing();
+
+/**
+ * Starts a server for the tests of a file, and ends it after them. Where PostgreSQL is missing, the
+ * tests must be skipped.
+ */
 export async function startRig(options?: Parameters<typeof startPostgres>[0]): Promise<Rig> {
+  if (skip !== false) return undefined as unknown as Rig;
   const server = await startPostgres(options);
   const stores: PostgresStore[] = [];
   after(async () => {

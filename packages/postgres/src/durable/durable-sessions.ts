@@ -49,7 +49,13 @@ export class DurableLog implements DurableSessions {
       `select nextval('${schema}.session_numbers') as number`,
     );
     const number = Number(row?.number);
-    const isNew = await createSession(this.#context, { number, header, entries: [], holder: null });
+    const isNew = await createSession(this.#context, {
+      number,
+      epoch: 0,
+      header,
+      entries: [],
+      holder: null,
+    });
     if (isNew) return JSON.parse(JSON.stringify(header)) as SessionHeader;
     const rows = await database.query(doing, selectSession(schema, "id"), [toColumn(id)]);
     const stored = toSessionRow(rows[0]);

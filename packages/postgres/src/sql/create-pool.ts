@@ -40,8 +40,18 @@ export function createPool(options: PostgresStoreOptions, timeoutMs: number): Op
       typeof password === "string" && password !== ""
         ? [password, encodeURIComponent(password)]
         : [],
-    end: () => pool.end(),
+    end: () => keepingAlive(pool.end()),
   };
+}
+
+/** Idle connections keep no process running, which would then end before they are closed. */
+async function keepingAlive(work: Promise<void>): Promise<void> {
+  const timer = setInterval(() => {}, 1000);
+  try {
+    await work;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Returns what `pg` reads from a connection string, or from the environment. */
