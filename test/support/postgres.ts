@@ -42,8 +42,8 @@ export interface PostgresServer extends AsyncDisposable {
 export interface PostgresServerOptions {
   /** Lines of postgresql.conf, such as `fsync = off`. */
   readonly settings?: readonly string[];
-  /** Also listens on 127.0.0.1, on this port. */
-  readonly port?: number;
+  /** Lines of pg_hba.conf, before the one that trusts everybody on the socket. */
+  readonly access?: readonly string[];
 }
 
 /** The folder of the server's programs, or undefined where PostgreSQL is not installed. */
@@ -74,7 +74,7 @@ export function postgresIsMissing(): string | false {
 /** Starts a server. Without `settings`, commits are not synced to the disk, which is faster. */
 export async function startPostgres({
   settings = ["fsync = off"],
-  port,
+  access = [],
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error(String(postgresIsMissing()));
@@ -100,14 +100,18 @@ export async function startPostgres({
     );
     const lines = [
       `unix_socket_directories = '${folder}'`,
-      `listen_addresses = '${port === undefined ? "" : "127.0.0.1"}'`,
-      `port = ${port ?? PORT}`,
+      "listen_addresses = ''",
+      `port = ${PORT}`,
       "max_connections = 60",
       "shared_buffers = 32MB",
       ...settings,
     ];
     await writeFile(join(data, "postgresql.conf"), `${lines.join("\n")}\n`);
-    const server = new Server({ programs, folder, data, owner, port: port ?? PORT, remove });
+    await writeFile(
+      join(data, "pg_hba.conf"),
+      `${[...access, "local all all trust"].join("\n")}\n`,
+    );
+    const server = new Server({ programs, folder, data, owner, remove });
     await server.start();
     return server;
   } catch (error) {
@@ -121,7 +125,6 @@ interface Place {
   readonly folder: string;
   readonly data: string;
   readonly owner: string;
-  readonly port: number;
   readonly remove: () => void;
 }
 
@@ -144,8 +147,8 @@ class Server implements PostgresServer {
   }
 
   url(database = "postgres"): string {
-    const { owner, folder, port } = this.#place;
-    return `postgresql://${owner}@/${database}?host=${encodeURIComponent(folder)}&port=${port}`;
+    const { owner, folder } = this.#place;
+    return `postgresql://${owner}@/${database}?host=${encodeURIComponent(folder)}&port=${PORT}`;
   }
 
   async createDatabase(name = `test_${++this.#databases}`): Promise<string> {
@@ -154,8 +157,8 @@ class Server implements PostgresServer {
   }
 
   async sql(text: string, database = "postgres"): Promise<string> {
-    const { folder, owner, port } = this.#place;
-    const where = ["-h", folder, "-p", String(port), "-U", owner, "-d", database];
+    const { folder, owner } = this.#place;
+    const where = ["-h", folder, "-p", String(PORT), "-U", owner, "-d", database];
     const { stdout } = await execute("psql", [
       ...where,
       "-X",

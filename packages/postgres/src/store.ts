@@ -1,5 +1,5 @@
 /** Sessions in PostgreSQL. */
-import { BowlineError, systemClock } from "@bowline/core";
+import { systemClock } from "@bowline/core";
 import {
   checkSessionId,
   sessionNotFound,
@@ -201,13 +201,12 @@ class Sessions implements PostgresStore {
   async #close(): Promise<void> {
     this.#watchers.end();
     this.#connection.close();
+    this.#context.database.close();
     await this.#end();
   }
 
   /** Resolves when the tables are there. */
   async #prepare(): Promise<void> {
-    if (this.#closing !== undefined)
-      throw new BowlineError("invalid_state", "The store is closed.");
     this.#ready ??= this.#migrated();
     try {
       await this.#ready;
