@@ -79,7 +79,7 @@ export async function startPostgres({
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error(String(postgresIsMissing()));
   const folder = mkdtempSync(join(tmpdir(), "bowline-pg-"));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
     giveTo(folder);
     const data = join(folder, "data");
@@ -102,7 +102,7 @@ export async function startPostgres({
       `unix_socket_directories = '${folder}'`,
       "listen_addresses = ''",
       `port = ${PORT}`,
-      "max_connections = 60",
+      "max_connections = 200",
       "shared_buffers = 32MB",
       ...settings,
     ];
@@ -133,7 +133,7 @@ class Server implements PostgresServer {
   #process: ChildProcess | undefined;
   #databases = 0;
   readonly #onExit = (): void => {
-    this.#kill("SIGQUIT"); // the server ends at once, without a shutdown
+    this.#kill();
     this.#place.remove();
   };
 
@@ -174,14 +174,15 @@ class Server implements PostgresServer {
   }
 
   async start(): Promise<void> {
-    const { programs, data } = this.#place;
-    // The wrapper ends the server when its standard input does, and that ends with this process.
+    const { programs, data, folder } = this.#place;
+    // The wrapper ends the server and removes its files when its standard input ends without a word,
+    // as when this process is killed.
     const [command, args] = as("/bin/sh", [
       "-c",
-      `"$0" "$@" </dev/null & pid=$!; echo $pid; read -r _; kill -QUIT $pid 2>/dev/null; wait $pid`,
+      `"$0" -D "$1" </dev/null & pid=$!; read -r word; kill -QUIT $pid; wait $pid; [ "$word" = keep ] || rm -rf "$2"`,
       join(programs, "postgres"),
-      "-D",
       data,
+      folder,
     ]);
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
     this.#process = child;
@@ -203,7 +204,7 @@ class Server implements PostgresServer {
 
   async crash(): Promise<void> {
     const child = this.#process;
-    this.#kill("SIGKILL");
+    this.#kill();
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
     await once(child, "exit");
@@ -227,14 +228,11 @@ class Server implements PostgresServer {
     }
   }
 
-  /** Sends a signal to the server and the processes that it started. */
-  #kill(signal: NodeJS.Signals): void {
+  /** Kills the server and the processes that it started. */
+  #kill(): void {
     const pid = this.#pid();
-    if (pid !== undefined) {
-      const children = signal === "SIGKILL" ? childrenOf(pid) : [];
-      for (const one of [pid, ...children]) sendSignal(one, signal);
-    }
-    this.#process?.stdin?.end();
+    for (const one of pid === undefined ? [] : [pid, ...childrenOf(pid)]) kill(one);
+    this.#process?.stdin?.end("keep\n");
     this.#process = undefined;
   }
 
@@ -261,9 +259,9 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
+function kill(pid: number): void {
   try {
-    process.kill(pid, signal);
+    process.kill(pid, "SIGKILL");
   } catch {
     // it has ended
   }
