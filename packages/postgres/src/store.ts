@@ -56,6 +56,11 @@ export interface PostgresStore extends Store {
    */
   migrate(): Promise<void>;
   /**
+   * Resolves with the number of versions that `migrate` would apply: 0 if the tables are current.
+   * Changes nothing. Rejects as `migrate` does for a newer version.
+   */
+  pendingMigrations(): Promise<number>;
+  /**
    * Lists the sessions whose messages contain a word that begins with each of these words, ignoring
    * case; latest first. Reads the first 65,536 characters of a message.
    */
@@ -192,6 +197,11 @@ class Sessions implements PostgresStore {
 
   async migrate(): Promise<void> {
     await migrate(this.#context.database, this.#context.schema);
+  }
+
+  async pendingMigrations(): Promise<number> {
+    const { database, schema } = this.#context;
+    return migrations.length - (await currentVersion(database, schema));
   }
 
   close(): Promise<void> {

@@ -12,7 +12,7 @@ import {
 import { entry, readAll, skip, startRig } from "./support.ts";
 
 const rig = await startRig();
-const RUNS = Number(process.env.BOWLINE_POSTGRES_RUNS ?? 12);
+const RUNS = Number(process.env.BOWLINE_POSTGRES_RUNS ?? 8);
 
 type Operation =
   | {
@@ -165,7 +165,8 @@ class Applied {
         const writer = this.#writers.get(one.id);
         if (writer === undefined) return undefined;
         await writer.append(this.#entries(writer.nextSeq + one.skew, one.contents));
-        return [writer.last, writer.nextSeq];
+        // After opening, its files may be references.
+        return [writer.last?.id, writer.nextSeq];
       }
       case "delete":
         return store.delete(one.id);
@@ -214,7 +215,7 @@ describe("random operations", { skip }, () => {
     let schemas = 0;
     await fc.assert(
       fc.asyncProperty(
-        fc.array(operation, { minLength: 10, maxLength: 30 }),
+        fc.array(operation, { minLength: 10, maxLength: 25 }),
         async (operations) => {
           const store = rig.open({ schema: `r${++schemas}` });
           const [own, expected] = [new Applied(store), new Applied(createMemoryStore())];
