@@ -111,9 +111,13 @@ describe("appends by key", { skip }, () => {
     const late = await errorOf(writer.append([entry(1)]));
     assert.deepEqual([late.code, late.retryable], ["session_locked", true]);
     assert.match(late.message, /next entry has seq 2, not 1/);
+    const current = await store.open(id, { takeOver: true });
     const epoch = await durable.takeEpoch(id);
     assert.ok(isSessionFenced(await errorOf(writer.append([entry(1)]))));
     await writer.close();
+    // Its numbers are right, and its epoch is old.
+    assert.ok(isSessionFenced(await errorOf(current.append([entry(2)]))));
+    assert.ok(isSessionFenced(await errorOf(current.append([entry(2)]))));
     await (await store.open(id)).close();
     assert.ok(isSessionFenced(await errorOf(durable.append(id, epoch, [said("x")]))));
     assert.equal(

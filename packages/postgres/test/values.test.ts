@@ -1,6 +1,7 @@
 /** What the store keeps: any JSON, files and large values once, titles and texts that are searched. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import { Agent } from "@bowline/core";
 import {
   attachSession,
@@ -11,9 +12,28 @@ import {
 } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { defineTool } from "@bowline/core/agent";
+import { fromColumn, toColumn } from "../src/rows/column-text.ts";
 import { entry, errorOf, message, readAll, skip, startRig } from "./support.ts";
 
 const rig = await startRig();
+
+describe("text in a column", { skip }, () => {
+  it("is any text, without U+0000 and lone surrogates in the column", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 40 }),
+        fc.constantFrom("", "\0", "\uD800", "\\0", "\\u0000"),
+        (some, odd) => {
+          for (const text of [some + odd, odd + some]) {
+            const column = toColumn(text);
+            assert.ok(!/\0|\p{Surrogate}/u.test(column), column);
+            assert.equal(fromColumn(column), text);
+          }
+        },
+      ),
+    );
+  });
+});
 
 describe("a large value", { skip }, () => {
   it("is stored once for a session, and read byte by byte", async () => {

@@ -6,8 +6,6 @@ import { createInterface } from "node:readline";
 import type { PostgresStore } from "../../src/index.ts";
 import { readAll } from "../support.ts";
 
-const child = join(import.meta.dirname, "writer-child.ts");
-
 export interface Writer {
   readonly process: ChildProcess;
   /** The lines that it wrote so far. */
@@ -17,14 +15,14 @@ export interface Writer {
 }
 
 export function startWriter(url: string, prefix: string): Writer {
-  const args = [
-    "--conditions=@bowline/source",
-    "--disable-warning=ExperimentalWarning",
-    child,
-    url,
-    prefix,
-  ];
-  const process_ = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  return startChild("writer-child.ts", [url, prefix]);
+}
+
+/** Starts a process that writes lines. */
+export function startChild(file: string, args: readonly string[]): Writer {
+  const options = ["--conditions=@bowline/source", "--disable-warning=ExperimentalWarning"];
+  const child = [...options, join(import.meta.dirname, file), ...args];
+  const process_ = spawn(process.execPath, child, { stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   let wake = (): void => {};
   createInterface({ input: process_.stdout }).on("line", (line) => {
@@ -62,6 +60,7 @@ export async function killWriters(
   await (await store.create({ id: "s", createdAt: 1 })).close();
   const problems: string[] = [];
   let acknowledged = 0;
+  let done = 0;
   let from = 0;
   // The next process starts while this one writes, since starting takes most of the time.
   let next = startWriter(url, "0");
@@ -77,13 +76,13 @@ export async function killWriters(
     problems.push(...found);
     from += count;
     acknowledged += writer.lines.length;
-    onProgress({ kills: kill + 1, acknowledged, problems });
+    onProgress({ kills: ++done, acknowledged, problems });
     if (problems.length > 0) {
       next.process.kill("SIGKILL");
       break;
     }
   }
-  return { kills, acknowledged, problems };
+  return { kills: done, acknowledged, problems };
 }
 
 interface Stored {
