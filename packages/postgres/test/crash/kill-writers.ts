@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 import type { PostgresStore } from "../../src/index.ts";
 import { readAll } from "../support.ts";
 
@@ -22,23 +23,26 @@ export function startWriter(url: string, prefix: string): Writer {
 export function startChild(file: string, args: readonly string[]): Writer {
   const options = ["--conditions=@bowline/source", "--disable-warning=ExperimentalWarning"];
   const child = [...options, join(import.meta.dirname, file), ...args];
-  const process_ = spawn(process.execPath, child, { stdio: ["ignore", "pipe", "inherit"] });
+  const started = spawn(process.execPath, child, {
+    env: { ...process.env, ...compileCache },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const lines: string[] = [];
   let wake = (): void => {};
-  createInterface({ input: process_.stdout }).on("line", (line) => {
+  createInterface({ input: started.stdout }).on("line", (line) => {
     lines.push(line);
     wake();
   });
-  let hasEnded = false;
-  process_.on("exit", () => {
-    hasEnded = true;
+  const end = { isReached: false };
+  started.on("exit", () => {
+    end.isReached = true;
     wake();
   });
   return {
-    process: process_,
+    process: started,
     lines,
     async reaches(count) {
-      while (lines.length < count && !hasEnded)
+      while (lines.length < count && !end.isReached)
         await new Promise<void>((resolve) => (wake = resolve));
     },
   };

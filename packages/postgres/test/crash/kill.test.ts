@@ -51,13 +51,13 @@ describe("a writer that is stopped", { skip }, () => {
 
     assert.equal(sleeper.lines.at(-1), "error session_locked true true");
     await writer.append([entry(writer.nextSeq, { id: "newer" })]);
-    const after = await readAll(store, "s");
+    const later = await readAll(store, "s");
     assert.deepEqual(
-      after.map(({ id }) => id),
+      later.map(({ id }) => id),
       [...before.map(({ id }) => id), "newer"],
     );
     const acknowledged = sleeper.lines.filter((line) => line.startsWith("sleeper"));
-    const stored = after.filter(({ id }) => id.startsWith("sleeper")).map(({ id }) => id);
+    const stored = later.filter(({ id }) => id.startsWith("sleeper")).map(({ id }) => id);
     // The append that was under way when it was stopped may have been stored.
     assert.deepEqual(stored.slice(0, acknowledged.length), acknowledged);
     assert.ok(stored.length <= acknowledged.length + 1);
