@@ -15,8 +15,8 @@ export interface Writer {
   reaches(count: number): Promise<void>;
 }
 
-export function startWriter(url: string, prefix: string): Writer {
-  return startChild("writer-child.ts", [url, prefix]);
+export function startWriter(url: string, prefix: string, session: string): Writer {
+  return startChild("writer-child.ts", [url, prefix, session]);
 }
 
 /** Starts a process that writes lines. */
@@ -54,28 +54,34 @@ export interface KillReport {
   readonly problems: readonly string[];
 }
 
+export interface KillOptions {
+  readonly kills: number;
+  /** Id of the session, which is created. */
+  readonly session: string;
+  readonly onProgress?: (report: KillReport) => void;
+}
+
 /** Kills `kills` processes, each after a random number of acknowledged appends. */
 export async function killWriters(
   store: PostgresStore,
   url: string,
-  kills: number,
-  onProgress: (report: KillReport) => void = () => {},
+  { kills, session, onProgress = () => {} }: KillOptions,
 ): Promise<KillReport> {
-  await (await store.create({ id: "s", createdAt: 1 })).close();
+  await (await store.create({ id: session, createdAt: 1 })).close();
   const problems: string[] = [];
   let acknowledged = 0;
   let done = 0;
   let from = 0;
   // The next process starts while this one writes, since starting takes most of the time.
-  let next = startWriter(url, "0");
+  let next = startWriter(url, "0", session);
   for (let kill = 0; kill < kills; kill++) {
     const writer = next;
     await writer.reaches(1 + Math.floor(Math.random() * 30));
-    if (kill + 1 < kills) next = startWriter(url, String(kill + 1));
+    if (kill + 1 < kills) next = startWriter(url, String(kill + 1), session);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
     writer.process.kill("SIGKILL");
     await once(writer.process, "close");
-    const stored = await readAll(store, "s", { from });
+    const stored = await readAll(store, session, { from });
     const { found, count } = check(writer.lines, stored, from, kill);
     problems.push(...found);
     from += count;

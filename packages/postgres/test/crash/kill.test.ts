@@ -21,7 +21,10 @@ function keep(child: Writer): Writer {
 
 describe("a writer that is killed", { skip }, () => {
   it("loses no acknowledged entry and stores none twice", async () => {
-    const { problems, acknowledged, kills } = await killWriters(rig.open(), rig.url, KILLS);
+    const { problems, acknowledged, kills } = await killWriters(rig.open(), rig.url, {
+      kills: KILLS,
+      session: "s",
+    });
     assert.deepEqual(problems, []);
     assert.equal(kills, KILLS);
     assert.ok(acknowledged >= KILLS, `${acknowledged} acknowledged`);
@@ -33,7 +36,7 @@ describe("a writer that is stopped", { skip }, () => {
     const url = await rig.server.createDatabase("sleeper");
     const store = rig.open({ config: configOf("sleeper") });
     await (await store.create({ id: "s", createdAt: 1 })).close();
-    const sleeper = keep(startWriter(url, "sleeper"));
+    const sleeper = keep(startWriter(url, "sleeper", "s"));
     await sleeper.reaches(5);
     sleeper.process.kill("SIGSTOP");
 
