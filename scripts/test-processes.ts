@@ -10,6 +10,7 @@ const apart = [
   "packages/bowline/test/screen/(?:screen-process|editor/(?:draft-file|history|images))",
   "packages/compat/test/(?:seeds|gateway)",
   "packages/mcp/test",
+  "packages/postgres/test",
   "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
   "mutants/test",
 ];

@@ -162,6 +162,7 @@ describe("the public surface", () => {
     assert.deepEqual(names(session), [
       "addToSummary",
       "attachSession",
+      "checkSequence",
       "checkSessionId",
       "createMemoryStore",
       "createSession",
@@ -169,11 +170,17 @@ describe("the public surface", () => {
       "isStoredFile",
       "openSession",
       "pageOf",
+      "putBackFiles",
       "resumeSession",
+      "sessionExists",
+      "sessionLocked",
+      "sessionNotFound",
       "sessionToHtml",
       "sessionToJson",
       "sessionToMarkdown",
+      "storedFilesIn",
       "summaryOf",
+      "takeOutFiles",
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);

@@ -25,7 +25,13 @@ export type {
   RunState,
   SessionState,
 } from "./session-state.ts";
-export { checkSessionId } from "./store.ts";
+export {
+  checkSequence,
+  checkSessionId,
+  sessionExists,
+  sessionLocked,
+  sessionNotFound,
+} from "./store.ts";
 export type {
   FollowOptions,
   ListOptions,
@@ -37,7 +43,7 @@ export type {
   SessionWriter,
   Store,
 } from "./store.ts";
-export { isStoredFile } from "./stored-files.ts";
+export { isStoredFile, putBackFiles, storedFilesIn, takeOutFiles } from "./stored-files.ts";
 export type { StoredFile } from "./stored-files.ts";
 export { addToSummary, pageOf, summaryOf } from "./summary.ts";
 export { sessionToHtml } from "./export/html.ts";
