@@ -49,7 +49,8 @@ export function frameText(old: Drawn, printed: readonly string[], live: Drawn, s
 
 /**
  * Returns how many rows above the cursor the live area begins after the window changed. A terminal
- * that reflows wraps the rows that no longer fit, and its cursor stays on its character.
+ * that reflows wraps the rows that no longer fit, and its cursor stays on its character. If the area
+ * becomes higher than the window, its first rows enter the scrollback, where no sequence erases them.
  */
 export function rowsAbove(drawn: Drawn, columns: number, reflow: Reflow): number {
   const { row, column } = drawn.cursor;

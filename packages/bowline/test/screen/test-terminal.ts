@@ -120,6 +120,16 @@ export class TestTerminal implements ScreenOutput, ScreenSignals {
     return lines;
   }
 
+  /** True if a line, counted as `lines()` does, begins in the scrollback. */
+  isScrolledOff(line: number): boolean {
+    const buffer = this.#terminal.buffer.active;
+    let begun = 0;
+    for (let y = 0; y < buffer.baseY; y += 1) {
+      if (buffer.getLine(y)?.isWrapped !== true) begun += 1;
+    }
+    return begun > line;
+  }
+
   get bufferType(): "normal" | "alternate" {
     return this.#terminal.buffer.active.type;
   }

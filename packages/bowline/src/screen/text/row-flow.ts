@@ -3,14 +3,11 @@
  * does not fit, so finished rows never change.
  */
 import { pieces } from "../width.ts";
+import { mayEndRow, mayStartRow } from "./east-asian.ts";
 import { noPrefixes, type Row, type RowPrefixes } from "./row.ts";
 import { paintSpans, type Paint, type Span } from "./span.ts";
 
 const ASCII = /^[\x20-\x7e]*$/;
-/** Characters that East Asian text does not begin or end a row with. */
-const CLOSING = /^[、。，．・：；？！）］｝」』】〉》〕ー…]/u;
-const OPENING = /^[（［｛「『【〈《〔]/u;
-
 export class RowFlow {
   readonly #columns: number;
   readonly #prefixes: RowPrefixes;
@@ -97,14 +94,11 @@ export class RowFlow {
   #addClusters(token: string, paint: Paint): void {
     for (const { text, columns } of pieces(token)) {
       const isWide = columns === 2;
-      if ((isWide || this.#canBreak) && !CLOSING.test(text) && !this.#endsOpen()) this.#commit();
+      const isAllowed = mayEndRow(this.#word.at(-1)?.text ?? "") && mayStartRow(text);
+      if ((isWide || this.#canBreak) && isAllowed) this.#commit();
       this.#addToWord({ text, paint }, columns);
-      this.#canBreak = isWide;
+      this.#canBreak = isWide && mayEndRow(text);
     }
-  }
-
-  #endsOpen(): boolean {
-    return OPENING.test(this.#word.at(-1)?.text ?? "");
   }
 
   #addToWord(span: Span, width: number): void {

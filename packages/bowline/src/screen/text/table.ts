@@ -4,6 +4,7 @@
  */
 import type { Colours } from "../colours.ts";
 import { pieces } from "../width.ts";
+import { mayEndRow, mayStartRow } from "./east-asian.ts";
 import type { InlineReader } from "./inline.ts";
 import { RowFlow } from "./row-flow.ts";
 import { cellsOf, type Align } from "./table-text.ts";
@@ -180,15 +181,18 @@ export class Table {
 
 function toCell(spans: readonly Span[]): Cell {
   let [width, line, longestWord, word] = [0, 0, 0, 0];
-  for (const { text } of spans)
-    for (const piece of pieces(text)) {
-      const isSpace = piece.text === " ";
-      line = piece.text === "\n" ? 0 : line + piece.columns;
-      word = isSpace || piece.text === "\n" ? 0 : word + piece.columns;
-      // Wide characters may end a row, so they do not make a word longer.
-      if (piece.columns === 2) word = 2;
+  let [before, isWideBefore] = ["", false];
+  for (const span of spans)
+    for (const { text, columns } of pieces(span.text)) {
+      const isSpace = text === " " || text === "\n";
+      const isWide = columns === 2;
+      // A row may end at a wide character, except where punctuation belongs to its neighbour.
+      const canBreak = (isWide || isWideBefore) && mayEndRow(before) && mayStartRow(text);
+      line = text === "\n" ? 0 : line + columns;
+      word = isSpace ? 0 : (canBreak ? 0 : word) + columns;
       width = Math.max(width, line);
       longestWord = Math.max(longestWord, word);
+      [before, isWideBefore] = [text, isWide];
     }
   return { spans, width, longestWord };
 }

@@ -46,6 +46,7 @@ describe("MarkdownStream draws", () => {
 
   it("East Asian text and emoji by their cells", () => {
     check("你好世界，你好。 👩‍👩‍👧‍👦 ok", "你好世\n界，你\n好。 👩‍👩‍👧‍👦\nok", { columns: 8 });
+    check("你好（**ab**）", "你好\n（ab）", { columns: 6 });
   });
 
   it("nested lists with numbers and boxes", () => {
@@ -115,6 +116,15 @@ describe("MarkdownStream draws tables", () => {
       "k  | text\n---|----------------\na  | one two three\n   | four five\n---+----------------\nb  | six",
       { columns: 20 },
     );
+  });
+
+  it("with wide characters wrapped, but punctuation beside its neighbour", () => {
+    const around = (cell: string): string => `| word | b |\n|---|---|\n| x | ${cell} |\n`;
+    check(around("世界世界。"), "word | b\n-----|------\nx    | 世界\n     | 世\n     | 界。", {
+      columns: 12,
+    });
+    const asList = "word: x\nb: 「世」\n  「世」";
+    check(around("「世」「世」"), asList, { columns: 12 });
   });
 
   it("as lists where they do not fit", () => {
