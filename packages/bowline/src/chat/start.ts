@@ -153,6 +153,8 @@ async function worldOf(
           if (event.type === "agent_end" && event.error !== undefined && isAboutKey(event.error))
             chat.notice(keyAdvice(chat.runtime.connection.keyFrom));
         },
+        reopen: (id) => openSession(store, id),
+        onSaving: (failure) => noteSaving(chat, failure),
         createSession: (model) =>
           newSession(chat, store, options, sessions.metadata(model, server)),
         ...(compactAt !== undefined && { compactAt }),
@@ -169,6 +171,12 @@ function budgetOf({ maxTurns, maxTokens, maxCost }: ChatOptions): Budget {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(maxCost !== undefined && { maxCost }),
   };
+}
+
+function noteSaving(chat: Conversation, failure: Error | undefined): void {
+  if (failure === undefined)
+    return chat.notice("The conversation is saved again. What was not saved is not sent either.");
+  chat.notice(`FROM HERE ON NOTHING IS SAVED. ${failure.message}`, "error");
 }
 
 /** A conversation goes on without a session if none can be created, and says so. */
