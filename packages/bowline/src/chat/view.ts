@@ -8,6 +8,7 @@ import { approvalLines } from "../screen/text/approval.ts";
 import { diffLines } from "../screen/text/diff-lines.ts";
 import { Highlighter } from "../screen/text/highlight.ts";
 import { MarkdownStream } from "../screen/text/markdown-stream.ts";
+import { wrapCode } from "../screen/text/wrap-code.ts";
 import { wrapStyled } from "../screen/text/wrap.ts";
 import { oneLine, printable } from "../terminal.ts";
 import type { Block, CompactionBlock, ShellBlock } from "./block.ts";
@@ -42,6 +43,11 @@ export class View {
     const before = this.#endText();
     if (block.type === "text_end") return before;
     return [...before, ...this.#block(block)];
+  }
+
+  /** Whether an answer has begun and not ended. */
+  get isAnswering(): boolean {
+    return this.#answer !== undefined;
   }
 
   /** The unfinished end of the answer, for the live area. */
@@ -81,7 +87,7 @@ export class View {
         return this.#wrap(dim(requestText(block)));
       case "retry":
         return this.#wrap(
-          `retry ${block.attempt} in ${durationText(block.delayMs)}: ${errorText(block.error)}`,
+          `retry ${block.attempt} ${delayText(block.delayMs)}: ${errorText(block.error)}`,
           "yellow",
         );
       case "failover":
@@ -128,21 +134,28 @@ export class View {
   }
 
   #user({ text, media }: BlockOf<"user">): string[] {
-    const { bold, dim } = this.#options.colours;
+    const { dim } = this.#options.colours;
     const all = printable(text).split("\n");
     const shown = all.slice(0, MAX_USER_LINES);
     const hidden = all.length - shown.length;
     return [
       "",
-      ...shown.flatMap((line, index) =>
-        wrapStyled(bold(`${index === 0 ? "> " : "  "}${line}`), this.#columns),
-      ),
+      ...shown.flatMap((line, index) => this.#userLine(line, index === 0 ? "> " : "  ")),
       ...(hidden > 0
         ? [dim(`  ${plural(hidden, "more line")} (${bytesText(Buffer.byteLength(text))} in all)`)]
         : []),
       ...(media > 0 ? [dim(`  ${plural(media, "attachment")}`)] : []),
       "",
     ];
+  }
+
+  /** A pasted program keeps its indents and its columns. */
+  #userLine(line: string, mark: string): string[] {
+    const { bold } = this.#options.colours;
+    const text = line.replaceAll("\t", "    ");
+    const indent = /^ */.exec(text)?.[0].slice(0, this.#columns >> 1) ?? "";
+    const options = { mark: bold(mark) + indent, keepsSpaces: true };
+    return wrapStyled(bold(text.trimStart()), this.#columns, options);
   }
 
   #asked({ toolName, args, reason, parts, rules, change }: BlockOf<"asked">): string[] {
@@ -156,7 +169,8 @@ export class View {
   }
 
   #shell({ command, output, end, isHidden }: ShellBlock): string[] {
-    const { bold, dim } = this.#options.colours;
+    const { colours } = this.#options;
+    const { bold, dim } = colours;
     const lines = printable(output).replace(/\n$/, "").split("\n");
     const shown = lines.slice(-MAX_SHELL_LINES);
     const hidden = lines.length - shown.length;
@@ -164,7 +178,9 @@ export class View {
       "",
       ...this.#wrap(bold(`! ${oneLine(command, 1000)}`)),
       ...(hidden > 0 ? [dim(`  ${plural(hidden, "earlier line")} hidden`)] : []),
-      ...(output === "" ? [] : shown.flatMap((line) => this.#wrap(`  ${line}`))),
+      ...(output === ""
+        ? []
+        : shown.flatMap((line) => wrapCode(line, this.#columns, colours, "  "))),
       dim(`  ${oneLine(end, 200)}${isHidden ? "; not shown to the model" : ""}`),
       "",
     ];
@@ -176,13 +192,17 @@ function requestText({ model, usage, ms, within }: BlockOf<"request">): string {
   return `${by}${oneLine(model, 100)} · ${usageText(usage)} · ${durationText(ms)}`;
 }
 
+function delayText(ms: number): string {
+  return ms < 50 ? "at once" : `in ${durationText(ms)}`;
+}
+
 /** The server's own words, with status and request id. */
 function errorText({ message, status, requestId }: ErrorInfo): string {
   const facts = [
-    ...(status === undefined ? [] : [`HTTP ${status}`]),
+    ...(status === undefined || message.includes(`HTTP ${status}`) ? [] : [`HTTP ${status}`]),
     ...(requestId === undefined ? [] : [`request id ${oneLine(requestId, 100)}`]),
   ];
-  return `${oneLine(message, 1000)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  return `${oneLine(message, 1000).replace(/\.$/, "")}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
 function compactionText({ before, after, outcome, usage, error }: CompactionBlock): string {
@@ -207,7 +227,7 @@ function endText({ reason, error }: BlockOf<"ended">): string {
     case "aborted":
       return "interrupted; a message or /continue goes on";
     case "interrupted":
-      return "the process ended during this run";
+      return "this run did not end: its process stopped, or the session was forked here";
     case "length":
       return "the answer was cut by the model's token limit";
     case "budget":

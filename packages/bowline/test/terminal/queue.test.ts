@@ -88,6 +88,7 @@ describe("a message typed during a run", { skip: missingTmux ?? false }, () => {
     await chat.window.until(/after this step: first\n.*after this step: second/);
     gate.resolve();
     await chat.window.until("Answer 2.");
+    await chat.idle();
     const texts = chat.vendor.asked.flatMap(({ messages }) => messages.map(({ text }) => text));
     assert.ok(texts.some((text) => text.includes("second")));
     assert.ok(!texts.some((text) => text.includes("secnd")));

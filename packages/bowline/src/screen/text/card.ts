@@ -60,7 +60,9 @@ function drawCard(card: ToolCard, columns: number, colours: Colours, depth: numb
   const count = shownLines(card);
   const shown = count === 0 ? [] : all.slice(-count);
   const isLive = state.type === "running";
-  const hidden = Math.max(all.length, output?.lines ?? 0) - shown.length;
+  // A diff stands for the line that reports it.
+  const isShownAsDetails = details !== undefined && count === 0;
+  const hidden = isShownAsDetails ? 0 : Math.max(all.length, output?.lines ?? 0) - shown.length;
   const rows = shown.flatMap((line) =>
     isLive ? [cutLine(line, inner)] : wrapCode(line, inner, colours),
   );
