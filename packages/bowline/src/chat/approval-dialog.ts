@@ -90,7 +90,10 @@ export class ApprovalDialog {
     maxRows: number,
   ): string[] {
     const { bold, red } = colours;
-    const text = oneLine(`Allow ${callTitle(this.asked.toolName, this.asked.args)}?`, 160);
+    const { toolName, args, change } = this.asked;
+    // The change is shown above, line by line.
+    const call = change === undefined ? callTitle(toolName, args) : `${toolName} ${change.path}`;
+    const text = oneLine(`Allow ${call}?`, 160);
     const title = wrapStyled(bold(text), columns);
     const problem =
       this.#problem === "" ? [] : wrapStyled(red(oneLine(this.#problem, 400)), columns);

@@ -121,6 +121,13 @@ export class Conversation implements Chat {
     this.#work.sendEarly();
   }
 
+  /** Tells a newcomer what to do, until something is typed. */
+  greet(): void {
+    const { editor } = this.#options;
+    if (!editor.isEmpty || this.isBusy || this.#state.hint !== undefined) return;
+    this.dispatch({ type: "hint", text: "Type a message. /help lists the commands and keys." });
+  }
+
   #use(runtime: Runtime): void {
     this.#runtime = runtime;
     const { id, provider, contextWindow } = runtime.agent.state.model;

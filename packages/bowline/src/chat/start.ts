@@ -80,6 +80,7 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
     await session?.close();
     throw error;
   }
+  if (session === undefined && options.task === "" && options.keep !== "choose") chat.greet();
   if (options.plan) chat.setPlan(true);
   if (options.task !== "") chat.send(options.task);
   else if (options.keep === "choose") await runCommandLine("/resume", chat);

@@ -29,13 +29,19 @@ export function liveCallLines(
   return cardLines(card, columns, colours);
 }
 
-export function toolLines(block: ToolBlock, columns: number, colours: Colours): string[] {
+export function toolLines(
+  block: ToolBlock,
+  columns: number,
+  colours: Colours,
+  unfold?: string,
+): string[] {
   const { name, args, within, text, details } = block;
   const { diff, path, fullOutputPath } = detailsOf(details);
   const card: ToolCard = {
     tool: toolName(name, within),
     args,
     state: stateOf(block),
+    ...(unfold !== undefined && { unfold }),
     output: { text, ...(typeof fullOutputPath === "string" && { path: fullOutputPath }) },
     ...(typeof diff === "string" && {
       details: (width) => unifiedDiffLines(diff, String(path), width, colours),

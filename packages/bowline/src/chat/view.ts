@@ -19,6 +19,8 @@ export interface ViewOptions {
   readonly colours: Colours;
   readonly columns: () => number;
   readonly linkStyle: "osc8" | "text";
+  /** How a person reads the hidden lines of the last call. Absent: they cannot here. */
+  readonly unfold?: string;
 }
 
 /** Lines of a message or an output that the transcript shows; the rest is folded. */
@@ -31,6 +33,9 @@ export class View {
   readonly #options: ViewOptions;
   readonly #highlighter: Highlighter;
   #answer: MarkdownStream | undefined;
+  /** Whether the last line is blank, so that no second one follows. */
+  #isBlank = true;
+  #last: Block["type"] | undefined;
 
   constructor(options: ViewOptions) {
     this.#options = options;
@@ -39,10 +44,19 @@ export class View {
 
   /** Returns the lines that are finished with this block. */
   lines(block: Block): string[] {
-    if (block.type === "text") return this.#text(block.delta);
-    const before = this.#endText();
+    if (block.type === "text") return this.#noted(this.#text(block.delta));
+    const before = this.#noted(this.#endText());
     if (block.type === "text_end") return before;
-    return [...before, ...this.#block(block)];
+    const lines = this.#block(block);
+    // A step begins with its calls, after the line of its request.
+    if (block.type === "tool" && this.#last === "request") lines.unshift("");
+    this.#last = block.type;
+    return [...before, ...this.#noted(this.#isBlank && lines[0] === "" ? lines.slice(1) : lines)];
+  }
+
+  #noted(lines: string[]): string[] {
+    if (lines.length > 0) this.#isBlank = lines.at(-1) === "";
+    return lines;
   }
 
   /** Whether an answer has begun and not ended. */
@@ -56,9 +70,11 @@ export class View {
   }
 
   #text(delta: string): string[] {
-    if (this.#answer === undefined && delta.trim() === "") return [];
-    this.#answer ??= new MarkdownStream({ ...this.#options, highlighter: this.#highlighter });
-    return this.#answer.push(delta);
+    if (this.#answer !== undefined) return this.#answer.push(delta);
+    if (delta.trim() === "") return [];
+    this.#answer = new MarkdownStream({ ...this.#options, highlighter: this.#highlighter });
+    this.#last = "text";
+    return [...(this.#isBlank ? [] : [""]), ...this.#answer.push(delta)];
   }
 
   #endText(): string[] {
@@ -82,7 +98,7 @@ export class View {
           ),
         ];
       case "tool":
-        return toolLines(block, this.#columns, this.#options.colours);
+        return toolLines(block, this.#columns, this.#options.colours, this.#options.unfold);
       case "request":
         return this.#wrap(dim(requestText(block)));
       case "retry":

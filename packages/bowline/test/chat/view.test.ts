@@ -52,11 +52,11 @@ test("keeps the indents and the columns of typed programs and of the shell's out
   const text = "def f(x):\n    if x:\n\treturn  1   # one";
   assert.equal(
     drawn({ type: "user", text, media: 0 }),
-    "\n> def f(x):\n      if x:\n      return  1   # one\n",
+    "> def f(x):\n      if x:\n      return  1   # one\n",
   );
   assert.equal(
     drawn({ type: "user", text: "    four words that wrap", media: 0 }, 20),
-    "\n>     four words\n      that wrap\n",
+    ">     four words\n      that wrap\n",
   );
   const output = "-rw-r--r-- 1 root       4 a.txt\n-rw-r--r-- 1 root 5000000 big.txt\n";
   const shell = drawn({
@@ -191,4 +191,41 @@ test("a running call shows its last five lines, its seconds and its bytes", () =
     [4, 5, 6, 7, 8].map((number) => `  line ${number}`),
   );
   assert.match(lines.at(-1) ?? "", /running · 3\.0 s · 2\.0 kB/);
+});
+
+test("separates answers, calls and requests by single blank lines", () => {
+  const view = new View({
+    colours: plain,
+    columns: () => 80,
+    linkStyle: "text",
+    unfold: "Ctrl-O shows them",
+  });
+  const call: Block = {
+    type: "tool",
+    name: "bash",
+    args: { command: "seq 7" },
+    outcome: "finished",
+    isError: false,
+    ms: 20,
+    text: "1\n2\n3\n4\n5\n6\n7\n",
+  };
+  const request: Block = { type: "request", model: "p/m", usage: {}, ms: 100 };
+  const blocks: Block[] = [
+    { type: "user", text: "go", media: 0 },
+    request,
+    call,
+    { type: "text", delta: "Done." },
+    { type: "text_end" },
+    request,
+    { type: "ended", reason: "aborted" },
+    { type: "user", text: "more", media: 0 },
+  ];
+  const lines = blocks.flatMap((block) => view.lines(block));
+  const asked = "p/m · tokens unknown · cost unknown · 0.1 s";
+  assert.deepEqual(lines, [
+    ...["> go", "", asked, "", "bash seq 7", "  3", "  4", "  5", "  6", "  7"],
+    "  ok · 20 ms · 2 lines hidden, Ctrl-O shows them",
+    ...["", "Done.", "", asked, "interrupted; a message or /continue goes on"],
+    ...["", "> more", ""],
+  ]);
 });

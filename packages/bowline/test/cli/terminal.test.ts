@@ -45,7 +45,8 @@ describe("a question at the terminal", () => {
     assert.equal(
       shown,
       "\nwrite wants to write a file:\n  notes.txt\\n  + see /../.git/hooks/pre-commit\n  + hello\n" +
-        "  The path cannot be judged: it is missing, has .. or is outside the working directory.\n",
+        "  The path cannot be judged: it is missing, has .. or is outside the working directory." +
+        " write(**/bowline.json) (built in) may apply to a part of it.\n",
     );
   });
 

@@ -61,8 +61,9 @@ function callLines(
       lines.push(...marked(" ", callTitle(tool, [value]).rest, columns, colours));
   };
   add("$", command);
-  add(" ", path);
+  // The diff names the path.
   if (details === undefined) {
+    add(" ", path);
     add("+", content);
     add("-", oldText);
     add("+", newText);
