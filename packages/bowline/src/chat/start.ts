@@ -2,8 +2,9 @@
  * Loads what a conversation stands on, after its first frame: the project and whether it is
  * trusted, settings, permissions, the session and the model.
  */
-import type { Agent, AgentTool, Budget, Model } from "@bowline/core";
+import { isBowlineError, type Agent, type AgentTool, type Budget, type Model } from "@bowline/core";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import { CommandError, explained } from "../command-error.ts";
 import { set } from "../defined.ts";
 import { sessionStore } from "../home.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
@@ -12,6 +13,7 @@ import { loadPermissions } from "../policy/load-permissions.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer, type ServerChoice } from "../settings/server-choice.ts";
+import { oneLine, shellWord } from "../terminal.ts";
 import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import type { Environment, World } from "./chat.ts";
 import { runCommandLine } from "./commands/index.ts";
@@ -66,8 +68,8 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
   for (const notice of project.notices) chat.notice(notice, "warning");
   const store = sessionStore(env);
   const world = await worldOf(chat, given, project, store);
-  const id = await sessions.find(store);
-  const session = id === undefined ? undefined : await openSession(store, id);
+  const id = await explained(() => sessions.find(store));
+  const session = id === undefined ? undefined : await explained(() => openStored(store, id));
   try {
     const connection = await world.connect(await world.wanted(session));
     const { model } = connection;
@@ -84,6 +86,20 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
   if (options.plan) chat.setPlan(true);
   if (options.task !== "") chat.send(options.task);
   else if (options.keep === "choose") await runCommandLine("/resume", chat);
+}
+
+/** A session that another conversation has open cannot be shared, but copied. */
+async function openStored(store: Store, id: string): Promise<Session> {
+  try {
+    return await openSession(store, id);
+  } catch (error) {
+    if (!isBowlineError(error) || error.code !== "session_locked") throw error;
+    const holder = /in use by (.+?)\. /.exec(error.message)?.[1] ?? "another process";
+    throw new CommandError(
+      `This conversation is open in ${oneLine(holder, 100)}. Go on there, or begin a new one with bowline, ` +
+        `or work on a copy: bowline sessions fork ${shellWord(id)}`,
+    );
+  }
 }
 
 async function trustedProject(

@@ -35,19 +35,29 @@ export function toolLines(
   colours: Colours,
   unfold?: string,
 ): string[] {
-  const { name, args, within, text, details } = block;
+  const { name, args, within, details } = block;
   const { diff, path, fullOutputPath } = detailsOf(details);
   const card: ToolCard = {
     tool: toolName(name, within),
     args,
     state: stateOf(block),
     ...(unfold !== undefined && { unfold }),
-    output: { text, ...(typeof fullOutputPath === "string" && { path: fullOutputPath }) },
+    output: {
+      text: outputOf(block),
+      ...(typeof fullOutputPath === "string" && { path: fullOutputPath }),
+    },
     ...(typeof diff === "string" && {
       details: (width) => unifiedDiffLines(diff, String(path), width, colours),
     }),
   };
   return cardLines(card, columns, colours);
+}
+
+/** The state says already that a command was stopped; the model needs the sentence. */
+function outputOf({ outcome, text }: ToolBlock): string {
+  return outcome === "stopped"
+    ? text.replace(/^(?:Error: )?The command was stopped[^\n]*\n/, "")
+    : text;
 }
 
 function toolName(name: string, within: string | undefined): string {
