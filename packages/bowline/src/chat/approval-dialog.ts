@@ -8,7 +8,7 @@ import { wrapStyled } from "../screen/text/wrap.ts";
 import type { RuleScope as Scope } from "../policy/permissions.ts";
 import { oneLine, printable } from "../terminal.ts";
 import { callTitle } from "./tool-lines.ts";
-import { choiceRows, SafeChoice } from "./safe-choice.ts";
+import { choiceRows, firstRow, SafeChoice } from "./safe-choice.ts";
 import type { Asked } from "./state.ts";
 
 export type ApprovalAnswer =
@@ -83,30 +83,37 @@ export class ApprovalDialog {
     this.#problem = problem;
   }
 
+  /** Draws at most `maxRows`, of which the focus is one. */
   draw(
     columns: number,
     hasDraft: boolean,
     now: number,
     colours: Colours,
-    isTight: boolean,
+    maxRows: number,
   ): string[] {
     const { bold, red } = colours;
-    const title = oneLine(`Allow ${callTitle(this.asked.toolName, this.asked.args)}?`, 160);
-    return [
-      ...wrapStyled(bold(title), columns),
-      ...(this.#edited === undefined
-        ? [
-            ...choiceRows(
-              this.#choices(hasDraft).map(labelOf),
-              this.#choice.focus,
-              columns,
-              colours,
-            ),
-            ...(isTight ? [] : this.#keyLines(now, columns, colours)),
-          ]
-        : this.#ruleLines(this.#edited, colours).flatMap((line) => wrapStyled(line, columns))),
-      ...(this.#problem === "" ? [] : wrapStyled(red(oneLine(this.#problem, 400)), columns)),
-    ];
+    const { toolName, args, change } = this.asked;
+    // The change is shown above, line by line.
+    const call = change === undefined ? callTitle(toolName, args) : `${toolName} ${change.path}`;
+    const text = oneLine(`Allow ${call}?`, 160);
+    const title = wrapStyled(bold(text), columns);
+    const problem =
+      this.#problem === "" ? [] : wrapStyled(red(oneLine(this.#problem, 400)), columns);
+    const choices = (rows?: number): string[] =>
+      this.#edited === undefined
+        ? choiceRows(
+            this.#choices(hasDraft).map(labelOf),
+            this.#choice.focus,
+            columns,
+            colours,
+            rows,
+          )
+        : this.#ruleRows(this.#edited, columns, colours, rows);
+    const whole = [...title, ...choices(), ...this.#keyRows(now, columns, colours), ...problem];
+    if (whole.length <= maxRows) return whole;
+    const head = [firstRow(title, columns)];
+    const foot = problem.slice(0, 1);
+    return [...head, ...choices(maxRows - head.length - foot.length), ...foot];
   }
 
   #choices(hasDraft: boolean): Choice[] {
@@ -119,24 +126,29 @@ export class ApprovalDialog {
     ];
   }
 
-  #keyLines(now: number, columns: number, { dim }: Colours): string[] {
-    const keys = this.#choice.isReady(now)
+  #keyRows(now: number, columns: number, { dim }: Colours): string[] {
+    const ready = this.#choice.isReady(now)
       ? "arrow or digit, then Enter; Esc interrupts; text goes to the draft"
       : "keys answer after a pause without typing";
-    return wrapStyled(dim(keys), columns);
+    const editing =
+      "type to edit the rule, Tab changes for whom, Enter saves and allows, Esc goes back";
+    return wrapStyled(dim(this.#edited === undefined ? ready : editing), columns);
   }
 
-  #ruleLines(
+  /** With too little room, the end of the rule stays, where it is edited. */
+  #ruleRows(
     { rule, suggested, also, scope }: EditedRule,
-    { bold, dim }: Pick<Colours, "bold" | "dim">,
+    columns: number,
+    { bold }: Colours,
+    maxRows = Infinity,
   ): string[] {
+    const edited = wrapStyled(`Allow from now on: ${bold(printable(rule))}_`, columns);
     const allowed =
       rule.trim() === suggested ? also : "edited: it allows every call that it covers";
-    return [
-      `Allow from now on: ${bold(printable(rule))}_`,
-      `for ${bold(scopeWords[scope])}${allowed === "" ? "" : `; ${oneLine(allowed, 300)}`}`,
-      dim("type to edit the rule, Tab changes for whom, Enter saves and allows, Esc goes back"),
-    ];
+    const more = allowed === "" ? "" : `; ${oneLine(allowed, 300)}`;
+    const forWhom = wrapStyled(`for ${bold(scopeWords[scope])}${more}`, columns);
+    if (edited.length + forWhom.length <= maxRows) return [...edited, ...forWhom];
+    return [...edited.slice(-Math.max(1, maxRows - 1)), firstRow(forWhom, columns)];
   }
 
   #edit(input: Input, now: number): DialogResult {

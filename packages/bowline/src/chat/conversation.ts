@@ -78,7 +78,7 @@ export class Conversation implements Chat {
       chat: this,
       takeBack: () => this.#work.takeBack(),
       submit: (draft, moment) => this.#submit(draft, moment),
-      command: (line) => void this.#command(line),
+      command: (line) => void this.#command(line, false),
     });
   }
 
@@ -119,6 +119,13 @@ export class Conversation implements Chat {
     this.#use(runtime);
     this.dispatch({ type: "ready" });
     this.#work.sendEarly();
+  }
+
+  /** Tells a newcomer what to do, until something is typed. */
+  greet(): void {
+    const { editor } = this.#options;
+    if (!editor.isEmpty || this.isBusy || this.#state.hint !== undefined) return;
+    this.dispatch({ type: "hint", text: "Type a message. /help lists the commands and keys." });
   }
 
   #use(runtime: Runtime): void {
@@ -187,7 +194,7 @@ export class Conversation implements Chat {
 
   /** The state in words, for a screen that only appends lines. */
   stateWords(): string {
-    return stateWords(this.#state);
+    return stateWords(this.#state, this.#view?.isAnswering === true);
   }
 
   input(input: Input): void {
@@ -218,9 +225,9 @@ export class Conversation implements Chat {
     return text;
   }
 
-  async #command(line: string): Promise<void> {
+  async #command(line: string, isTyped: boolean): Promise<void> {
     const { runCommandLine } = await import("./commands/index.ts");
-    await runCommandLine(line, this);
+    await runCommandLine(line, this, isTyped);
     this.#screen?.invalidate();
   }
 
@@ -248,7 +255,7 @@ export class Conversation implements Chat {
   #submit(draft: Draft, moment: Moment): void {
     const text = wholeText(draft);
     if (text.trim() === "" && draft.images.length === 0) return;
-    if (text.startsWith("/")) return void this.#command(text);
+    if (text.startsWith("/")) return void this.#command(text, true);
     const line = parseShellLine(text);
     if (line === undefined) return this.#work.send(draft, moment);
     void import("./run-shell.ts").then(({ runShell }) => runShell(line, this));

@@ -24,9 +24,12 @@ export interface LiveParts {
 /** Rows beyond `maxRows` are cut from the top by the screen, so that the draft stays visible. */
 export function drawLive(parts: LiveParts, columns: number, maxRows: number): Live {
   const { state, view, editor, question, colours, now } = parts;
-  const isTight = editor.text().split("\n").length > 1;
-  const dialog = question?.draw(columns, !editor.isEmpty, now, colours, isTight) ?? [];
   const hint = state.hint === undefined ? [] : [colours.yellow(state.hint)];
+  // Rows for the draft, the status and a queued message. A question shows its focus in any case.
+  const draftRows = Math.min(editor.text().split("\n").length, Math.floor(maxRows / 2));
+  const others = draftRows + 1 + hint.length;
+  const dialogRows = Math.max(2, maxRows - others - Math.min(1, state.queue.length));
+  const dialog = question?.draw(columns, !editor.isEmpty, now, colours, dialogRows) ?? [];
   const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
   const below = [...dialog, ...queue, ...hint];
   const activity = activityLines(state, columns, now, colours);
@@ -46,11 +49,13 @@ export function drawLive(parts: LiveParts, columns: number, maxRows: number): Li
 }
 
 /** The state in words, for a screen that only appends lines. */
-export function stateWords({ phase, asked, compacting, answer }: ChatState): string {
+export function stateWords(state: ChatState, isAnswering: boolean): string {
+  const { phase, asked, compacting, answer } = state;
   if (phase === "starting") return "Finding a model.";
   if (asked.length > 0) return "";
   if (compacting !== undefined) return "Compacting the conversation.";
   if (phase === "interrupting") return "Interrupting.";
   if (answer?.retry !== undefined) return "Waiting to retry.";
+  if (isAnswering) return ""; // a line in the middle of an answer would look like a part of it
   return phase === "working" ? "Working. Ctrl-C interrupts." : "Ready.";
 }

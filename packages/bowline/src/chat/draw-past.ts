@@ -5,6 +5,7 @@ import type { Block } from "./block.ts";
 import type { Chat } from "./chat.ts";
 import type { Runtime } from "./runtime.ts";
 import { Past } from "./past.ts";
+import { timeText } from "./text.ts";
 import { oneLine } from "../terminal.ts";
 
 /** Earlier blocks of a long session are not drawn again. */
@@ -35,6 +36,8 @@ export async function drawPast(
   const { contextTokens, ...cost } = past.totals;
   chat.dispatch({ type: "past", cost, ...(contextTokens !== undefined && { contextTokens }) });
   chat.notice(`Session ${oneLine(session.id, 100)} goes on here.`);
+  for (const { message } of session.damage)
+    chat.notice(`The session's file was damaged. ${oneLine(message, 1000)}`, "warning");
   if (runtime.hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0, lastAt), "warning");
   const texts = queued.flatMap(({ message }) =>
     isLlmMessage(message) && message.role === "user" ? messageText(message) : [],
@@ -49,7 +52,7 @@ export async function drawPast(
 function interruptedText(calls: number, at: number): string {
   const what = calls === 0 ? "" : ` It had begun ${calls} tool call${calls === 1 ? "" : "s"}.`;
   return (
-    `The last run was interrupted at ${new Date(at).toLocaleString()}: its process was stopped.${what} /continue goes on with it. ` +
+    `The last run was interrupted at ${timeText(at)}: its process was stopped.${what} /continue goes on with it. ` +
     "A message ends it instead; tool calls without a result are then reported to the model as unknown."
   );
 }

@@ -3,6 +3,7 @@ import type { FullView, Screen } from "../screen/screen.ts";
 import { oneLine } from "../terminal.ts";
 import type { RuleScope } from "../policy/permissions.ts";
 import type { ApprovalAnswer } from "./approval-dialog.ts";
+import { PAUSE_MS } from "./safe-choice.ts";
 import type { Asked } from "./state.ts";
 import { callTitle } from "./tool-lines.ts";
 
@@ -11,10 +12,14 @@ export async function askNumber(
   screen: Screen,
   title: string,
   labels: readonly string[],
+  /** False while a line may have been typed before the question was seen. */
+  isSeen: () => boolean = () => true,
 ): Promise<number | undefined> {
   const numbered = labels.map((label, index) => `${index + 1}. ${label}`);
   return screen.full(
     question([title, ...numbered, "Type a number and Enter."], (line) => {
+      if (!isSeen())
+        return { problem: "Nothing was answered: the question has only just appeared." };
       const number = /^\d+$/.test(line.trim()) ? Number(line) : 0;
       return labels[number - 1] === undefined
         ? { problem: `Nothing was answered: type a number from 1 to ${labels.length}.` }
@@ -41,7 +46,7 @@ export async function askApproval(
     ...rules.map(({ rule }) => `Yes, and allow ${oneLine(rule, 200)} from now on`),
   ];
   const title = `Allow ${callTitle(toolName, args)}?`;
-  const index = await askNumber(screen, title, labels);
+  const index = await askNumber(screen, title, labels, () => now() - since >= PAUSE_MS);
   if (index === undefined) return undefined;
   const keys = `number ${index + 1}, Enter`;
   if (index === 0) return { decision: "deny", by: by(keys), withDraft: false };

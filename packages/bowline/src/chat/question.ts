@@ -9,12 +9,12 @@ export interface Question {
     now: number,
     hasDraft: boolean,
   ): { readonly type: "used" } | { readonly type: "pass"; readonly typed: string };
-  /** `isTight`: there is no room for the names of the keys. */
+  /** Returns at most `maxRows`, from 2 on; the choice with the focus is always among them. */
   draw(
     columns: number,
     hasDraft: boolean,
     now: number,
     colours: Colours,
-    isTight: boolean,
+    maxRows: number,
   ): string[];
 }

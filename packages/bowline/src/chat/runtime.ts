@@ -2,7 +2,14 @@
  * One conversation with a model: its agent, its session and its queue. A new conversation, a
  * resumed one and a fork are each a runtime of their own.
  */
-import type { AgentEvent, CompactionEvent, Model, RunResult, UserMessage } from "@bowline/core";
+import type {
+  AgentEvent,
+  BowlineError,
+  CompactionEvent,
+  Model,
+  RunResult,
+  UserMessage,
+} from "@bowline/core";
 import { attachSession, type AgentSession, type Session } from "@bowline/core/session";
 import type { Discovered } from "../models/discover.ts";
 import type { Draft } from "../screen/editor/draft.ts";
@@ -20,6 +27,13 @@ export interface RuntimeOptions extends Omit<
   readonly session?: Session;
   /** Returns undefined if the conversation is not to be saved, or cannot be. */
   readonly createSession: (model: Model) => Promise<Session | undefined>;
+  /** Opens a session of this conversation again. */
+  readonly reopen: (id: string) => Promise<Session>;
+  /**
+   * Called at once when an entry cannot be written, and without an error when the session is saved
+   * again.
+   */
+  readonly onSaving: (failure?: BowlineError) => void;
   /** Receives each event after the session has it. */
   readonly onEvent: (event: AgentEvent) => void;
 }
@@ -34,6 +48,8 @@ export class Runtime {
   /** Whether the first message has created the session, or could not. */
   #isBegun = false;
   #hasAsked = false;
+  /** Whether the person knows that nothing is saved any more. */
+  #hasToldOfFailure = false;
   #unsubscribe = (): void => {};
 
   private constructor(options: RuntimeOptions) {
@@ -151,7 +167,7 @@ export class Runtime {
 
   async #begin(): Promise<void> {
     this.#hasAsked = true;
-    if (this.#isBegun) return;
+    if (this.#isBegun) return this.#saveAgain();
     this.#isBegun = true;
     if (this.#session !== undefined) return;
     const session = await this.#options.createSession(this.agent.state.model);
@@ -161,6 +177,31 @@ export class Runtime {
     }
     this.#session = session;
     await this.#attach(session);
+  }
+
+  /**
+   * After an entry could not be written, as on a full disk, opens the session again: the messages
+   * are then those that were saved. Rejects while that fails, so that nothing unsaved is sent.
+   */
+  async #saveAgain(): Promise<void> {
+    const session = this.#session;
+    if (session === undefined || this.#attached?.failure === undefined) return;
+    this.#attached.detach();
+    this.#unsubscribe();
+    await session.close().catch(() => {}); // its error is the one that was told
+    const again = await this.#options.reopen(session.id);
+    this.#session = again;
+    this.agent.state.messages = [];
+    await this.#attach(again);
+    this.#hasToldOfFailure = false;
+    this.#options.onSaving();
+  }
+
+  #noteFailure(): void {
+    const failure = this.#attached?.failure;
+    if (failure === undefined || this.#hasToldOfFailure) return;
+    this.#hasToldOfFailure = true;
+    this.#options.onSaving(failure);
   }
 
   async #attach(session: Session): Promise<void> {
@@ -177,6 +218,7 @@ export class Runtime {
   /** Listens after the session, so that what is shown is stored. */
   #listen(): void {
     this.#unsubscribe = this.agent.subscribe((event) => {
+      this.#noteFailure();
       this.#options.onEvent(event);
     });
   }

@@ -1,11 +1,13 @@
 /**
  * A list of choices beside a draft that somebody may be typing. No key of prose can choose: keys
  * count only after a pause without typing, and Enter only on a choice that an arrow or a digit
- * reached after that pause, and not together with Enter: a terminal may paste without marks. The first choice has the focus at the beginning and must be harmless.
+ * reached after that pause. The two must not come together, because a terminal may paste without
+ * marks. The first choice has the focus at the beginning and must be harmless.
  */
 import type { Colours } from "../screen/colours.ts";
 import type { Input } from "../screen/input.ts";
 import { wrapStyled } from "../screen/text/wrap.ts";
+import { cutToWidth, textWidth } from "../screen/width.ts";
 
 /** The pause without typing before keys can choose, in milliseconds. */
 export const PAUSE_MS = 400;
@@ -22,17 +24,32 @@ export type ChoiceResult =
 
 const used: ChoiceResult = { type: "used" };
 
-/** Draws choices as numbered rows; the focus has a mark before it. */
+/**
+ * Draws choices as numbered rows; the focus has a mark before it. With too little room each choice
+ * has one row, and those around the focus are shown.
+ */
 export function choiceRows(
   labels: readonly string[],
   focus: number,
   columns: number,
   { bold }: Pick<Colours, "bold">,
+  maxRows: number = Infinity,
 ): string[] {
-  return labels.flatMap((label, index) => {
+  const marked = labels.map((label, index) => {
     const mark = `${index === focus ? ">" : " "} ${index + 1} `;
     return wrapStyled(index === focus ? bold(label) : label, columns, { mark });
   });
+  const rows = marked.flat();
+  if (rows.length <= maxRows) return rows;
+  const count = Math.max(1, maxRows);
+  const first = Math.max(0, Math.min(focus - (count >> 1), labels.length - count));
+  return marked.slice(first, first + count).map((all) => firstRow(all, columns));
+}
+
+/** Returns the first of some rows, with an ellipsis if there are more. */
+export function firstRow([row = "", ...more]: readonly string[], columns: number): string {
+  if (more.length === 0) return row;
+  return `${textWidth(row) < columns ? row : cutToWidth(row, columns - 1)}…`;
 }
 
 export class SafeChoice {

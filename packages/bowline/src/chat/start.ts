@@ -2,8 +2,9 @@
  * Loads what a conversation stands on, after its first frame: the project and whether it is
  * trusted, settings, permissions, the session and the model.
  */
-import type { Agent, AgentTool, Budget, Model } from "@bowline/core";
+import { isBowlineError, type Agent, type AgentTool, type Budget, type Model } from "@bowline/core";
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import { CommandError, explained } from "../command-error.ts";
 import { set } from "../defined.ts";
 import { ownFolders, sessionStore } from "../home.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
@@ -12,6 +13,7 @@ import { loadPermissions } from "../policy/load-permissions.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer, type ServerChoice } from "../settings/server-choice.ts";
+import { oneLine, shellWord } from "../terminal.ts";
 import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import type { Environment, World } from "./chat.ts";
 import { runCommandLine } from "./commands/index.ts";
@@ -66,8 +68,8 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
   for (const notice of project.notices) chat.notice(notice, "warning");
   const store = sessionStore(env);
   const world = await worldOf(chat, given, project, store);
-  const id = await sessions.find(store);
-  const session = id === undefined ? undefined : await openSession(store, id);
+  const id = await explained(() => sessions.find(store));
+  const session = id === undefined ? undefined : await explained(() => openStored(store, id));
   try {
     const connection = await world.connect(await world.wanted(session));
     const { model } = connection;
@@ -80,9 +82,24 @@ export async function start(chat: Conversation, given: StartOptions): Promise<vo
     await session?.close();
     throw error;
   }
+  if (session === undefined && options.task === "" && options.keep !== "choose") chat.greet();
   if (options.plan) chat.setPlan(true);
   if (options.task !== "") chat.send(options.task);
   else if (options.keep === "choose") await runCommandLine("/resume", chat);
+}
+
+/** A session that another conversation has open cannot be shared, but copied. */
+async function openStored(store: Store, id: string): Promise<Session> {
+  try {
+    return await openSession(store, id);
+  } catch (error) {
+    if (!isBowlineError(error) || error.code !== "session_locked") throw error;
+    const holder = /in use by (.+?)\. /.exec(error.message)?.[1] ?? "another process";
+    throw new CommandError(
+      `This conversation is open in ${oneLine(holder, 100)}. Go on there, or begin a new one with bowline, ` +
+        `or work on a copy: bowline sessions fork ${shellWord(id)}`,
+    );
+  }
 }
 
 async function trustedProject(
@@ -158,6 +175,8 @@ async function worldOf(
           if (event.type === "agent_end" && event.error !== undefined && isAboutKey(event.error))
             chat.notice(keyAdvice(chat.runtime.connection.keyFrom));
         },
+        reopen: (id) => openSession(store, id),
+        onSaving: (failure) => noteSaving(chat, failure),
         createSession: (model) =>
           newSession(chat, store, options, sessions.metadata(model, server)),
         ...(compactAt !== undefined && { compactAt }),
@@ -174,6 +193,12 @@ function budgetOf({ maxTurns, maxTokens, maxCost }: ChatOptions): Budget {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(maxCost !== undefined && { maxCost }),
   };
+}
+
+function noteSaving(chat: Conversation, failure: Error | undefined): void {
+  if (failure === undefined)
+    return chat.notice("The conversation is saved again. What was not saved is not sent either.");
+  chat.notice(`FROM HERE ON NOTHING IS SAVED. ${failure.message}`, "error");
 }
 
 /** A conversation goes on without a session if none can be created, and says so. */

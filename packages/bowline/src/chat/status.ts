@@ -1,19 +1,14 @@
 /** The parts of the status row, with their importance. */
 import { durationText, costText, tokensText } from "./text.ts";
+import type { StatusPart } from "../screen/status-row.ts";
 import type { ChatState } from "./state.ts";
-
-/** A part of the row. Those with the lowest priority are left out first. */
-export interface StatusPart {
-  readonly text: string;
-  readonly priority: number;
-}
 
 export function statusParts(state: ChatState, now: number): StatusPart[] {
   const { queue, isPlan, sandbox } = state;
   const parts: (StatusPart | undefined)[] = [
     isPlan ? { text: "plan", priority: 9 } : undefined,
-    { text: state.model ?? "finding a model…", priority: 8 },
-    { text: contextText(state), priority: 7 },
+    { text: state.model ?? "finding a model…", short: shortModel(state), priority: 8 },
+    { text: contextText(state), short: contextText(state, "ctx"), priority: 7 },
     { text: totalCost(state), priority: 6 },
     queue.length > 0 ? { text: `queue ${queue.length}`, priority: 5 } : undefined,
     timePart(state, now),
@@ -22,10 +17,15 @@ export function statusParts(state: ChatState, now: number): StatusPart[] {
   return parts.filter((part) => part !== undefined);
 }
 
-function contextText({ contextTokens, contextWindow }: ChatState): string {
-  if (contextTokens === undefined) return "context –";
-  if (contextWindow === undefined) return `context ${tokensText(contextTokens)}`;
-  return `context ${Math.round((contextTokens / contextWindow) * 100)}%`;
+/** Leaves out the vendor. */
+function shortModel({ model = "finding…" }: ChatState): string {
+  return model.slice(model.indexOf("/") + 1);
+}
+
+function contextText({ contextTokens, contextWindow }: ChatState, name = "context"): string {
+  if (contextTokens === undefined) return `${name} –`;
+  if (contextWindow === undefined) return `${name} ${tokensText(contextTokens)}`;
+  return `${name} ${Math.round((contextTokens / contextWindow) * 100)}%`;
 }
 
 /** An unknown cost is never shown as 0. */

@@ -14,6 +14,14 @@ export function durationText(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** Formats a time in the local time zone, as in 2026-11-24 09:05. */
+export function timeText(ms: number): string {
+  const time = new Date(ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join("-");
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
 export function costText(cost: number): string {
   return `$${cost < 1 ? cost.toFixed(4) : cost.toFixed(2)}`;
 }

@@ -29,19 +29,35 @@ export function liveCallLines(
   return cardLines(card, columns, colours);
 }
 
-export function toolLines(block: ToolBlock, columns: number, colours: Colours): string[] {
-  const { name, args, within, text, details } = block;
+export function toolLines(
+  block: ToolBlock,
+  columns: number,
+  colours: Colours,
+  unfold?: string,
+): string[] {
+  const { name, args, within, details } = block;
   const { diff, path, fullOutputPath } = detailsOf(details);
   const card: ToolCard = {
     tool: toolName(name, within),
     args,
     state: stateOf(block),
-    output: { text, ...(typeof fullOutputPath === "string" && { path: fullOutputPath }) },
+    ...(unfold !== undefined && { unfold }),
+    output: {
+      text: outputOf(block),
+      ...(typeof fullOutputPath === "string" && { path: fullOutputPath }),
+    },
     ...(typeof diff === "string" && {
       details: (width) => unifiedDiffLines(diff, String(path), width, colours),
     }),
   };
   return cardLines(card, columns, colours);
+}
+
+/** The state says already that a command was stopped; the model needs the sentence. */
+function outputOf({ outcome, text }: ToolBlock): string {
+  return outcome === "stopped"
+    ? text.replace(/^(?:Error: )?The command was stopped[^\n]*\n/, "")
+    : text;
 }
 
 function toolName(name: string, within: string | undefined): string {

@@ -9,7 +9,7 @@ import type { Environment } from "./chat.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Question } from "./question.ts";
 import { askNumber } from "./plain-questions.ts";
-import { choiceRows, SafeChoice } from "./safe-choice.ts";
+import { choiceRows, firstRow, SafeChoice } from "./safe-choice.ts";
 
 /** Files beyond this number are counted, not listed. */
 const MAX_FILES = 40;
@@ -70,14 +70,20 @@ class TrustQuestion implements Question {
     return { type: "used" };
   }
 
-  draw(columns: number, _: boolean, now: number, { bold, dim }: Colours): string[] {
+  draw(
+    columns: number,
+    _: boolean,
+    now: number,
+    { bold, dim }: Colours,
+    maxRows: number,
+  ): string[] {
     const keys = this.#choice.isReady(now)
       ? "arrow or digit, then Enter"
       : "keys answer after a pause without typing";
-    return [
-      ...wrapStyled(bold(`Trust ${oneLine(this.#root, 200)}?`), columns),
-      ...choiceRows(labels, this.#choice.focus, columns, { bold }),
-      ...wrapStyled(dim(keys), columns),
-    ];
+    const title = wrapStyled(bold(`Trust ${oneLine(this.#root, 200)}?`), columns);
+    const choices = (rows?: number): string[] =>
+      choiceRows(labels, this.#choice.focus, columns, { bold }, rows);
+    const whole = [...title, ...choices(), ...wrapStyled(dim(keys), columns)];
+    return whole.length <= maxRows ? whole : [firstRow(title, columns), ...choices(maxRows - 1)];
   }
 }

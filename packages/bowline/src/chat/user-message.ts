@@ -34,3 +34,12 @@ export function userMessage(draft: Draft, now: number, note?: PlanNote): UserMes
   const isPlain = content.length === 1 && only?.type === "text";
   return { role: "user", content: isPlain ? only.text : content, timestamp: now };
 }
+
+/** Returns what a person typed and pasted, without what was added about plan mode. */
+export function typedText({ content }: Pick<UserMessage, "content">): string {
+  if (typeof content === "string") return content;
+  const notes: readonly string[] = Object.values(planNotes);
+  return content
+    .flatMap((part) => (part.type === "text" && !notes.includes(part.text) ? [part.text] : []))
+    .join("");
+}

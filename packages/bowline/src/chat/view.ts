@@ -8,6 +8,7 @@ import { approvalLines } from "../screen/text/approval.ts";
 import { diffLines } from "../screen/text/diff-lines.ts";
 import { Highlighter } from "../screen/text/highlight.ts";
 import { MarkdownStream } from "../screen/text/markdown-stream.ts";
+import { wrapCode } from "../screen/text/wrap-code.ts";
 import { wrapStyled } from "../screen/text/wrap.ts";
 import { oneLine, printable } from "../terminal.ts";
 import type { Block, CompactionBlock, ShellBlock } from "./block.ts";
@@ -18,6 +19,8 @@ export interface ViewOptions {
   readonly colours: Colours;
   readonly columns: () => number;
   readonly linkStyle: "osc8" | "text";
+  /** How a person reads the hidden lines of the last call. Absent: they cannot here. */
+  readonly unfold?: string;
 }
 
 /** Lines of a message or an output that the transcript shows; the rest is folded. */
@@ -30,6 +33,9 @@ export class View {
   readonly #options: ViewOptions;
   readonly #highlighter: Highlighter;
   #answer: MarkdownStream | undefined;
+  /** Whether the last line is blank, so that no second one follows. */
+  #isBlank = true;
+  #last: Block["type"] | undefined;
 
   constructor(options: ViewOptions) {
     this.#options = options;
@@ -38,10 +44,24 @@ export class View {
 
   /** Returns the lines that are finished with this block. */
   lines(block: Block): string[] {
-    if (block.type === "text") return this.#text(block.delta);
-    const before = this.#endText();
+    if (block.type === "text") return this.#noted(this.#text(block.delta));
+    const before = this.#noted(this.#endText());
     if (block.type === "text_end") return before;
-    return [...before, ...this.#block(block)];
+    const lines = this.#block(block);
+    // A step begins with its calls, after the line of its request.
+    if (block.type === "tool" && this.#last === "request") lines.unshift("");
+    this.#last = block.type;
+    return [...before, ...this.#noted(this.#isBlank && lines[0] === "" ? lines.slice(1) : lines)];
+  }
+
+  #noted(lines: string[]): string[] {
+    if (lines.length > 0) this.#isBlank = lines.at(-1) === "";
+    return lines;
+  }
+
+  /** Whether an answer has begun and not ended. */
+  get isAnswering(): boolean {
+    return this.#answer !== undefined;
   }
 
   /** The unfinished end of the answer, for the live area. */
@@ -50,9 +70,11 @@ export class View {
   }
 
   #text(delta: string): string[] {
-    if (this.#answer === undefined && delta.trim() === "") return [];
-    this.#answer ??= new MarkdownStream({ ...this.#options, highlighter: this.#highlighter });
-    return this.#answer.push(delta);
+    if (this.#answer !== undefined) return this.#answer.push(delta);
+    if (delta.trim() === "") return [];
+    this.#answer = new MarkdownStream({ ...this.#options, highlighter: this.#highlighter });
+    this.#last = "text";
+    return [...(this.#isBlank ? [] : [""]), ...this.#answer.push(delta)];
   }
 
   #endText(): string[] {
@@ -76,12 +98,12 @@ export class View {
           ),
         ];
       case "tool":
-        return toolLines(block, this.#columns, this.#options.colours);
+        return toolLines(block, this.#columns, this.#options.colours, this.#options.unfold);
       case "request":
         return this.#wrap(dim(requestText(block)));
       case "retry":
         return this.#wrap(
-          `retry ${block.attempt} in ${durationText(block.delayMs)}: ${errorText(block.error)}`,
+          `retry ${block.attempt} ${delayText(block.delayMs)}: ${errorText(block.error)}`,
           "yellow",
         );
       case "failover":
@@ -128,21 +150,28 @@ export class View {
   }
 
   #user({ text, media }: BlockOf<"user">): string[] {
-    const { bold, dim } = this.#options.colours;
+    const { dim } = this.#options.colours;
     const all = printable(text).split("\n");
     const shown = all.slice(0, MAX_USER_LINES);
     const hidden = all.length - shown.length;
     return [
       "",
-      ...shown.flatMap((line, index) =>
-        wrapStyled(bold(`${index === 0 ? "> " : "  "}${line}`), this.#columns),
-      ),
+      ...shown.flatMap((line, index) => this.#userLine(line, index === 0 ? "> " : "  ")),
       ...(hidden > 0
         ? [dim(`  ${plural(hidden, "more line")} (${bytesText(Buffer.byteLength(text))} in all)`)]
         : []),
       ...(media > 0 ? [dim(`  ${plural(media, "attachment")}`)] : []),
       "",
     ];
+  }
+
+  /** A pasted program keeps its indents and its columns. */
+  #userLine(line: string, mark: string): string[] {
+    const { bold } = this.#options.colours;
+    const text = line.replaceAll("\t", "    ");
+    const indent = /^ */.exec(text)?.[0].slice(0, this.#columns >> 1) ?? "";
+    const options = { mark: bold(mark) + indent, keepsSpaces: true };
+    return wrapStyled(bold(text.trimStart()), this.#columns, options);
   }
 
   #asked({ toolName, args, reason, parts, rules, change }: BlockOf<"asked">): string[] {
@@ -156,7 +185,8 @@ export class View {
   }
 
   #shell({ command, output, end, isHidden }: ShellBlock): string[] {
-    const { bold, dim } = this.#options.colours;
+    const { colours } = this.#options;
+    const { bold, dim } = colours;
     const lines = printable(output).replace(/\n$/, "").split("\n");
     const shown = lines.slice(-MAX_SHELL_LINES);
     const hidden = lines.length - shown.length;
@@ -164,7 +194,9 @@ export class View {
       "",
       ...this.#wrap(bold(`! ${oneLine(command, 1000)}`)),
       ...(hidden > 0 ? [dim(`  ${plural(hidden, "earlier line")} hidden`)] : []),
-      ...(output === "" ? [] : shown.flatMap((line) => this.#wrap(`  ${line}`))),
+      ...(output === ""
+        ? []
+        : shown.flatMap((line) => wrapCode(line, this.#columns, colours, "  "))),
       dim(`  ${oneLine(end, 200)}${isHidden ? "; not shown to the model" : ""}`),
       "",
     ];
@@ -176,13 +208,17 @@ function requestText({ model, usage, ms, within }: BlockOf<"request">): string {
   return `${by}${oneLine(model, 100)} · ${usageText(usage)} · ${durationText(ms)}`;
 }
 
+function delayText(ms: number): string {
+  return ms < 50 ? "at once" : `in ${durationText(ms)}`;
+}
+
 /** The server's own words, with status and request id. */
 function errorText({ message, status, requestId }: ErrorInfo): string {
   const facts = [
-    ...(status === undefined ? [] : [`HTTP ${status}`]),
+    ...(status === undefined || message.includes(`HTTP ${status}`) ? [] : [`HTTP ${status}`]),
     ...(requestId === undefined ? [] : [`request id ${oneLine(requestId, 100)}`]),
   ];
-  return `${oneLine(message, 1000)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  return `${oneLine(message, 1000).replace(/\.$/, "")}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
 function compactionText({ before, after, outcome, usage, error }: CompactionBlock): string {
@@ -207,7 +243,7 @@ function endText({ reason, error }: BlockOf<"ended">): string {
     case "aborted":
       return "interrupted; a message or /continue goes on";
     case "interrupted":
-      return "the process ended during this run";
+      return "this run did not end: its process stopped, or the session was forked here";
     case "length":
       return "the answer was cut by the model's token limit";
     case "budget":

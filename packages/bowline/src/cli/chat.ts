@@ -3,7 +3,7 @@ import { systemClock } from "@bowline/core";
 import type { ChatOptions } from "../chat/options.ts";
 import { UsageError } from "../command-error.ts";
 import { linkStyle } from "../screen/colours.ts";
-import { oneLine, shellWord } from "../terminal.ts";
+import { shellWord } from "../terminal.ts";
 import { parseChatOptions } from "./chat-options.ts";
 import { openChatTerminal, type ChatTerminal } from "./chat-terminal.ts";
 import { exitCode } from "./exit.ts";
@@ -44,9 +44,7 @@ async function converse(options: ChatOptions, host: NodeJS.Process): Promise<num
   }
   const { session } = conversation;
   if (session !== undefined)
-    host.stdout.write(
-      `session ${oneLine(session.id, 100)}; go on with: bowline -s ${shellWord(session.id)}\n`,
-    );
+    host.stdout.write(`To go on with this conversation: bowline -s ${shellWord(session.id)}\n`);
   return exitCode.done;
 }
 
@@ -65,7 +63,8 @@ async function begin(
     import("./begin-chat.ts"),
   ]);
   const columns = (): number => stdout.columns || 80;
-  conversation.use(new View({ colours, columns, linkStyle: linkStyle(env) }));
+  const unfold = `${conversation.screen.isPlain ? "/unfold" : "Ctrl-O"} shows them`;
+  conversation.use(new View({ colours, columns, linkStyle: linkStyle(env), unfold }));
   terminal.complete(() => commandNames(conversation));
   await terminal.history.load();
   await restoreDraft(terminal);

@@ -54,9 +54,9 @@ class Picker<T> implements FullView<Taken<T>> {
     const foot = ["", fitParts(help, columns)];
     this.#room = Math.max(1, rows - head.length - foot.length);
     const first = Math.max(0, Math.min(this.#place - (this.#room >> 1), found.length - this.#room));
-    const list = found
-      .slice(first, first + this.#room)
-      .map((item, i) => this.#row(item, first + i, columns));
+    const shown = found.slice(first, first + this.#room);
+    const width = shown.reduce((most, { label }) => Math.max(most, textWidth(label)), 0);
+    const list = shown.map((item, i) => this.#row(item, first + i, columns, width));
     const cursor = filter
       ? { row: 1, column: textWidth(search) }
       : { row: head.length + this.#place - first, column: 0 };
@@ -142,13 +142,21 @@ class Picker<T> implements FullView<Taken<T>> {
     this.#place = Math.max(0, Math.min(this.#place + distance, this.#found().length - 1));
   }
 
-  #row({ label, detail = "" }: PickerItem<T>, place: number, columns: number): string {
+  /** The details stand below each other if all labels leave room for them. */
+  #row(
+    { label, detail = "" }: PickerItem<T>,
+    place: number,
+    columns: number,
+    labelWidth: number,
+  ): string {
     const mark = place === this.#place ? "> " : "  ";
     const number = this.#options.filter || place > 8 ? "" : `${place + 1}. `;
     const row = `${mark}${number}${label}`;
     if (textWidth(row) > columns) return `${cutToWidth(row, columns - 1)}…`;
     const hasRoom = detail !== "" && textWidth(row) + 2 + textWidth(detail) <= columns;
-    return hasRoom ? `${row}  ${detail}` : row;
+    if (!hasRoom) return row;
+    const gap = Math.min(labelWidth - textWidth(label), columns - textWidth(`${row}  ${detail}`));
+    return `${row}${" ".repeat(gap)}  ${detail}`;
   }
 
   /** The items that have each typed word, in upper or lower case. */

@@ -5,6 +5,8 @@ export interface StatusPart {
   readonly text: string;
   /** Parts with a lower number are left out first. */
   readonly priority: number;
+  /** A shorter form, which is taken before a part is left out. */
+  readonly short?: string;
 }
 
 const SEPARATOR = " · ";
@@ -15,6 +17,8 @@ const SEPARATOR = " · ";
  */
 export function fitParts(parts: readonly StatusPart[], columns: number): string {
   let shown = parts.filter(({ text }) => text !== "");
+  if (textWidth(joined(shown)) > columns)
+    shown = shown.map((part) => ({ ...part, text: part.short ?? part.text }));
   while (shown.length > 1 && textWidth(joined(shown)) > columns) {
     const least = shown.reduce((low, part) => (part.priority <= low.priority ? part : low));
     shown = shown.filter((part) => part !== least);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { messageText } from "@bowline/core";
 import { createSession } from "@bowline/core/session";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { replayLines } from "../../src/chat/replay-lines.ts";
@@ -25,9 +26,12 @@ async function answered(text = "The answer."): Promise<Talk> {
 test("/help lists each command and each key", async () => {
   await using talk = await Talk.begin([]);
   talk.send("/help");
-  const shown = await talk.until(/Beginnings of a line/);
-  for (const part of ["/compact", "/fork", "/unfold [all]", "Alt-Up", "Shift-Tab", "!!command"])
+  const shown = await talk.until(/@file/);
+  for (const part of ["/compact", "/fork", "takes [all]", "Alt-Up", "Shift-Tab", "!!command"])
     assert.ok(shown.includes(part), part);
+  assert.match(shown, /^> \/help$/m, "the line that was typed stands above");
+  assert.match(shown, /^Keys:$/m);
+  assert.doesNotMatch(shown, /\u241b/, "no escape sequence is shown");
 });
 
 test("/copy sends the answer to the clipboard and writes it to a file", async () => {
@@ -57,8 +61,9 @@ test("/usage and /tools and /permissions and /context say what they know", async
   await writeFile(join(talk.directory, "AGENTS.md"), "Be brief.");
   for (const [command, pattern] of [
     ["/usage", /scripted\/scripted {2}1 request · 1\.0k in · 50 out · cost unknown/],
-    ["/tools", /bash {2}can change things; not in plan mode/],
-    ["/permissions", /allow {2}read {2}/],
+    ["/tools", /bash {3}can change things; not in plan mode/],
+    ["/permissions", /allow {2}read {2}built in$/m],
+    ["/tools", /bash {3}can change things; not in plan mode: Runs a command with bash\.$/m],
     ["/context", /Messages: 2, about/],
   ] as const) {
     talk.send(command);
@@ -104,6 +109,24 @@ test("/fork goes on from before an earlier message, which comes back as the draf
   assert.equal(talk.editor.text(), "second");
   assert.equal(talk.conversation.runtime.agent.state.messages.length, 2);
   assert.notEqual(talk.conversation.session?.id, id);
+});
+
+test("a fork from after a plan says nothing of an ended process, and the draft has only what was typed", async () => {
+  await using talk = await answered();
+  talk.type(KEY.shiftTab);
+  talk.send("second");
+  await talk.until(/Another\./);
+  await talk.idle();
+  assert.match(
+    messageText(talk.model.calls[1]?.context.messages.at(-1) as never),
+    /Plan mode is on/,
+  );
+  talk.send("/fork");
+  await talk.until(/Go on from before which message/);
+  talk.type(KEY.enter);
+  const shown = await talk.until(/This is a fork/);
+  assert.equal(talk.editor.text(), "second");
+  assert.doesNotMatch(shown, /did not end|process/);
 });
 
 test("/resume goes on with an earlier session of the folder", async () => {

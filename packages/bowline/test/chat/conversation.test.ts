@@ -334,8 +334,12 @@ test("answers questions by numbers on a plain screen, and never by prose", async
   );
   talk.type("touch\n");
   await talk.until(/Type a number and Enter/);
+  talk.type("2\n");
+  await talk.until(/has only just appeared/);
+  await assert.rejects(readFile(join(talk.directory, "ran")));
+  talk.pause();
   talk.type("yes\n");
-  await talk.until(/Nothing was answered/);
+  await talk.until(/Nothing was answered: type a number/);
   await assert.rejects(readFile(join(talk.directory, "ran")));
   talk.type("2\n");
   await talk.until(/done/);

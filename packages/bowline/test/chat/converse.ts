@@ -149,6 +149,8 @@ export class Talk implements AsyncDisposable {
           beforeToolCall: gate,
           streamFn: model.streamFn,
           onEvent: (event) => conversation.event(event),
+          reopen: (id) => openSession(store, id),
+          onSaving: (failure) => conversation.notice(failure?.message ?? "saved again"),
           createSession: () => createSession(store, { metadata: { cwd: directory } }),
           ...(opened !== undefined && { session: opened }),
         }),

@@ -1,4 +1,4 @@
-/** docs/chat.md has the keys and the commands of the source. */
+/** docs/chat.md has the keys and the commands of the source, and the named tests exist. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,3 +33,29 @@ test("docs/chat.md lists the commands of the source", () => {
   ]);
   assert.deepEqual(table("Commands"), commands);
 });
+
+test("docs/project/terminal-features.md has twenty rules, and each names a test that exists", () => {
+  const file = "../../../../docs/project/terminal-features.md";
+  const features = readFileSync(join(import.meta.dirname, file), "utf8");
+  const rules = features.split("\n").filter((line) => /^\| \d+ /.test(line));
+  assert.equal(rules.length, 20);
+  for (const line of features.split("\n").filter((row) => row.startsWith("|"))) {
+    let source = "";
+    for (const [, path, title] of line.matchAll(/`([\w/-]+\.test\.ts)`|"([^"]{20,})"/g)) {
+      if (path !== undefined) source = readFileSync(join(import.meta.dirname, "..", path), "utf8");
+      else if (source !== "" && title !== undefined) assert.ok(hasTest(source, title), title);
+    }
+    if (rules.includes(line)) assert.notEqual(source, "", line);
+  }
+});
+
+/** A title may be a template. */
+function hasTest(source: string, title: string): boolean {
+  const titles = [...source.matchAll(/(?:it|test)\(\s*(["`])(.+?)\1,/g)].map(
+    ([, , text = ""]) => text,
+  );
+  return titles.some((text) => {
+    const parts = text.split(/\$\{[^}]*\}/);
+    return title.startsWith(parts[0] ?? "") && title.endsWith(parts.at(-1) ?? "");
+  });
+}

@@ -31,6 +31,60 @@ test("says the vendor's own words, status and request id", () => {
   );
 });
 
+test("names a status once, and ends a sentence once", () => {
+  const error = {
+    code: "server_error" as const,
+    message: "The server answered HTTP 500: fake failure.",
+    retryable: true,
+    status: 500,
+  };
+  assert.equal(
+    drawn({ type: "ended", reason: "error", error }, 100),
+    "failed: The server answered HTTP 500: fake failure; a message or /continue goes on\n",
+  );
+  assert.equal(
+    drawn({ type: "retry", attempt: 1, delayMs: 12, error }),
+    "retry 1 at once: The server answered HTTP 500: fake failure",
+  );
+});
+
+test("keeps the indents and the columns of typed programs and of the shell's output", () => {
+  const text = "def f(x):\n    if x:\n\treturn  1   # one";
+  assert.equal(
+    drawn({ type: "user", text, media: 0 }),
+    "> def f(x):\n      if x:\n      return  1   # one\n",
+  );
+  assert.equal(
+    drawn({ type: "user", text: "    four words that wrap", media: 0 }, 20),
+    ">     four words\n      that wrap\n",
+  );
+  const output = "-rw-r--r-- 1 root       4 a.txt\n-rw-r--r-- 1 root 5000000 big.txt\n";
+  const shell = drawn({
+    type: "shell",
+    command: "ls -l",
+    output,
+    end: "exit code 0",
+    isHidden: false,
+  });
+  assert.match(shell, /^ {2}-rw-r--r-- 1 root {7}4 a\.txt$/m);
+});
+
+test("counts no hidden line beside a diff", () => {
+  const diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-aaa\n+bbb\n";
+  const lines = drawn({
+    type: "tool",
+    name: "edit",
+    args: { path: "a.txt" },
+    outcome: "finished",
+    isError: false,
+    ms: 8,
+    text: "Replaced the text in a.txt.",
+    details: { diff, path: "a.txt" },
+  });
+  assert.match(lines, /1 \+ bbb/);
+  assert.doesNotMatch(lines, /hidden/);
+});
+
 test("makes control characters of a model, a file or a tool visible", () => {
   const hostile = "a\u001b[2Jb\u0007";
   const blocks: Block[] = [
@@ -108,7 +162,8 @@ test("the status row drops the least important part first, and cuts no word", ()
     row(120),
     "plan · openai/gpt-5-with-a-long-name · context 50% · $0.5000 · queue 1 · 1 min 1 s · sandbox auto",
   );
-  assert.equal(row(40), "plan · openai/gpt-5-with-a-long-name");
+  assert.equal(row(40), "plan · gpt-5-with-a-long-name · ctx 50%");
+  assert.equal(row(50), "plan · gpt-5-with-a-long-name · ctx 50% · $0.5000");
   for (let columns = 1; columns < 130; columns++) assert.ok(textWidth(row(columns)) <= columns);
 });
 
@@ -136,4 +191,41 @@ test("a running call shows its last five lines, its seconds and its bytes", () =
     [4, 5, 6, 7, 8].map((number) => `  line ${number}`),
   );
   assert.match(lines.at(-1) ?? "", /running · 3\.0 s · 2\.0 kB/);
+});
+
+test("separates answers, calls and requests by single blank lines", () => {
+  const view = new View({
+    colours: plain,
+    columns: () => 80,
+    linkStyle: "text",
+    unfold: "Ctrl-O shows them",
+  });
+  const call: Block = {
+    type: "tool",
+    name: "bash",
+    args: { command: "seq 7" },
+    outcome: "finished",
+    isError: false,
+    ms: 20,
+    text: "1\n2\n3\n4\n5\n6\n7\n",
+  };
+  const request: Block = { type: "request", model: "p/m", usage: {}, ms: 100 };
+  const blocks: Block[] = [
+    { type: "user", text: "go", media: 0 },
+    request,
+    call,
+    { type: "text", delta: "Done." },
+    { type: "text_end" },
+    request,
+    { type: "ended", reason: "aborted" },
+    { type: "user", text: "more", media: 0 },
+  ];
+  const lines = blocks.flatMap((block) => view.lines(block));
+  const asked = "p/m · tokens unknown · cost unknown · 0.1 s";
+  assert.deepEqual(lines, [
+    ...["> go", "", asked, "", "bash seq 7", "  3", "  4", "  5", "  6", "  7"],
+    "  ok · 20 ms · 2 lines hidden, Ctrl-O shows them",
+    ...["", "Done.", "", asked, "interrupted; a message or /continue goes on"],
+    ...["", "> more", ""],
+  ]);
 });

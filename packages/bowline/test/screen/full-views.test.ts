@@ -46,9 +46,9 @@ test("takes the item that arrows reach", async () => {
     "Choose a model",
     "Search:",
     "",
-    "> opus  large",
+    "> opus    large",
     "  sonnet  medium",
-    "  haiku  small and fast",
+    "  haiku   small and fast",
     "",
     "3 of 3 · Enter takes · Esc leaves",
   ]);

@@ -25,8 +25,12 @@ process.stdout.on("resize", () => {
   const device = readFileSync(tty, "utf8").trim();
   execFile("stty", ["-F", device, ...size().split(" ")]);
 });
-// When the window is closed, the command would outlive its terminal.
-process.once("SIGHUP", () => child.kill("SIGTERM"));
+// Without this the program outlives its window.
+for (const signal of ["SIGHUP", "SIGTERM"])
+  process.once(signal, () => {
+    child.kill("SIGTERM");
+    process.exit(1);
+  });
 child.on("close", (code) => setTimeout(() => process.exit(code ?? 1), 2 * delay));
 
 /** Timers of one length fire in the order in which they were set. */

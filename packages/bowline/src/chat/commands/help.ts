@@ -6,10 +6,10 @@ export const help: SlashCommand = {
   name: "help",
   help: "the commands and the keys",
   run(_, chat, all) {
-    const rows = all.map(
-      ({ name, takes, help: text }) =>
-        [`/${name}${takes === undefined ? "" : ` ${takes}`}`, text] as const,
-    );
+    const rows = all.map(({ name, takes, help: text }) => {
+      const more = takes === undefined ? "" : `; takes ${takes}`;
+      return [`/${name}`, text + more] as const;
+    });
     const keys = [...sendKeys, ...keyBindings].map(
       ({ label, help: text }) => [label, text] as const,
     );
@@ -18,16 +18,15 @@ export const help: SlashCommand = {
       ["!!command", "the same, kept from the model"],
       ["@file", "name a file; Tab completes"],
     ] as const;
-    const { bold } = chat.colours;
     const width = Math.max(...[...rows, ...keys, ...others].map(([left]) => left.length));
     const lines = (pairs: readonly (readonly [string, string])[]): string[] =>
       pairs.map(([left, right]) => oneLineRow(left.padEnd(width), right));
-    for (const [title, pairs] of [
-      ["Commands", rows],
-      ["Keys", keys],
-      ["Beginnings of a line", others],
-    ] as const)
-      chat.notice([bold(title), ...lines(pairs)].join("\n"));
+    const groups = [
+      ["Commands:", ...lines(rows)],
+      ["Keys:", ...lines(keys)],
+      ["Beginnings of a line:", ...lines(others)],
+    ];
+    chat.notice(groups.map((group) => group.join("\n")).join("\n\n"));
   },
 };
 

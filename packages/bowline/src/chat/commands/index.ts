@@ -49,10 +49,14 @@ export function commandNames(chat: Chat & { readonly hasRuntime: boolean }): Com
   return [...own, ...more.map(({ name, description: detail }) => ({ name, detail }))];
 }
 
-/** Performs a line that begins with a slash. The model never gets a line that is no command. */
+/**
+ * Performs a line that begins with a slash. The model never gets a line that is no command.
+ * `isTyped`: the line is shown above what it prints.
+ */
 export async function runCommandLine(
   line: string,
   chat: Chat & { readonly hasRuntime: boolean },
+  isTyped = false,
 ): Promise<void> {
   const [, name = "", args = ""] = /^\/(\S*)\s*([^]*)$/.exec(line) ?? [];
   const found = slashCommands.find((command) => command.name === name);
@@ -64,8 +68,12 @@ export async function runCommandLine(
     });
   }
   try {
-    if (found !== undefined && (chat.hasRuntime || found === quit || found === help))
+    if (found !== undefined && (chat.hasRuntime || found === quit || found === help)) {
+      // A terminal that edits the line itself has shown it.
+      if (isTyped && found !== quit && !chat.screen.isPlain)
+        chat.dispatch({ type: "block", block: { type: "user", text: line, media: 0 } });
       return await found.run(args.trim(), chat, slashCommands);
+    }
     if (found !== undefined) {
       chat.setDraft(line);
       return chat.dispatch({ type: "hint", text: `/${name} works as soon as a model is found.` });

@@ -30,7 +30,7 @@ function list(chat: Chat): void {
     .flatMap((action) => rules.filter((rule) => rule.action === action))
     .map(
       ({ action, rule, scope, source }) =>
-        `  ${action.padEnd(5)}  ${oneLine(rule, 200)}  ${scope}, ${oneLine(source, 200)}`,
+        `  ${action.padEnd(5)}  ${oneLine(rule, 200)}  ${scope === source ? scope : `${scope}, ${oneLine(source, 200)}`}`,
     );
   chat.notice(
     [

@@ -1,6 +1,7 @@
 import { openSession, type SessionSummary, type Store } from "@bowline/core/session";
 import { pickOne } from "../../screen/picker.ts";
 import { oneLine } from "../../terminal.ts";
+import { timeText } from "../text.ts";
 import type { Chat } from "../chat.ts";
 import type { SlashCommand } from "./command.ts";
 
@@ -58,5 +59,5 @@ async function listed(store: Store): Promise<SessionSummary[]> {
 
 function detailOf({ id, metadata, updatedAt }: SessionSummary): string {
   const cwd = typeof metadata?.cwd === "string" ? ` ${oneLine(metadata.cwd, 100)}` : "";
-  return `${new Date(updatedAt).toLocaleString()}${cwd} ${id.slice(0, 8)}`;
+  return `${timeText(updatedAt)}${cwd} ${id.slice(0, 8)}`;
 }

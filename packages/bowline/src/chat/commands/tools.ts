@@ -7,11 +7,18 @@ export const tools: SlashCommand = {
   name: "tools",
   help: "the tools that the model has, and which of them run in plan mode",
   run(_, chat) {
-    const rows = chat.runtime.agent.state.tools.map(({ name, description }) => {
+    const all = chat.runtime.agent.state.tools;
+    const width = Math.max(0, ...all.map(({ name }) => name.length));
+    const rows = all.map(({ name, description }) => {
       const kind = needsApproval(name) ? "can change things" : "reads only";
       const plan = planRefusal(name) === undefined ? "" : "; not in plan mode";
-      return `  ${name}  ${kind}${plan}: ${oneLine(description, 120)}`;
+      return `  ${oneLine(name, 60).padEnd(width)}  ${kind}${plan}: ${firstSentence(description)}`;
     });
     chat.notice(["Tools:", ...rows].join("\n"));
   },
 };
+
+/** The whole description is for the model. */
+function firstSentence(text: string): string {
+  return oneLine(/^[^]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text, 200);
+}

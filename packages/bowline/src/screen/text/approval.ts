@@ -24,7 +24,7 @@ export function approvalLines(view: ApprovalView, columns: number, colours: Colo
   const label = (name: string, text: string): string[] =>
     wrapStyled(escapeText(text), columns, { mark: `${colours.bold(name)} ` });
   return [
-    ...wrapStyled(`${colours.bold(escapeText(view.tool))} asks to run:`, columns),
+    ...wrapStyled(`${colours.bold(escapeText(view.tool))} asks to ${verbOf(view)}:`, columns),
     ...callLines(view, columns, colours),
     ...(details?.(columns) ?? []),
     ...label("Why it asks:", reason),
@@ -34,6 +34,13 @@ export function approvalLines(view: ApprovalView, columns: number, colours: Colo
       ...wrapStyled(`also allows: ${escapeText(also)}`, columns, { indent: 2 }),
     ]),
   ];
+}
+
+function verbOf({ tool, args }: ApprovalView): string {
+  const has = (name: string): boolean => typeof args === "object" && args !== null && name in args;
+  if (has("command")) return "run";
+  if (tool === "write" || tool === "edit") return "change";
+  return has("path") || has("pattern") ? "read" : "be called with";
 }
 
 function callLines(
@@ -54,8 +61,9 @@ function callLines(
       lines.push(...marked(" ", callTitle(tool, [value]).rest, columns, colours));
   };
   add("$", command);
-  add(" ", path);
+  // The diff names the path.
   if (details === undefined) {
+    add(" ", path);
     add("+", content);
     add("-", oldText);
     add("+", newText);

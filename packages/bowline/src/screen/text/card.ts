@@ -34,6 +34,8 @@ export interface ToolCard {
     readonly lines?: number;
     readonly path?: string;
   };
+  /** How hidden lines can be read, such as "Ctrl-O shows them". */
+  readonly unfold?: string;
   /** Draws more of the call, such as a diff. Always shown. */
   readonly details?: (columns: number) => readonly string[];
   /** Shows all lines of `output.text` instead of the last five. */
@@ -60,14 +62,16 @@ function drawCard(card: ToolCard, columns: number, colours: Colours, depth: numb
   const count = shownLines(card);
   const shown = count === 0 ? [] : all.slice(-count);
   const isLive = state.type === "running";
-  const hidden = Math.max(all.length, output?.lines ?? 0) - shown.length;
+  // A diff stands for the line that reports it.
+  const isShownAsDetails = details !== undefined && count === 0;
+  const hidden = isShownAsDetails ? 0 : Math.max(all.length, output?.lines ?? 0) - shown.length;
   const rows = shown.flatMap((line) =>
     isLive ? [cutLine(line, inner)] : wrapCode(line, inner, colours),
   );
   const body = [
     ...rows.map((row) => colours.dim(row)),
     ...(details?.(inner) ?? []),
-    ...wrapStyled(stateText(state, colours) + hiddenText(hidden, output?.path), inner),
+    ...wrapStyled(stateText(state, colours) + hiddenText(hidden, card), inner),
   ];
   return [
     ...titleLines(card, columns - indent, colours).map((row) => " ".repeat(indent) + row),
@@ -124,10 +128,11 @@ function because(reason: string | undefined): string {
   return reason === undefined || reason === "" ? "" : ` · ${escapeText(reason)}`;
 }
 
-function hiddenText(hidden: number, path: string | undefined): string {
+function hiddenText(hidden: number, { output, state, unfold }: ToolCard): string {
   if (hidden <= 0) return "";
-  const where = path === undefined ? "" : `, full output in ${escapeText(path)}`;
-  return ` · ${countText(hidden, "line")} hidden${where}`;
+  const where = output?.path === undefined ? "" : `, full output in ${escapeText(output.path)}`;
+  const how = unfold === undefined || where !== "" || state.type === "running" ? "" : `, ${unfold}`;
+  return ` · ${countText(hidden, "line")} hidden${where}${how}`;
 }
 
 /** Returns lines without escape sequences. Of text that was written over, the last one counts. */

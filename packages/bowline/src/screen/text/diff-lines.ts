@@ -82,15 +82,15 @@ function titleOf({ path, type, hunks }: FileDiff, { bold, green, red }: Colours)
   const [added, removed] = [green(`+${count("added")}`), red(`-${count("removed")}`)];
   switch (type) {
     case "changed":
-      return `Changed ${name} (${added} ${removed})`;
+      return `Change of ${name} (${added} ${removed})`;
     case "created":
       return `New file ${name} (${added})`;
     case "deleted":
-      return `Deleted ${name} (${removed})`;
+      return `Deletion of ${name} (${removed})`;
     case "binary":
-      return `Changed ${name} (not text, so its lines are not shown)`;
+      return `Change of ${name} (not text, so its lines are not shown)`;
     case "unchanged":
-      return `Unchanged ${name}`;
+      return `No change of ${name}`;
   }
 }
 

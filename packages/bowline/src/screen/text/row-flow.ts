@@ -7,6 +7,7 @@ import { mayEndRow, mayStartRow } from "./east-asian.ts";
 import { noPrefixes, type Row, type RowPrefixes } from "./row.ts";
 import { paintSpans, type Paint, type Span } from "./span.ts";
 
+const TAB = "    ";
 const ASCII = /^[\x20-\x7e]*$/;
 export class RowFlow {
   readonly #columns: number;
@@ -20,17 +21,20 @@ export class RowFlow {
   #wordWidth = 0;
   /** The last character may be followed by a break, although no space follows. */
   #canBreak = false;
+  readonly #keepsSpaces: boolean;
 
-  constructor(columns: number, prefixes: RowPrefixes = noPrefixes) {
+  /** `keepsSpaces` keeps all spaces between two words of a row; else one separates them. */
+  constructor(columns: number, prefixes: RowPrefixes = noPrefixes, keepsSpaces = false) {
     this.#columns = columns;
     this.#prefixes = prefixes;
+    this.#keepsSpaces = keepsSpaces;
   }
 
   /** Adds text. A line feed breaks the row; other white space separates words. */
   add({ text, paint }: Span): void {
     for (const [token] of text.matchAll(/\n|[ \t]+|[^ \t\n]+/g)) {
       if (token === "\n") this.break();
-      else if (token.startsWith(" ") || token.startsWith("\t")) this.#addSpace(paint);
+      else if (token.startsWith(" ") || token.startsWith("\t")) this.#addSpace(token, paint);
       else if (ASCII.test(token)) this.#addAscii(token, paint);
       else this.#addClusters(token, paint);
     }
@@ -57,7 +61,7 @@ export class RowFlow {
   }
 
   clone(): RowFlow {
-    const copy = new RowFlow(this.#columns, this.#prefixes);
+    const copy = new RowFlow(this.#columns, this.#prefixes, this.#keepsSpaces);
     copy.#rows = [...this.#rows];
     copy.#isFirst = this.#isFirst;
     copy.#row = [...this.#row];
@@ -77,9 +81,10 @@ export class RowFlow {
     return Math.max(2, this.#columns - this.#prefix.width);
   }
 
-  #addSpace(paint: Paint): void {
+  #addSpace(token: string, paint: Paint): void {
     this.#commit();
-    if (this.#row.length > 0) this.#space ??= { text: " ", paint };
+    const text = this.#keepsSpaces ? token.replaceAll("\t", TAB) : " ";
+    if (this.#row.length > 0) this.#space ??= { text, paint };
   }
 
   #addAscii(token: string, paint: Paint): void {
@@ -140,7 +145,7 @@ export class RowFlow {
   #commit(): void {
     this.#canBreak = false;
     if (this.#word.length === 0) return;
-    const gap = this.#space === undefined ? 0 : 1;
+    const gap = this.#space?.text.length ?? 0;
     if (this.#row.length > 0 && this.#rowWidth + gap + this.#wordWidth > this.#room) {
       this.#finishRow();
       // Other rows may have less room than the first.

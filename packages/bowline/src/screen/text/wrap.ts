@@ -10,11 +10,13 @@ export interface WrapOptions {
   readonly indent?: number;
   /** Before the first row; the others are indented by its width. May be styled. */
   readonly mark?: string;
+  /** Keeps all spaces between two words of a row. Default: one separates them. */
+  readonly keepsSpaces?: boolean;
 }
 
-/** Breaks at words; longer words at the last cell. Tabs are spaces. Returns at least one row. */
+/** Breaks at words; longer words at the last cell. Spaces before the first are left out. Returns at least one row. */
 export function wrapStyled(text: string, columns: number, options: WrapOptions = {}): string[] {
-  const { indent = 0, mark = "" } = options;
+  const { indent = 0, mark = "", keepsSpaces } = options;
   const room = Math.max(0, columns - 2);
   const spaces = Math.min(indent, room);
   const markWidth = textWidth(mark);
@@ -26,6 +28,7 @@ export function wrapStyled(text: string, columns: number, options: WrapOptions =
   const flow = new RowFlow(
     columns,
     mark === "" && indent === 0 ? noPrefixes : { first, rest: hanging },
+    keepsSpaces,
   );
   if (!isRoomForMark) for (const span of toSpans(`${mark} `)) flow.add(span);
   for (const span of toSpans(text)) flow.add(span);

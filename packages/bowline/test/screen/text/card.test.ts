@@ -105,7 +105,7 @@ describe("cardLines", () => {
     deepEqual(draw(agent), [
       "agent look",
       "  edit a",
-      "    Changed a (+1 -1)",
+      "    Change of a (+1 -1)",
       "    1 - x",
       "    1 + y",
       "    ok · 5 ms",
@@ -157,8 +157,7 @@ describe("approvalLines", () => {
     deepEqual(approvalLines(view, 60, plain).slice(1, -1), ["    a", "  - x", "  + y"]);
     const details = (columns: number): string[] => diffLines("x\n", "y\n", "a", columns, plain);
     deepEqual(approvalLines({ ...view, details }, 60, plain).slice(1, -1), [
-      "    a",
-      "Changed a (+1 -1)",
+      "Change of a (+1 -1)",
       "1 - x",
       "1 + y",
     ]);

@@ -24,7 +24,7 @@ const lines = (from: number, to: number): string =>
 describe("diffLines", () => {
   it("numbers the lines and shows three around a change", () => {
     deepEqual(draw(lines(1, 12), lines(1, 5) + "new\n" + lines(7, 12)), [
-      "Changed src/a.ts (+1 -1)",
+      "Change of src/a.ts (+1 -1)",
       "3   line 3",
       "4   line 4",
       "5   line 5",
@@ -44,15 +44,15 @@ describe("diffLines", () => {
 
   it("tells new, deleted, binary and unchanged files", () => {
     deepEqual(draw(undefined, "a\nb\n"), ["New file src/a.ts (+2)", "1 + a", "2 + b"]);
-    deepEqual(draw("a\n", undefined), ["Deleted src/a.ts (-1)", "1 - a"]);
-    deepEqual(draw("a\0b", "c"), ["Changed src/a.ts (not text, so its lines are not shown)"]);
-    deepEqual(draw("a", "a"), ["Unchanged src/a.ts"]);
+    deepEqual(draw("a\n", undefined), ["Deletion of src/a.ts (-1)", "1 - a"]);
+    deepEqual(draw("a\0b", "c"), ["Change of src/a.ts (not text, so its lines are not shown)"]);
+    deepEqual(draw("a", "a"), ["No change of src/a.ts"]);
     deepEqual(draw(undefined, ""), ["New file src/a.ts (+0)"]);
   });
 
   it("tells that the last line has no newline", () => {
     deepEqual(draw("a\nb", "a\nb\n"), [
-      "Changed src/a.ts (+1 -1)",
+      "Change of src/a.ts (+1 -1)",
       "1   a",
       "2 - b",
       "  \\ No newline at end of file",
@@ -90,7 +90,7 @@ describe("diffLines", () => {
     const diff =
       "--- a.ts\n+++ a.ts\n@@ -9,2 +9,3 @@\n same\n-old\n+new\n+more\n@@ -40,1 +41,1 @@\n-x\n+y\n[the rest of the diff is left out]\n";
     deepEqual(unifiedDiffLines(diff, "a.ts", 60, plain), [
-      "Changed a.ts (+3 -2)",
+      "Change of a.ts (+3 -2)",
       " 9   same",
       "10 - old",
       "10 + new",

@@ -188,10 +188,8 @@ describe("MarkdownStream, for any text", () => {
         const flat = (rows: string): string => rows.replaceAll(/[^a-z你好世界カタナ한국어]/g, "");
         const rows = draw(text, { columns: width, colours: styled, linkStyle: "text" });
         const drawn = flat(rows.map((row) => bare(row.replace(SOFT_END, ""))).join(""));
-        // The rows of a table hold parts of several cells, which break between wide characters.
-        const hasTable = text.includes("|---|");
-        const wanted = text.match(hasTable ? /[a-z]{8,}/g : /[a-z]{8,}|你好|世界|한국어/g) ?? [];
-        for (const found of wanted)
+        // A row may break between two wide characters, and another cell then stands between them.
+        for (const found of text.match(/[a-z]{8,}/g) ?? [])
           ok(drawn.includes(found), `${found} is missing in ${JSON.stringify(rows)}`);
         const count = (shown: string, char: string): number => shown.split(char).length - 1;
         for (const char of "你好世界한국어")
