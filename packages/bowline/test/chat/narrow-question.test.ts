@@ -41,7 +41,7 @@ test("the choice with the focus is shown in every window, and no row is too long
 test("the end of an edited rule and for whom it is stay on the screen", () => {
   const dialog = new ApprovalDialog(asked, 0, 0);
   dialog.input({ type: "text", text: "3" }, 1000, false);
-  dialog.input(key("enter"), 1000, false);
+  dialog.input(key("enter"), 1100, false);
   for (let maxRows = 3; maxRows <= 12; maxRows++) {
     const rows = dialog.draw(40, false, 1000, plain, maxRows);
     assert.ok(rows.length <= maxRows, rows.join("\n"));

@@ -104,7 +104,9 @@ describe("a conversation in a terminal", { skip: missingTmux ?? false }, () => {
         await chat.window.press("Down");
         await chat.window.until(label);
       }
-      await chat.window.press("Up", "Up", "Up", "Enter");
+      await chat.window.press("Up", "Up", "Up");
+      await chat.window.until(/^> 1 No$/m);
+      await chat.window.press("Enter");
       await chat.window.until("Later.");
       assert.equal(await readFile(join(chat.folder, "a.txt"), "utf8"), "one\n");
     });
