@@ -59,7 +59,7 @@ test("a disk that fills while an answer streams is told at once, and saves again
   talk.type("\r");
   await talk.until(/saved again[^]*Third answer/);
   await talk.idle();
-  const sent = talk.model.calls[2]?.context.messages.map((one) => messageText(one as never));
+  const sent = talk.model.calls[2]?.context.messages.map(messageText);
   assert.ok(
     sent?.includes("one") && sent.includes("two") && sent.at(-1) === "not sent",
     String(sent),

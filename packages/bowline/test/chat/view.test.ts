@@ -222,10 +222,10 @@ test("separates answers, calls and requests by single blank lines", () => {
   ];
   const lines = blocks.flatMap((block) => view.lines(block));
   const asked = "p/m · tokens unknown · cost unknown · 0.1 s";
-  assert.deepEqual(lines, [
-    ...["> go", "", asked, "", "bash seq 7", "  3", "  4", "  5", "  6", "  7"],
-    "  ok · 20 ms · 2 lines hidden, Ctrl-O shows them",
-    ...["", "Done.", "", asked, "interrupted; a message or /continue goes on"],
-    ...["", "> more", ""],
-  ]);
+  assert.equal(
+    lines.join("\n"),
+    `> go\n\n${asked}\n\nbash seq 7\n  3\n  4\n  5\n  6\n  7\n` +
+      "  ok · 20 ms · 2 lines hidden, Ctrl-O shows them\n\n" +
+      `Done.\n\n${asked}\ninterrupted; a message or /continue goes on\n\n> more\n`,
+  );
 });
