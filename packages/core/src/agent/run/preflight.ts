@@ -91,7 +91,10 @@ function asking(run: Run): Asking {
 }
 
 /** Returns whether user code decides about calls of the tool. */
-function isJudged({ config }: Run, { parameters, needsApproval, prepareArguments }: AgentTool): boolean {
+function isJudged(
+  { config }: Run,
+  { parameters, needsApproval, prepareArguments }: AgentTool,
+): boolean {
   const hooks = [config.beforeToolCall, needsApproval, prepareArguments];
   return isStandardSchema(parameters) || hooks.some((hook) => hook !== undefined);
 }

@@ -49,7 +49,11 @@ export const approvalScenarios: Readonly<Record<string, Scenario>> = {
   },
 
   "a tool allowed for the session": {
-    answers: [calls("a"), { content: [{ type: "toolCall", id: "a2", name: "a", arguments: {} }] }, "Done."],
+    answers: [
+      calls("a"),
+      { content: [{ type: "toolCall", id: "a2", name: "a", arguments: {} }] },
+      "Done.",
+    ],
     tools: asked.tools,
     config: asked.config,
     onWait: ({ harness }, name) => harness.answer(name, { decision: "allow", remember: "session" }),
@@ -87,8 +91,7 @@ export const approvalScenarios: Readonly<Record<string, Scenario>> = {
   "a time limit that passes between two attempts": {
     ...asked,
     downtimeMs: LIMIT + 500,
-    onWait: (world, name) =>
-      world.attempt > 1 && world.harness.answer(name, { decision: "allow" }),
+    onWait: (world, name) => world.attempt > 1 && world.harness.answer(name, { decision: "allow" }),
     check(end, wasStopped) {
       ended("done", "Done.")(end);
       if (!wasStopped) resultOf(end, "a", "no answer in time");

@@ -9,6 +9,8 @@ import { check } from "../store/checks.ts";
 import { billed, calls, doing, ended, slow } from "./parts.ts";
 import type { Scenario, World } from "./scenario.ts";
 
+/** A run that continues from its transcript does not run open calls when its budget is used up. */
+const RESUMED = "replays";
 const LIMIT = 100;
 const word = "word ".repeat(400);
 
@@ -46,6 +48,7 @@ export const budgetScenarios: Readonly<Record<string, Scenario>> = {
     answers: [calls("a"), calls("b"), calls("c"), "Done."],
     tools: (world) => ["a", "b", "c"].map((name) => slow(world, name, 10)),
     config: () => ({ budget: { maxTurns: 2 } }),
+    only: RESUMED,
     check: ended("budget"),
   },
 
@@ -58,6 +61,7 @@ export const budgetScenarios: Readonly<Record<string, Scenario>> = {
         }),
       ),
     config: () => ({ budget: { maxTokens: 2500 } }),
+    only: RESUMED,
     check(end) {
       ended("budget")(end);
       check(end.result.turns === 3, `the run had ${end.result.turns} turns, not 3`);
@@ -80,6 +84,7 @@ export const budgetScenarios: Readonly<Record<string, Scenario>> = {
     answers: [billed(["a"], 100), billed(["b"], 100), billed("Done.", 100)],
     tools: (world) => [billing("a", 5000), slow(world, "b", 10)],
     config: () => ({ budget: { maxTokens: 5150 } }),
+    only: RESUMED,
     check(end) {
       ended("budget")(end);
       check(end.result.usage.totalTokens === 5100, `the usage is ${end.result.usage.totalTokens}`);
@@ -161,7 +166,14 @@ function byTools(world: World): World["streamFn"] {
   return (model, context, options) => {
     const text = JSON.stringify(context.messages);
     const next = ["c", "b", "a"].find((name) => text.includes(`"toolCallId":"${name}"`));
-    const answer = next === undefined ? calls("a") : next === "a" ? calls("b") : next === "b" ? calls("c") : "Done.";
+    const answer =
+      next === undefined
+        ? calls("a")
+        : next === "a"
+          ? calls("b")
+          : next === "b"
+            ? calls("c")
+            : "Done.";
     void world;
     return createScriptedModel([answer], { deltaLength: 1000 }).streamFn(model, context, options);
   };

@@ -51,7 +51,7 @@ export class JournalAttempt implements Effects {
       readonly clock: Clock;
       readonly ended: AbortSignal;
       readonly number: number;
-        readonly abort: () => void;
+      readonly abort: () => void;
       /** Called when the record does not fit. */
       readonly fail: (error: Error) => void;
     },

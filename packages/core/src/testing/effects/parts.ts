@@ -69,7 +69,8 @@ export function ended(reason: string, text?: string): (end: End) => void {
       result.reason === reason,
       `the run ended as ${result.reason}, not as ${reason}: ${error?.code} ${error?.message}`,
     );
-    if (text !== undefined) check(result.text === text, `the text is "${result.text}", not "${text}"`);
+    if (text !== undefined)
+      check(result.text === text, `the text is "${result.text}", not "${text}"`);
   };
 }
 

@@ -31,7 +31,14 @@ export async function play(
   stops: readonly Stop[] = [],
 ): Promise<Play> {
   const harness = await createHarness();
-  const history: History = { recorded: new Set(), begun: new Map(), announced: new Set(), faults: [] };
+  const { replays } = harness;
+  const history: History = {
+    replays,
+    recorded: new Set(),
+    begun: new Map(),
+    announced: new Set(),
+    faults: [],
+  };
   const clock = new CaseClock();
   const done = new Map<string, Promise<unknown>>();
   const from = clock.now();
@@ -51,7 +58,8 @@ export async function play(
       const elapsed = clock.now() - from;
       const messages = structuredClone(await harness.transcript()) as AgentMessage[];
       const end = { result: ended, messages, elapsed };
-      if (harness.canRepeat === true) await repeat(scenario, harness, end, { clock, done, history, attempts });
+      if (harness.canRepeat === true)
+        await repeat(scenario, harness, end, { clock, done, history, attempts });
       return { end, attempts, history };
     }
     throw new Error("unreachable: the last attempt has no stop");
@@ -72,7 +80,11 @@ async function repeat(
   scenario: Scenario,
   harness: EffectsHarness,
   end: End,
-  { attempts, history, ...parts }: Omit<Parts, "watch" | "attempt"> & Pick<Play, "attempts" | "history">,
+  {
+    attempts,
+    history,
+    ...parts
+  }: Omit<Parts, "watch" | "attempt"> & Pick<Play, "attempts" | "history">,
 ): Promise<void> {
   const watch = new Watch(history);
   const attempt = attempts.length + 1;
@@ -101,7 +113,10 @@ function start(
       if (!done.has(name)) done.set(name, Promise.resolve(work()));
       await done.get(name);
     },
-    streamFn: byAnswers(() => scenario.answers, () => world),
+    streamFn: byAnswers(
+      () => scenario.answers,
+      () => world,
+    ),
   };
   const { streamFn = world.streamFn, ...settings } = scenario.config?.(world) ?? {};
   return harness.attempt({
@@ -144,6 +159,8 @@ async function drive<T>(
   running.catch(() => {}); // that of a stopped attempt
   for (let idle = 0; idle < MAX_IDLE; idle++) {
     await atRest();
+    // The work of another medium takes turns of the event loop too.
+    if (!harness.replays) await new Promise((resolve) => setTimeout(resolve));
     if (isOver) return first;
     const isWorking = harness.isBusy?.() === true || harness.clock !== undefined;
     if (!isWorking) clock.step();

@@ -13,6 +13,8 @@ export interface Stop {
 
 /** Facts about all attempts at a run. */
 export interface History {
+  /** Whether the engine records each effect, and attempts replay the loop. */
+  readonly replays: boolean;
   /** Names of steps that have a recorded result. */
   readonly recorded: Set<string>;
   /** The steps whose work began, by name. */
@@ -30,6 +32,7 @@ export class Watch {
   readonly stops: Stop[] = [];
   readonly #history: History;
   readonly #stop: Stop | undefined;
+  #answered: string | undefined;
   readonly #stopped = new AbortController();
   /** Resolves when the attempt has stopped. */
   readonly reached: Promise<void>;
@@ -65,15 +68,29 @@ export class Watch {
       ...(step && {
         step: (name, fn, about) =>
           this.#call(name, async (at) => {
-            const result = await step.call(effects, name, () => this.#work(at, name, fn, about), about);
-            names.recorded.add(name);
+            // Its intent may be recorded, and its work may not begin.
+            if (about.kind === "tool" && about.replay === "never")
+              names.announced.add(about.toolCallId);
+            const result = await step.call(
+              effects,
+              name,
+              () => this.#work(at, name, fn, about),
+              about,
+            );
+            // The record of a session's model step is the message that follows.
+            if (names.replays || about.kind === "tool") names.recorded.add(name);
+            else this.#answered = name;
             return result as never;
           }),
       }),
       ...(decide && {
         decide: (name, fn) =>
-          this.#call(name, (at) =>
-            decide.call(effects, name, async () => this.#pause(at, "worked", await fn())) as never,
+          this.#call(
+            name,
+            (at) =>
+              decide.call(effects, name, async () =>
+                this.#pause(at, "worked", await fn()),
+              ) as never,
           ),
       }),
       ...(inbox && {
@@ -101,6 +118,8 @@ export class Watch {
 
   async #call<T>(name: string, run: (at: number) => Promise<T>): Promise<T> {
     if (this.stopped.aborted) return hang();
+    if (this.#answered !== undefined) this.#history.recorded.add(this.#answered);
+    this.#answered = undefined;
     const at = this.names.push(name) - 1;
     await this.#pauseIf(at, "before");
     const value = await run(at).catch((error: unknown) => {
