@@ -6,7 +6,6 @@ import type { StreamFn } from "../../llm/model.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import type { Effects, WaitOptions } from "../contract/effects.ts";
-import type { AgentEventBody } from "../contract/event.ts";
 import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
 import type { RunPort } from "../contract/run-port.ts";
 import type { StepAbout, StepResult } from "../contract/step.ts";
@@ -17,8 +16,10 @@ import { decided } from "./decided.ts";
 import { Emitter } from "./emitter.ts";
 import { portTo } from "./port-to.ts";
 import type { InterruptedRun } from "./run-result.ts";
+import { relinked } from "./relinked.ts";
 import { Spending } from "./spending.ts";
 import { StepChanges } from "./step-changes.ts";
+import { whileLive } from "./while-live.ts";
 
 export interface RunInput {
   readonly context: AgentContext;
@@ -293,29 +294,4 @@ export class Run {
     const changes = new StepChanges(this.spending.budget);
     return changes.addTo(await fn(portTo(this, changes)));
   }
-}
-
-/**
- * Returns the event with the message of the transcript that it names, because listeners compare
- * messages by identity.
- */
-function relinked(event: AgentEventBody, messages: readonly AgentMessage[]): AgentEventBody {
-  if (event.type !== "compaction_end") return event;
-  const own = messages[event.firstKeptIndex];
-  const isSame = own !== undefined && JSON.stringify(own) === JSON.stringify(event.firstKept);
-  return isSame ? { ...event, firstKept: own } : event;
-}
-
-/** Calls an effect. Once its attempt is over, the promise stays pending, so the loop stands still. */
-function whileLive<T>(ended: AbortSignal, call: () => T | PromiseLike<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (ended.aborted) return;
-    const pass = (settle: () => void): void => {
-      if (!ended.aborted) settle();
-    };
-    Promise.resolve(call()).then(
-      (value) => pass(() => resolve(value)),
-      (error: unknown) => pass(() => reject(error as Error)),
-    );
-  });
 }
