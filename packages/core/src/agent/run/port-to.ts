@@ -64,6 +64,6 @@ export function portTo(run: Opened, inside?: "decision" | StepChanges): RunPort 
 function noWait(name: string): BowlineError {
   return new BowlineError(
     "invalid_state",
-    `Cannot wait for "${name}" here, because the run's engine records this tool or hook as one step. Return "ask" from beforeToolCall, or use requireApproval().`,
+    `Cannot wait for "${name}" in a recorded step. Return "ask" from beforeToolCall, or use requireApproval().`,
   );
 }

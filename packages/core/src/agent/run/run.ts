@@ -16,7 +16,6 @@ import { decided } from "./decided.ts";
 import { Emitter } from "./emitter.ts";
 import { portTo } from "./port-to.ts";
 import type { InterruptedRun } from "./run-result.ts";
-import { relinked } from "./relinked.ts";
 import { Spending } from "./spending.ts";
 import { StepChanges } from "./step-changes.ts";
 import { whileLive } from "./while-live.ts";
@@ -180,21 +179,14 @@ export class Run {
   }
 
   /**
-   * Calls a hook with the time limit. A throw or timeout rejects with `hook_failed` and the hook's
+   * Calls a hook, or an effect that counts as one, with the time limit. A throw or timeout rejects with `hook_failed` and the hook's
    * name.
    */
-  hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
+  hook<T>(name: string, call: () => T | PromiseLike<T>, isEffect = false): Promise<T> {
     return callHook(name, () => {
       if (this.stop) throw this.stop; // the run may have stopped during an earlier wait
-      return this.grace.patiently(call(), this.#hookTimeoutMs);
-    });
-  }
-
-  /** Reads a queue of the effects as a hook. */
-  read<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
-    return callHook(name, () => {
-      if (this.stop) throw this.stop;
-      return this.effect(call, this.#hookTimeoutMs);
+      const limitMs = this.#hookTimeoutMs;
+      return isEffect ? this.effect(call, limitMs) : this.grace.patiently(call(), limitMs);
     });
   }
 
@@ -250,7 +242,7 @@ export class Run {
     if (usage) this.spending.add(usage);
     if (nested) this.spending.addNested(nested);
     for (const [name, value] of Object.entries(memory ?? {})) this.memory.set(name, value);
-    for (const event of kept ?? []) await this.emitter.emit(relinked(event, this.context.messages));
+    for (const event of kept ?? []) await this.emitter.emit(event);
   }
 
   /**

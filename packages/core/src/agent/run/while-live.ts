@@ -7,7 +7,7 @@ export function whileLive<T>(ended: AbortSignal, call: () => T | PromiseLike<T>)
     };
     Promise.resolve(call()).then(
       (value) => pass(() => resolve(value)),
-      (error: unknown) => pass(() => reject(error as Error)),
+      (error: unknown) => pass(() => reject(error)),
     );
   });
 }
