@@ -159,7 +159,8 @@ describe("a time limit of a wait", () => {
   it("denies an answer that was given after it and is delivered later", async () => {
     const { model, streamFn } = createScriptedModel([call("a"), "Done."]);
     const agent = new Agent({
-      ...{ model, streamFn },
+      model,
+      streamFn,
       tools: [tool("a", () => "ran")],
       beforeToolCall: requireApproval({ timeoutMs: 60_000 }),
     });
