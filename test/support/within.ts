@@ -3,8 +3,11 @@
  * others.
  */
 
+/** Longer than a loaded machine needs, so that only work that never ends is late. */
+export const PATIENCE_MS = 60_000;
+
 /** Rejects with `what` when the work takes longer than `ms`. */
-export async function within<T>(what: string, work: Promise<T>, ms = 10_000): Promise<T> {
+export async function within<T>(what: string, work: Promise<T>, ms = PATIENCE_MS): Promise<T> {
   let stop = (): void => {};
   const late = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => reject(new Error(`Not within ${ms} ms: ${what}.`)), ms);
@@ -17,7 +20,7 @@ export async function within<T>(what: string, work: Promise<T>, ms = 10_000): Pr
 export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  ms = 10_000,
+  ms = PATIENCE_MS,
 ): Promise<void> {
   const deadline = performance.now() + ms;
   while (!(await isSo())) {

@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { isBowlineError } from "../src/errors.ts";
 import { checkJson } from "../src/json-schema.ts";
 import { compilePattern } from "../src/pattern.ts";
+import { cpuMs } from "../../../test/support/cpu-time.ts";
 
 const atom = fc.constantFrom(
   "a",
@@ -126,9 +127,9 @@ describe("a pattern", () => {
     ];
     for (const [source, one] of attacks) {
       const schema = { type: "string", pattern: source };
-      const from = performance.now();
+      const from = cpuMs();
       const result = checkJson(schema, one);
-      assert.ok(performance.now() - from < 500, source);
+      assert.ok(cpuMs() - from < 500, source);
       assert.equal(result.issues === undefined, source === "^\\s+|\\s+$", source);
     }
   });

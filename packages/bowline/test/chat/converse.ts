@@ -40,7 +40,7 @@ export interface TalkOptions extends ScriptedModelOptions {
   readonly isReady?: boolean;
 }
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 export const KEY = {
   enter: "\r",

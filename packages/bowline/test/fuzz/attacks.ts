@@ -24,7 +24,7 @@ interface Answer {
   readonly event?: string;
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 /** A refusal stays shorter than this, in bytes, however long the frame was. */
 const MAX_REFUSAL = 20_000;
 const documented: ReadonlySet<number> = new Set(Object.values(errorNumbers));

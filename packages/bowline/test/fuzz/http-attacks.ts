@@ -14,7 +14,7 @@ export interface HttpTarget {
   readonly note?: (status: number) => void;
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 const MAX_REFUSAL = 20_000;
 const numbers: Readonly<Record<number, readonly number[]>> = {
   400: [errorNumbers.parse, errorNumbers.bad_request, errorNumbers.bad_params],

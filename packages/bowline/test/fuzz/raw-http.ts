@@ -16,7 +16,9 @@ export class RawHttp {
   /** Methods of the pending requests, in order. An answer to HEAD has no body. */
   readonly #methods: string[] = [];
   readonly #waiting: (() => void)[] = [];
-  #received: Buffer = Buffer.alloc(0);
+  /** Received bytes that belong to no answer yet, and free room after them. */
+  #memory: Buffer = Buffer.alloc(0);
+  #length = 0;
 
   private constructor(socket: Socket) {
     this.socket = socket;
@@ -25,7 +27,7 @@ export class RawHttp {
     for (const event of ["connect", "end", "close"])
       socket.on(event, () => this.#read(event !== "connect"));
     socket.on("data", (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#append(chunk);
       this.#read(false);
     });
   }
@@ -57,6 +59,18 @@ export class RawHttp {
     return this.socket.destroyed || this.socket.readableEnded;
   }
 
+  /** Doubles the memory when it is full: copying every byte for each chunk would be quadratic. */
+  #append(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    if (length > this.#memory.length) {
+      const memory = Buffer.alloc(length * 2);
+      this.#memory.copy(memory, 0, 0, this.#length);
+      this.#memory = memory;
+    }
+    chunk.copy(this.#memory, this.#length);
+    this.#length = length;
+  }
+
   #news(): Promise<void> {
     return new Promise((resolve) => void this.#waiting.push(resolve));
   }
@@ -70,7 +84,7 @@ export class RawHttp {
   }
 
   #next(isOver: boolean): Answer | undefined {
-    const bytes = this.#received;
+    const bytes = this.#memory.subarray(0, this.#length);
     const end = bytes.indexOf("\r\n\r\n");
     if (end < 0) return undefined;
     const [first = "", ...lines] = bytes.subarray(0, end).toString("latin1").split("\r\n");
@@ -86,9 +100,10 @@ export class RawHttp {
       status < 200 || status === 204 || status === 304 || this.#methods[0] === "HEAD"
         ? 0
         : lengthOf(headers);
-    const found = length === "chunked" ? unchunked(rest) : whole(rest, length);
-    if (!found.isWhole && !isOver) return undefined;
-    this.#received = rest.subarray(found.used);
+    const found = length === "chunked" ? unchunked(rest, isOver) : whole(rest, length, isOver);
+    if (found === undefined) return undefined;
+    this.#memory = rest.subarray(found.used);
+    this.#length = this.#memory.length;
     return { status, headers, body: found.body, isWhole: found.isWhole || length === "to the end" };
   }
 }
@@ -105,19 +120,23 @@ function lengthOf(headers: ReadonlyMap<string, string>): number | "chunked" | "t
   return headers.has("content-length") ? Number(headers.get("content-length")) : "to the end";
 }
 
-function whole(rest: Buffer, length: number | "to the end"): Found {
+/** Returns undefined while more of the body may come. */
+function whole(rest: Buffer, length: number | "to the end", isOver: boolean): Found | undefined {
   const used = length === "to the end" ? rest.length : Math.min(length, rest.length);
+  if (used !== length && !isOver) return undefined;
   return { body: rest.subarray(0, used).toString(), used, isWhole: used === length };
 }
 
-function unchunked(rest: Buffer): Found {
+/** Returns undefined while more of the body may come. */
+function unchunked(rest: Buffer, isOver: boolean): Found | undefined {
   const parts: Buffer[] = [];
   for (let at = 0; ;) {
     const line = rest.indexOf("\r\n", at);
     const size = line < 0 ? Number.NaN : Number.parseInt(rest.subarray(at, line).toString(), 16);
     const next = line + 2 + size + 2;
-    if (Number.isNaN(size) || next > rest.length)
-      return { body: Buffer.concat(parts).toString(), used: rest.length, isWhole: false };
+    const isCut = Number.isNaN(size) || next > rest.length;
+    if (isCut && !isOver) return undefined;
+    if (isCut) return { body: Buffer.concat(parts).toString(), used: rest.length, isWhole: false };
     if (size === 0) return { body: Buffer.concat(parts).toString(), used: next, isWhole: true };
     parts.push(rest.subarray(line + 2, line + 2 + size));
     at = next;

@@ -178,7 +178,7 @@ describe("an aborted run that was running", () => {
 
   it(
     "stays aborted when its server is killed at any time after the answer",
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async () => {
       await using home = await temporary();
       const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: token };

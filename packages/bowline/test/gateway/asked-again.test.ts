@@ -74,7 +74,7 @@ const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
 const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
 
 describe("a subscription that the client renews by itself", () => {
-  it("is retried after a delay when the server is busy", { timeout: 20_000 }, async () => {
+  it("is retried after a delay when the server is busy", { timeout: 60_000 }, async () => {
     const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
     using server = await serverOf([
       [begun, seq("chat.user", 0, { text: "Hi" }), gap],
@@ -89,7 +89,7 @@ describe("a subscription that the client renews by itself", () => {
 
   it(
     "is repeated on a new connection, and retried when it is refused there",
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     async () => {
       using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
       const run = await server.client.send(message);
@@ -98,7 +98,7 @@ describe("a subscription that the client renews by itself", () => {
     },
   );
 
-  it("ends when it is refused permanently", { timeout: 20_000 }, async () => {
+  it("ends when it is refused permanently", { timeout: 60_000 }, async () => {
     using server = await serverOf([
       [begun, seq("chat.user", 0, { text: "Hi" }), final],
       [refused("not_found")],

@@ -26,7 +26,7 @@ describe("frames of any kind", () => {
   for (const { when, arbitrary, attack } of attacks) {
     it(
       `are answered or close the connection ${when} authentication`,
-      { timeout: 60_000 },
+      { timeout: 60_000 + runs * 1000 },
       async () => {
         await using server = await gatewayWith(
           Array.from({ length: 10_000 }, () => "Yes."),

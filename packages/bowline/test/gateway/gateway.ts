@@ -24,7 +24,7 @@ import type {
 } from "../../src/gateway/protocol/protocol.ts";
 import { events, methods } from "../../src/gateway/protocol/schema.ts";
 import type { FrameError, Welcome } from "../../src/gateway/protocol/frame.ts";
-import { within } from "../../../../test/support/within.ts";
+import { PATIENCE_MS, within } from "../../../../test/support/within.ts";
 
 export const token = "the-token-of-this-test";
 
@@ -154,11 +154,12 @@ export class TestClient {
   }
 
   /** Returns the first frame, received or future, that matches. */
-  async until(isIt: (frame: AnyFrame) => boolean, ms = 12_000): Promise<AnyFrame> {
-    const deadline = Date.now() + ms;
-    for (;;) {
-      const found = this.frames.find(isIt);
+  async until(isIt: (frame: AnyFrame) => boolean): Promise<AnyFrame> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (let seen = 0; ;) {
+      const found = this.frames.slice(seen).find(isIt);
       if (found !== undefined) return found;
+      seen = this.frames.length;
       assert.ok(this.socket.readyState === WebSocket.OPEN, "the socket was closed");
       const left = deadline - Date.now();
       assert.ok(left > 0, `no such frame; came: ${JSON.stringify(this.frames.slice(-5))}`);

@@ -22,7 +22,7 @@ describe("HTTP requests of any kind", () => {
     "one after the other": oneByOne,
     "all at once": pipelined,
   })) {
-    it(`get the right response, ${how}`, { timeout: 60_000 }, async () => {
+    it(`get the right response, ${how}`, { timeout: 60_000 + runs * 1000 }, async () => {
       await using server = await attacked();
       const target = { port: server.gateway.port, tokens };
       await fc.assert(

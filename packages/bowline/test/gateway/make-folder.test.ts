@@ -39,7 +39,7 @@ describe("makeFolder", () => {
 
   it(
     "rejects where no folder can be created, although Node does not report it",
-    { skip, timeout: 5000 },
+    { skip, timeout: 60_000 },
     async () => {
       for (const folder of ["/proc/x", "/proc/x/y", "/proc/self/x"])
         await assert.rejects(makeFolder(folder), { code: "ENOENT" });

@@ -20,7 +20,7 @@ const task = "Read the file SOUL.md and count its lines.";
 describe("a server that is killed during a run", () => {
   it(
     "resumes the run after a restart, and its clients see one end",
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async () => {
       await using home = await temporary();
       const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };
@@ -70,7 +70,7 @@ describe("a server that is killed during a run", () => {
 describe("messages into a run whose server is killed", () => {
   it(
     "are in the transcript once each, whenever the kill happens",
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async () => {
       await using home = await temporary();
       const env = { BOWLINE_HOME: home.path, BOWLINE_TOKEN: "a-token-for-this-test" };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import assert from "node:assert/strict";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
 import { commandLine } from "../command-line.ts";
-import type { Tmux, Window } from "./tmux.ts";
+import { LIMIT_MS, type Tmux, type Window } from "./tmux.ts";
 import { MODEL, openVendor, type Play, type Vendor } from "./vendor.ts";
 
 export interface ConversationOptions {
@@ -68,7 +68,7 @@ export async function converse(
     },
     idle: () => window.untilNot(working),
     request: async (count) => {
-      const deadline = performance.now() + 10_000;
+      const deadline = performance.now() + LIMIT_MS;
       while (vendor.asked.length <= count) {
         if (performance.now() > deadline)
           throw new Error(`No request ${count + 1}; the screen:\n${await window.screen()}`);

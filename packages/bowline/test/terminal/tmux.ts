@@ -58,7 +58,7 @@ export interface Window extends AsyncDisposable {
   cursor(): Promise<{ readonly row: number; readonly column: number; readonly isVisible: boolean }>;
 }
 
-const LIMIT_MS = 10_000;
+export const LIMIT_MS = 60_000;
 const POLL_MS = 15;
 
 const config = `

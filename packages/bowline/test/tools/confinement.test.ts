@@ -216,7 +216,7 @@ describe("confinement of the file tools", () => {
     chmodSync(folder.at("closed"), 0o755);
   });
 
-  it("refuses pipes, devices and sockets without opening them", { timeout: 10_000 }, async (t) => {
+  it("refuses pipes, devices and sockets without opening them", { timeout: 60_000 }, async (t) => {
     const folder = createFolder(t);
     await folder.call("bash", { command: "mkfifo pipe" });
     const server = createServer();

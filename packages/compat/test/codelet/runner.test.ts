@@ -462,7 +462,7 @@ describe("codelet's Claude", () => {
   it(
     // Requirements: C16, C24
     "is cancelled when the runner's signal fires",
-    { timeout: 10_000 },
+    { timeout: 60_000 },
     async () => {
       const abort = new AbortController();
       await using server = await loopback(() => abort.abort());

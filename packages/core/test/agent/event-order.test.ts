@@ -138,7 +138,7 @@ describe("the order of events", () => {
   it(
     // Requirements: P13
     "of tools marked `parallel` in a sequential agent: they run together, unless another tool of the batch is not marked",
-    { timeout: 5000 },
+    { timeout: 60_000 },
     async () => {
       const run = async (extra: Partial<AgentTool>): Promise<string[]> => {
         const gate = deferred<string>();

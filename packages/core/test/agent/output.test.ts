@@ -17,6 +17,7 @@ import {
   type ScriptedStep,
 } from "../../src/testing/index.ts";
 import { call, hello, tool } from "../support.ts";
+import { cpuMs } from "../../../../test/support/cpu-time.ts";
 import { code } from "../../../../test/support/error-code.ts";
 import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
@@ -76,9 +77,9 @@ describe("a run for an output, where the server supports schemas", () => {
       { content: [{ type: "text", text: `\`\`\`${"\n".repeat(300_000)}.` }] },
       good,
     ]);
-    const from = performance.now();
+    const from = cpuMs();
     assert.deepEqual((await agent.prompt("Weather?", { output: schema })).output, value);
-    assert.ok(performance.now() - from < 5000);
+    assert.ok(cpuMs() - from < 5000);
   });
 
   it("sends an answer that does not fit back with every problem, and accepts the next", async () => {

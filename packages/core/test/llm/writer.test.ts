@@ -174,7 +174,7 @@ describe("tool arguments", () => {
     // Quadratic work would take minutes; the limit only has to distinguish the two.
     const page = '<a href=\\"x\\">y</a>'.repeat(50_000);
     const spaces = " ".repeat(500_000);
-    const from = performance.now();
+    const from = cpuMs();
     for (const text of [
       `{"page":"${page}`,
       `{"page":"\t${page}`,
@@ -186,7 +186,7 @@ describe("tool arguments", () => {
       parseToolArguments(`{"page":"\t${page}${"a".repeat(9_000_000)}"}`).error,
       undefined,
     );
-    assert.ok(performance.now() - from < 5000);
+    assert.ok(cpuMs() - from < 5000);
   });
 
   // Q051
@@ -247,7 +247,7 @@ describe("an event stream", () => {
   })) {
     it(
       `aborts its producer when a reader of ${name} is closed during a pending read`,
-      { timeout: 5000 },
+      { timeout: 60_000 },
       async () => {
         const stream = new EventStream<number, void>(
           (_push, signal) =>
@@ -263,7 +263,7 @@ describe("an event stream", () => {
 
     it(
       `aborts its producer when the reader of ${name} returns before it reads`,
-      { timeout: 5000 },
+      { timeout: 60_000 },
       async () => {
         const stream = new EventStream<number, void>(
           (_push, signal) =>

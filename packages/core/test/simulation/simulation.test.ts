@@ -16,6 +16,8 @@ import type { Done } from "./worker.ts";
  */
 const BASE = Number(process.env.BOWLINE_SIMULATION_SEED ?? 1);
 const RUNS = 20_000;
+/** The rarest circumstance happens 17 to 33 times, depending on the seeds. */
+const LEAST = 5;
 /** Simulations per request to the thread. */
 const CHUNK = 250;
 
@@ -43,7 +45,10 @@ describe("random simulations", () => {
     }
     test.diagnostic([...census].map(([what, count]) => `${what} ${count}`).join(", "));
     for (const what of mustHappen) {
-      assert.ok((census.get(what) ?? 0) >= 20, `${what} happened ${census.get(what) ?? 0} times`);
+      assert.ok(
+        (census.get(what) ?? 0) >= LEAST,
+        `${what} happened ${census.get(what) ?? 0} times`,
+      );
     }
   });
 

@@ -95,7 +95,7 @@ describe("an endless body", () => {
     );
     const started = performance.now();
     const { error } = await ask(server.origin, { timeouts: { totalMs: 50 } });
-    assert.ok(performance.now() - started < 5000);
+    assert.ok(performance.now() - started < 30_000);
     // A slow machine reads less than the longest line in that time, a fast one may read more.
     assert.ok(error?.code === "timeout" || error?.code === "stream_corrupt", error?.message);
     await server.closed;

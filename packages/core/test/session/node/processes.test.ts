@@ -81,7 +81,7 @@ describe("two processes on one session", () => {
     }
   });
 
-  it("are one writer and ten followers that miss nothing", { timeout: 30_000 }, async () => {
+  it("are one writer and ten followers that miss nothing", { timeout: 60_000 }, async () => {
     await using folder = await temporaryFolder();
     // With change notifications, no polling is needed.
     const store = createJsonlStore(folder.path, {
@@ -229,7 +229,7 @@ describe("a process that is killed", () => {
     await Promise.all(upTo(LANES).map((number) => lane(`lane ${number}`)));
   });
 
-  it("leaves no incomplete fork", { timeout: 30_000 }, async () => {
+  it("leaves no incomplete fork", { timeout: 60_000 }, async () => {
     await using folder = await temporaryFolder();
     const store = createJsonlStore(folder.path);
     await using session = await createSession(store, { id: "s" });

@@ -170,7 +170,7 @@ describe("the fetch over undici", () => {
       [...flags, "-e", script, loopback.origin],
       {
         cwd: import.meta.dirname,
-        timeout: 20_000,
+        timeout: 60_000,
       },
     );
     assert.equal(stdout, "posted true false\n");
