@@ -199,7 +199,9 @@ describe("the public surface", () => {
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",
+      "createJournalHarness",
       "createScriptedModel",
+      "effectsConformance",
       "scriptedToolCall",
       "storeConformance",
     ]);
