@@ -51,17 +51,23 @@ const root = join(import.meta.dirname, "../..");
  */
 export async function bundleCommand(): Promise<string> {
   const own = join(root, "packages/bowline");
+  const external = await Promise.all(["bowline", "postgres"].map(dependenciesOf));
   // At this depth the command finds its package.json and its dependencies.
   const folder = join(own, "node_modules/.command");
-  const manifest = await readFile(join(own, "package.json"), "utf8");
-  const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
   await bundle({
     folder,
     programs: {
       main: join(own, "src/cli/main.ts"),
       "search-worker": join(own, "src/tools/search-worker.ts"),
     },
-    external: Object.keys(dependencies).filter((name) => !name.startsWith("@bowline/")),
+    external: external.flat(),
   });
   return join(folder, "main.js");
+}
+
+/** Returns the dependencies of a package that are not of this repository. */
+async function dependenciesOf(name: string): Promise<string[]> {
+  const manifest = await readFile(join(root, "packages", name, "package.json"), "utf8");
+  const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
+  return Object.keys(dependencies).filter((one) => !one.startsWith("@bowline/"));
 }

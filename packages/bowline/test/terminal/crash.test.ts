@@ -42,12 +42,12 @@ describe("a conversation killed with kill -9", { skip: missingTmux ?? false }, (
       tmux,
       (_, number) =>
         number === 1
-          ? [{ call: "bash", args: { command: "touch ran; echo begun; sleep 600" } }]
+          ? [{ call: "bash", args: { command: "touch ran; echo be''gun; sleep 600" } }]
           : `Answer ${number}.`,
       { args: ["--yes"] },
     );
     await first.say("run it");
-    await first.window.until("begun");
+    await first.window.until("begun"); // its output; the shown command has quotes in it
     process.kill(await first.window.pid(), "SIGKILL");
     await first.window.exit();
     await using second = await converse(tmux, () => "", {
