@@ -166,6 +166,7 @@ describe("the public surface", () => {
       "checkSessionId",
       "createMemoryStore",
       "createSession",
+      "entriesOfEvent",
       "isKnownEntry",
       "isStoredFile",
       "openSession",
@@ -181,6 +182,8 @@ describe("the public surface", () => {
       "storedFilesIn",
       "summaryOf",
       "takeOutFiles",
+      "unansweredResults",
+      "unknownOutcome",
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);
