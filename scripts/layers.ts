@@ -124,7 +124,7 @@ const postgres: PackageRules = {
     append: ["errors", "sql", "rows", "context"],
     writer: ["errors", "rows", "context", "append"],
     "create-session": ["rows", "context"],
-    "open-writer": ["connection", "rows", "context", "create-session", "writer"],
+    "open-writer": ["connection", "sql", "rows", "context", "create-session", "writer"],
     "list-sessions": ["options", "sql", "rows", "context"],
     "delete-sessions": ["options", "rows", "context"],
     durable: ["options", "errors", "sql", "rows", "context", "create-session"],

@@ -42,8 +42,8 @@ export interface PostgresServer extends AsyncDisposable {
 export interface PostgresServerOptions {
   /** Lines of postgresql.conf, such as `fsync = off`. */
   readonly settings?: readonly string[];
-  /** Also listens on 127.0.0.1, on this port. */
-  readonly port?: number;
+  /** Lines of pg_hba.conf, before the one that trusts everybody on the socket. */
+  readonly access?: readonly string[];
 }
 
 /** The folder of the server's programs, or undefined where PostgreSQL is not installed. */
@@ -74,12 +74,12 @@ export function postgresIsMissing(): string | false {
 /** Starts a server. Without `settings`, commits are not synced to the disk, which is faster. */
 export async function startPostgres({
   settings = ["fsync = off"],
-  port,
+  access = [],
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error(String(postgresIsMissing()));
   const folder = mkdtempSync(join(tmpdir(), "bowline-pg-"));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
     giveTo(folder);
     const data = join(folder, "data");
@@ -100,14 +100,18 @@ export async function startPostgres({
     );
     const lines = [
       `unix_socket_directories = '${folder}'`,
-      `listen_addresses = '${port === undefined ? "" : "127.0.0.1"}'`,
-      `port = ${port ?? PORT}`,
-      "max_connections = 60",
+      "listen_addresses = ''",
+      `port = ${PORT}`,
+      "max_connections = 200",
       "shared_buffers = 32MB",
       ...settings,
     ];
     await writeFile(join(data, "postgresql.conf"), `${lines.join("\n")}\n`);
-    const server = new Server({ programs, folder, data, owner, port: port ?? PORT, remove });
+    await writeFile(
+      join(data, "pg_hba.conf"),
+      `${[...access, "local all all trust"].join("\n")}\n`,
+    );
+    const server = new Server({ programs, folder, data, owner, remove });
     await server.start();
     return server;
   } catch (error) {
@@ -121,7 +125,6 @@ interface Place {
   readonly folder: string;
   readonly data: string;
   readonly owner: string;
-  readonly port: number;
   readonly remove: () => void;
 }
 
@@ -130,7 +133,7 @@ class Server implements PostgresServer {
   #process: ChildProcess | undefined;
   #databases = 0;
   readonly #onExit = (): void => {
-    this.#kill("SIGQUIT"); // the server ends at once, without a shutdown
+    this.#kill();
     this.#place.remove();
   };
 
@@ -144,8 +147,8 @@ class Server implements PostgresServer {
   }
 
   url(database = "postgres"): string {
-    const { owner, folder, port } = this.#place;
-    return `postgresql://${owner}@/${database}?host=${encodeURIComponent(folder)}&port=${port}`;
+    const { owner, folder } = this.#place;
+    return `postgresql://${owner}@/${database}?host=${encodeURIComponent(folder)}&port=${PORT}`;
   }
 
   async createDatabase(name = `test_${++this.#databases}`): Promise<string> {
@@ -154,8 +157,8 @@ class Server implements PostgresServer {
   }
 
   async sql(text: string, database = "postgres"): Promise<string> {
-    const { folder, owner, port } = this.#place;
-    const where = ["-h", folder, "-p", String(port), "-U", owner, "-d", database];
+    const { folder, owner } = this.#place;
+    const where = ["-h", folder, "-p", String(PORT), "-U", owner, "-d", database];
     const { stdout } = await execute("psql", [
       ...where,
       "-X",
@@ -171,14 +174,15 @@ class Server implements PostgresServer {
   }
 
   async start(): Promise<void> {
-    const { programs, data } = this.#place;
-    // The wrapper ends the server when its standard input does, and that ends with this process.
+    const { programs, data, folder } = this.#place;
+    // The wrapper ends the server and removes its files when its standard input ends without a word,
+    // as when this process is killed.
     const [command, args] = as("/bin/sh", [
       "-c",
-      `"$0" "$@" </dev/null & pid=$!; echo $pid; read -r _; kill -QUIT $pid 2>/dev/null; wait $pid`,
+      `"$0" -D "$1" </dev/null & pid=$!; read -r word; kill -QUIT $pid; wait $pid; [ "$word" = keep ] || rm -rf "$2"`,
       join(programs, "postgres"),
-      "-D",
       data,
+      folder,
     ]);
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
     this.#process = child;
@@ -200,7 +204,7 @@ class Server implements PostgresServer {
 
   async crash(): Promise<void> {
     const child = this.#process;
-    this.#kill("SIGKILL");
+    this.#kill();
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
     await once(child, "exit");
@@ -224,14 +228,11 @@ class Server implements PostgresServer {
     }
   }
 
-  /** Sends a signal to the server and the processes that it started. */
-  #kill(signal: NodeJS.Signals): void {
+  /** Kills the server and the processes that it started. */
+  #kill(): void {
     const pid = this.#pid();
-    if (pid !== undefined) {
-      const children = signal === "SIGKILL" ? childrenOf(pid) : [];
-      for (const one of [pid, ...children]) sendSignal(one, signal);
-    }
-    this.#process?.stdin?.end();
+    for (const one of pid === undefined ? [] : [pid, ...childrenOf(pid)]) kill(one);
+    this.#process?.stdin?.end("keep\n");
     this.#process = undefined;
   }
 
@@ -258,9 +259,9 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
+function kill(pid: number): void {
   try {
-    process.kill(pid, signal);
+    process.kill(pid, "SIGKILL");
   } catch {
     // it has ended
   }

@@ -34,9 +34,17 @@ export function selectSession(schema: string, by: "id" | "number", lock = ""): s
   return `select ${columns} from ${schema}.sessions where ${by} = $1 ${lock}`;
 }
 
-/** Takes the next epoch. `$1` is the session's number, `$2` the new holder. */
+/**
+ * Takes the next epoch. `$1` is the session's number, `$2` the new holder. Returns the session with its
+ * last entry, which is null if it was written while this statement waited for the row.
+ */
 export function takeEpoch(schema: string): string {
-  return `update ${schema}.sessions set epoch = epoch + 1, holder = $2 where number = $1 returning ${columns}`;
+  return `update ${schema}.sessions set epoch = epoch + 1, holder = $2 where number = $1
+    returning ${columns}, ${lastOf(schema, "body")}, ${lastOf(schema, "parts")}`;
+}
+
+function lastOf(schema: string, column: string): string {
+  return `(select ${column} from ${schema}.entries where session = number and seq = next_seq - 1)`;
 }
 
 export function toSessionRow(row: Row | undefined): SessionRow | undefined {

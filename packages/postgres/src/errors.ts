@@ -36,6 +36,8 @@ interface Reason {
   /** Whether the connection was lost or not made, so that another one may succeed. */
   readonly isLost?: boolean;
   readonly retryable?: boolean;
+  /** Whether the caller's data is at fault. */
+  readonly isInvalid?: boolean;
 }
 
 const SYSTEM_CODES = new Set([
@@ -54,7 +56,7 @@ const SYSTEM_CODES = new Set([
 
 /** The messages of `pg` for a connection that is gone. They have no code. */
 const LOST =
-  /^(?:Connection terminated|timeout (?:exceeded|expired)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after)|not queryable/i;
+  /^(?:Connection terminated|timeout (?:exceeded|expired)|Client (?:has encountered a connection error|was closed)|Query read timeout)|not queryable/i;
 
 /** The error of a statement that took too long. Its connection is closed. */
 export class StatementTimeout extends Error {
@@ -78,7 +80,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** Converts an error to `storage_failed`. Returns a `BowlineError` as is. */
+/** Converts an error to `storage_failed`, or to `invalid_argument`. Returns a `BowlineError` as is. */
 export function storageError(
   error: unknown,
   doing: string,
@@ -86,12 +88,12 @@ export function storageError(
   secrets: readonly string[],
 ): BowlineError {
   if (isBowlineError(error)) return error;
-  const { why, isLost = false, retryable = isLost } = reasonOf(error);
+  const { why, isLost = false, retryable = isLost, isInvalid = false } = reasonOf(error);
   const said = error instanceof Error ? error.message : "";
   let message = `${doing} failed (${server}): ${why}`;
   for (const secret of secrets) message = message.replaceAll(secret, "…");
   const isShown = secrets.every((secret) => !said.includes(secret));
-  return new BowlineError("storage_failed", message, {
+  return new BowlineError(isInvalid ? "invalid_argument" : "storage_failed", message, {
     retryable,
     // An error about a connection string may quote it.
     ...(isShown && !("input" in Object(error)) && { cause: error }),
@@ -142,6 +144,8 @@ function reasonOfState(state: string, said: string, more: string): Reason {
       return { why: `the server is read-only, such as a standby: ${more}`, retryable: true };
     case "3D000":
       return { why: `${said} (${state}). Create it first, with the encoding UTF8.` };
+    case "23505":
+      return { why: "the session already has an entry with one of these ids", isInvalid: true };
     case "42501":
       return { why: `the user lacks a right: ${more}. See "Rights" in docs/postgres.md.` };
     case "3F000":

@@ -12,7 +12,8 @@ import type { SessionLocks } from "./connection/session-locks.ts";
 import { naming, sourceOf, takeEpoch, toSessionRow, type StoreContext } from "./context.ts";
 import { createSession } from "./create-session.ts";
 import { toJson } from "./rows/encode-entry.ts";
-import { readEntries } from "./rows/read-entries.ts";
+import { readEntries, restore } from "./rows/read-entries.ts";
+import type { Row } from "./sql/database.ts";
 import { PostgresWriter, type WriterOptions } from "./writer.ts";
 
 export interface OpenWriterOptions {
@@ -96,11 +97,28 @@ async function nextEpoch(
   const session = toSessionRow(rows[0]);
   if (session === undefined) throw sessionNotFound(id);
   const { epoch, nextSeq } = session;
-  const options = { from: Math.max(0, nextSeq - 1), files: false };
-  let last: AnyEntry | undefined;
-  for await (const batch of readEntries(sourceOf(context, { id, number }), nextSeq, options))
-    [last] = batch;
+  const last = nextSeq === 0 ? undefined : await lastEntry(context, session, { id, row: rows[0] });
   return { epoch, header: JSON.parse(session.header) as SessionHeader, nextSeq, last };
+}
+
+/** Returns the last entry, whose large files are references. */
+async function lastEntry(
+  context: StoreContext,
+  { number, nextSeq }: SessionRow,
+  { id, row }: { readonly id: string; readonly row: Row | undefined },
+): Promise<AnyEntry | undefined> {
+  const source = sourceOf(context, { id, number });
+  if (typeof row?.body === "string") {
+    const { entry } = await restore(source, { ...row, seq: nextSeq - 1 }, false, undefined);
+    if (entry !== undefined) return entry;
+  }
+  let last: AnyEntry | undefined;
+  const options = { reverse: true, from: nextSeq - 1, files: false };
+  for await (const batch of readEntries(source, nextSeq, options)) {
+    [last] = batch;
+    break;
+  }
+  return last;
 }
 
 /** Returns the writer. `locks` has its lock, or is absent for one that took the session over. */

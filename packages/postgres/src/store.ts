@@ -1,5 +1,5 @@
 /** Sessions in PostgreSQL. */
-import { BowlineError, systemClock } from "@bowline/core";
+import { systemClock } from "@bowline/core";
 import {
   checkSessionId,
   sessionNotFound,
@@ -55,6 +55,11 @@ export interface PostgresStore extends Store {
    * `storage_failed` if the tables are of a newer version, or if a right is missing.
    */
   migrate(): Promise<void>;
+  /**
+   * Resolves with the number of versions that `migrate` would apply: 0 if the tables are current.
+   * Changes nothing. Rejects as `migrate` does for a newer version.
+   */
+  pendingMigrations(): Promise<number>;
   /**
    * Lists the sessions whose messages contain a word that begins with each of these words, ignoring
    * case; latest first. Reads the first 65,536 characters of a message.
@@ -194,6 +199,11 @@ class Sessions implements PostgresStore {
     await migrate(this.#context.database, this.#context.schema);
   }
 
+  async pendingMigrations(): Promise<number> {
+    const { database, schema } = this.#context;
+    return migrations.length - (await currentVersion(database, schema));
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -201,13 +211,12 @@ class Sessions implements PostgresStore {
   async #close(): Promise<void> {
     this.#watchers.end();
     this.#connection.close();
+    this.#context.database.close();
     await this.#end();
   }
 
   /** Resolves when the tables are there. */
   async #prepare(): Promise<void> {
-    if (this.#closing !== undefined)
-      throw new BowlineError("invalid_state", "The store is closed.");
     this.#ready ??= this.#migrated();
     try {
       await this.#ready;

@@ -10,7 +10,7 @@ import {
   type SessionWriter,
 } from "@bowline/core/session";
 import { append, type Target } from "./append.ts";
-import { naming, type StoreContext } from "./context.ts";
+import type { StoreContext } from "./context.ts";
 import { isSessionFenced } from "./errors.ts";
 import { encodeBatch, joinBatches, type Batch } from "./rows/insert-entries.ts";
 
@@ -93,18 +93,7 @@ export class PostgresWriter implements SessionWriter {
 
   async #close(): Promise<void> {
     await this.#working;
-    const { context, target, release } = this.#options;
-    if (release === undefined) return;
-    try {
-      // A session that was taken over names its present holder.
-      await context.database.query(
-        naming("Closing", target.id),
-        `update ${context.schema}.sessions set holder = null where number = $1 and epoch = $2`,
-        [target.number, target.epoch],
-      );
-    } finally {
-      await release();
-    }
+    await this.#options.release?.();
   }
 
   async #work(): Promise<void> {

@@ -2,6 +2,7 @@
  * Runs statements over a pool: bounded in time, retried when the connection is lost, with typed
  * errors. Everything that is run here may run twice: the answer to a commit can be lost.
  */
+import { BowlineError } from "@bowline/core";
 import type { PostgresClient, PostgresPool } from "../options.ts";
 import { isLostConnection, isPassing, StatementTimeout, storageError } from "../errors.ts";
 
@@ -23,6 +24,7 @@ const LONGEST_DELAY_MS = 1000;
 
 export class Database {
   readonly #options: DatabaseOptions;
+  #isClosed = false;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
@@ -52,8 +54,14 @@ export class Database {
     );
   }
 
+  /** Refuses everything from now on. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** Takes a connection out of the pool. The caller releases it. */
   async connect(): Promise<PostgresClient> {
+    if (this.#isClosed) throw new BowlineError("invalid_state", "The store is closed.");
     const { pool, timeoutMs } = this.#options;
     const connecting = pool.connect();
     const giveBack = (): void =>
