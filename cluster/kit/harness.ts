@@ -174,6 +174,12 @@ export class Harness implements AsyncDisposable {
     return rows[0];
   }
 
+  /** The number of attempts at the runs of a session so far. */
+  async attempts(sessionId: string): Promise<number> {
+    const sql = `select epoch from bowline.sessions where id = '${sessionId}'`;
+    return Number(await this.postgres.sql(sql, "bowline"));
+  }
+
   /** Waits until `isTrue` resolves with true. */
   async until(isTrue: () => Promise<boolean>, limitMs = 20_000): Promise<void> {
     const end = performance.now() + limitMs;

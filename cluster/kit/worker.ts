@@ -6,6 +6,7 @@ import {
   defineTool,
   requireApproval,
   streamByProtocol,
+  type AssistantMessageEventStream,
   type Model,
   type StreamFn,
 } from "@bowline/core";
@@ -93,7 +94,7 @@ function tool(
 }
 
 const store = createPostgresStore({ connectionString: settings.postgres });
-const die = (): void => process.kill(process.pid, "SIGKILL");
+const die = (): void => void process.kill(process.pid, "SIGKILL");
 if (settings.diesAfter === "commit") {
   const { durable } = store;
   const append = durable.append.bind(durable);
@@ -107,7 +108,7 @@ if (settings.diesAfter === "commit") {
 /** Dies when the answer is complete, before anyone can record it. */
 const dyingStream: StreamFn = async (...args) => {
   const stream = await streamByProtocol(...args);
-  void stream.result().then(die);
+  void (stream as AssistantMessageEventStream).result().then(die);
   return stream;
 };
 
@@ -134,7 +135,7 @@ const runs = createRestateRuns({
       maxRetries: 0,
       ...(settings.diesAfter === "answer" && { streamFn: dyingStream }),
       // Another decision between the steps, as in a changed program.
-      ...(settings.isChanged && { shouldStopAfterTurn: () => randomUUID() === "" }),
+      ...(settings.isChanged && { shouldStopAfterTurn: () => randomUUID().length === 0 }),
       ...settings.agent,
     }),
 });

@@ -161,8 +161,7 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
     const { turns, tools } = h.outside.seen(run.name);
     assert.deepEqual(turns, [0, 1]);
     assert.equal(tools.length, 1);
-    const invocation = await h.invocation(run.invocationId);
-    assert.equal(invocation?.retry_count ?? 0, 0);
+    assert.equal(await h.attempts(run.sessionId), 1);
     assert.deepEqual(await h.shape(run.sessionId), [
       "user",
       "assistant",
