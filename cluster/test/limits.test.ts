@@ -100,6 +100,8 @@ describe("limits of runs", { skip: clusterIsMissing() }, () => {
   });
 
   it("keeps a result of 34 MB, of a tool that ran once", { timeout: 120_000 }, async () => {
+    // Reading the result again must not take longer than Restate's patience.
+    await restart({ inactivityMs: 60_000 });
     for (const name of ["safe", "never"]) {
       const size = 34 * 1024 * 1024;
       const run = await h.begin([{ calls: [{ name, args: { size } }] }, { text: "ok" }]);
@@ -111,6 +113,7 @@ describe("limits of runs", { skip: clusterIsMissing() }, () => {
   });
 
   it("reads a large result again after the worker died", async () => {
+    await restart();
     const size = 400_000;
     const run = await h.begin([
       { calls: [{ name: "never", args: { size } }] },
@@ -177,12 +180,10 @@ describe("limits of runs", { skip: clusterIsMissing() }, () => {
     const next = await h.begin([{ text: "again" }], run.sessionId);
     assert.equal((await h.outcome(next)).text, "again");
     const shape = await h.shape(run.sessionId);
-    assert.deepEqual(shape.filter((line) => !line.startsWith("result")), [
-      "user",
-      "assistant",
-      "user",
-      "assistant",
-    ]);
+    assert.deepEqual(
+      shape.filter((line) => !line.startsWith("result")),
+      ["user", "assistant", "user", "assistant"],
+    );
     assert.match(shape[2] ?? "", /^result: The process ended while never ran/);
   });
 
