@@ -7,7 +7,7 @@ import { clusterIsMissing, startHarness, type Harness } from "../kit/harness.ts"
 describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => {
   let h: Harness;
   before(async () => {
-    h = await startHarness({ worker: { inactivityMs: 500 } });
+    h = await startHarness();
   });
   after(() => h[Symbol.asyncDispose]());
 
@@ -180,6 +180,8 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
   });
 
   it("keeps an approval while the worker is dead, and occupies no process meanwhile", async () => {
+    await restart({ inactivityMs: 500 });
+    await h.restate.register(h.worker.uri, { isAgain: true });
     const run = await h.begin([{ calls: [{ name: "asks", args: {} }] }, { text: "ok" }]);
     await h.until(async () => (await h.client.state(run.sessionId)).approvals.length === 1);
     await h.until(async () => (await h.invocation(run.invocationId))?.status === "suspended");

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { createRestateClient, createRestateWatchdog } from "../src/index.ts";
+import { createRestateClient, createRestateAdmin } from "../src/index.ts";
 import { createFakeStore, type FakeStore } from "./fake-store.ts";
 
 interface Seen {
@@ -124,8 +124,8 @@ describe("the client of runs on Restate", () => {
   it("ends the runs that the watchdog finds, and the next check finds none", async () => {
     const rows = [{ id: "inv_1", target_service_key: "s", last_failure: "mismatch" }];
     answers = [() => ({ body: { rows } }), () => ({}), () => ({}), () => ({ body: { rows: [] } })];
-    const watchdog = createRestateWatchdog({ admin: url, ingress: url });
-    const [ended] = await watchdog.check();
+    const admin = createRestateAdmin({ admin: url, ingress: url });
+    const [ended] = await admin.endStuckRuns();
     assert.deepEqual(ended, { sessionId: "s", invocationId: "inv_1", failure: "mismatch" });
     assert.deepEqual(
       seen.map(({ method, path }) => `${method} ${path}`),
@@ -134,7 +134,7 @@ describe("the client of runs on Restate", () => {
     const stop = new AbortController();
     answers = [() => ({ status: 500 }), () => ({ body: { rows: [] } })];
     const errors: unknown[] = [];
-    const watching = watchdog.watch({
+    const watching = admin.watch({
       signal: stop.signal,
       everyMs: 5,
       onError: (error) => errors.push(error),

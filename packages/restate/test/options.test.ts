@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent } from "@bowline/core";
-import { createRestateClient, createRestateRuns, createRestateWatchdog } from "../src/index.ts";
+import { createRestateClient, createRestateRuns, createRestateAdmin } from "../src/index.ts";
 import { checkRuntime } from "../src/create-runs.ts";
 import { readAnswer, readRun } from "../src/read-input.ts";
 import { createFakeStore } from "./fake-store.ts";
@@ -25,7 +25,7 @@ describe("the options of runs on Restate", () => {
       invalid,
     );
     const urls = { admin: "http://x", ingress: "http://x" };
-    assert.throws(() => createRestateWatchdog({ ...urls, every: 1 } as never), invalid);
+    assert.throws(() => createRestateAdmin({ ...urls, every: 1 } as never), invalid);
   });
 
   it("refuses values that cannot work", () => {
@@ -37,7 +37,7 @@ describe("the options of runs on Restate", () => {
     ])
       assert.throws(() => createRestateRuns({ store, createAgent, ...option } as never), invalid);
     assert.throws(() => createRestateClient({ ingress: "restate", store }), invalid);
-    assert.throws(() => createRestateWatchdog({ admin: "", ingress: "http://x" }), invalid);
+    assert.throws(() => createRestateAdmin({ admin: "", ingress: "http://x" }), invalid);
   });
 
   it("refuses a runtime on which the SDK fails in silence", () => {
