@@ -137,6 +137,30 @@ describe("a run that cannot go on as usual", () => {
     assert.deepEqual(test.engine.faults, []);
   });
 
+  it("ends at the same token budget in each attempt, if the server counts no tokens", async () => {
+    const make = () =>
+      testRun({
+        answers: Array.from({ length: 9 }, () => calls(["tool", { text: "x".repeat(400) }])),
+        tools: { tool: { replay: "safe" } },
+        agent: { budget: { maxTokens: 500 } },
+      });
+    const whole = make();
+    await whole.run();
+    assert.ok(whole.asked.length > 1 && whole.asked.length < 9, whole.asked.join());
+    const steps = whole.engine.commands.filter(({ kind }) => kind === "run");
+    for (const { name } of steps) {
+      const test = make();
+      test.engine.killsAfter = (
+        (left) => (step: string) =>
+          left.delete(step)
+      )(new Set([name]));
+      const outcome = await test.run();
+      assert.equal(outcome.state === "ended" && outcome.reason, "budget", name);
+      assert.deepEqual(test.engine.faults, [], name);
+      assert.deepEqual(test.asked, whole.asked, name);
+    }
+  });
+
   it("ignores the errors of a reader of events", async () => {
     const test = testRun({
       answers: ["hello"],

@@ -26,6 +26,8 @@ class FakeSession implements DurableSessions {
   readonly claims = new Map<string, string>();
   epoch = 0;
   isDeleted = false;
+  /** Number of entries that were written without the session's epoch. */
+  unfenced = 0;
   header: SessionHeader = { id: "s", createdAt: 1 };
 
   ensure(header: SessionHeader): Promise<SessionHeader> {
@@ -50,6 +52,7 @@ class FakeSession implements DurableSessions {
       const base = { seq: this.entries.length, id: key, timestamp };
       const parentId = this.entries.at(-1)?.id ?? null;
       const entry = { ...(JSON.parse(JSON.stringify(body)) as object), ...base, parentId };
+      if (epoch !== this.epoch) this.unfenced++;
       this.entries.push(entry as AnyEntry);
       return entry as AnyEntry;
     });

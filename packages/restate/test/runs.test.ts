@@ -137,7 +137,21 @@ describe("runs over an engine that replays", () => {
   });
 
   it("publishes nothing after the end of an attempt, and its attempt with each event", async () => {
-    const test = testRun({ answers: [calls("never"), "ok"], tools: { never: { ms: 30 } } });
+    const test = testRun({
+      answers: [calls("never"), "ok"],
+      tools: {
+        never: {
+          async execute(_id, _args, _signal, onUpdate) {
+            test.begun.push("never");
+            for (let count = 0; count < 10; count++) {
+              await new Promise((resolve) => setTimeout(resolve, 5));
+              onUpdate?.({ content: [] });
+            }
+            return { content: [] };
+          },
+        },
+      },
+    });
     void test.attempt();
     while (test.begun.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     test.engine.kill();
@@ -164,7 +178,30 @@ describe("runs over an engine that replays", () => {
     assert.equal(outcome.state === "ended" && outcome.reason, "done");
     assert.equal(test.engine.attempts, 2);
     assert.match(test.engine.faults.join(), /fenced/);
+    assert.equal(test.store.session.unfenced, 0);
     assert.deepEqual(test.asked, [0]);
+  });
+
+  it("gives a message the same time in each attempt", async () => {
+    const test = testRun({ answers: [calls("safe"), "ok"], tools });
+    const killed = new Set(["tool:1:c0", "inbox:1"]);
+    test.engine.killsAfter = (step) => killed.delete(step);
+    await test.run();
+    const times = test.events.flatMap(({ event }) =>
+      event.type === "message_end" && event.message.role === "toolResult"
+        ? [(event.message as { timestamp: number }).timestamp]
+        : [],
+    );
+    assert.equal(times.length, 2);
+    assert.equal(times[0], times[1]);
+    const last = JSON.parse(
+      new TextDecoder().decode(
+        test.engine.notifications.find(
+          ({ index }) => test.engine.commands[index]?.name === "tool:1:c0",
+        )?.value as Uint8Array,
+      ),
+    ) as { at: number };
+    assert.equal(times[0], last.at);
   });
 
   it("aborts in the order of the journal, and ends the same way after a death", async () => {
