@@ -154,7 +154,9 @@ export class AskedOutput {
       return own.issues === undefined && !isJson(own.value) ? {} : own;
     });
     if (own !== undefined) return own;
-    return verdict.issues === undefined && !("value" in verdict) ? check() : (verdict as ValidationResult);
+    return verdict.issues === undefined && !("value" in verdict)
+      ? check()
+      : (verdict as ValidationResult);
   }
 
   /**

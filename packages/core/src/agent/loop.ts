@@ -117,7 +117,10 @@ async function messagesOf(
   signal: AbortSignal | undefined,
   streamFn: StreamFn,
 ): Promise<AgentMessage[]> {
-  const effects = createMemoryEffects({ publish, ...queuesOf(config) }, () => config.clock ?? systemClock);
+  const effects = createMemoryEffects(
+    { publish, ...queuesOf(config) },
+    () => config.clock ?? systemClock,
+  );
   return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal }))
     .messages;
 }

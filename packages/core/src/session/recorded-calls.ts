@@ -64,7 +64,13 @@ export function unwritable(
 ): ToolStepResult {
   const why = cause instanceof Error ? cause.message : message;
   const text = `The tool ran, but its result is lost: it is not JSON and could not be stored. ${why}`;
-  return { result: textResult(text), isError: true, outcome: "failed", durationMs, ...defined({ usage, nested }) };
+  return {
+    result: textResult(text),
+    isError: true,
+    outcome: "failed",
+    durationMs,
+    ...defined({ usage, nested }),
+  };
 }
 
 /** Returns the value as JSON, or a description if JSON cannot represent it. */

@@ -226,7 +226,9 @@ export class RunRecorder<TContext> {
 
   /** A question that was open when its process ended keeps its time limit. */
   async #decide<T>(name: string, fn: () => Promise<T>): Promise<T> {
-    const open = this.#open?.openApprovals.find(({ approvalId }) => name === `expires:${approvalId}`);
+    const open = this.#open?.openApprovals.find(
+      ({ approvalId }) => name === `expires:${approvalId}`,
+    );
     if (open?.expiresAt !== undefined)
       return { value: open.expiresAt } satisfies Verdict<number> as T;
     return this.#before?.decide?.(name, fn) ?? fn();

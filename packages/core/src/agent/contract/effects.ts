@@ -85,10 +85,7 @@ export interface Effects {
    * Removes and returns the queued messages that are due now. `turn` is the number of model calls so
    * far, so that kind and turn together name the read: each pair occurs at most once in a run.
    */
-  inbox(
-    kind: InboxKind,
-    turn: number,
-  ): readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
+  inbox(kind: InboxKind, turn: number): readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
   /** Puts messages back that `inbox` delivered after the run had stopped waiting. */
   giveBack?(kind: InboxKind, messages: readonly AgentMessage[]): void;
   /**

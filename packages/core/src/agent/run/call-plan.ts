@@ -11,7 +11,11 @@ export function toolsOf(run: Run): ReadonlyMap<string, AgentTool> {
 }
 
 /** Returns the plan by the current settings, for the calls of the answer that are still open. */
-export function planOf(run: Run, message: AssistantMessage, calls: readonly ToolCall[] = toolCallsOf(message)): CallPlan {
+export function planOf(
+  run: Run,
+  message: AssistantMessage,
+  calls: readonly ToolCall[] = toolCallsOf(message),
+): CallPlan {
   const tools = toolsOf(run);
   const { toolExecution, maxParallelTools: width } = run.config;
   return {

@@ -98,8 +98,7 @@ class ModelCall {
   async result(port: RunPort): Promise<ModelStepResult> {
     const run = this.#run;
     const message = await this.#answer(port);
-    const isCounted =
-      run.spending.countsTokens && billedUsage(message).totalTokens === undefined;
+    const isCounted = run.spending.countsTokens && billedUsage(message).totalTokens === undefined;
     const { content } = message;
     const guess =
       isCounted && content.length > 0 ? sumTokens([...this.#asked, message], estimateTokens) : 0;

@@ -19,7 +19,8 @@ export function runLoop(prompts: readonly AgentMessage[], input: RunInput): Prom
   const { ended } = input.effects;
   if (ended === undefined) return play(new Run(input), prompts);
   return new Promise((resolve, reject) => {
-    const over = (): void => reject(new BowlineError("aborted", "This attempt at the run is over."));
+    const over = (): void =>
+      reject(new BowlineError("aborted", "This attempt at the run is over."));
     if (ended.aborted) return over();
     const run = new Run(input);
     const release = onAbort(ended, () => {
