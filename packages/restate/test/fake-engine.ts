@@ -2,7 +2,16 @@
  * A durable engine in memory, as strict as the real one: one wait at a time, closures that start only
  * during a wait, results in the order of the journal, and the same commands in each attempt.
  */
+import type { Clock } from "@bowline/core";
 import type { EngineContext, Handle, Outcome } from "../src/engine/context.ts";
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer(ms, fire) {
+    const timer = setTimeout(fire, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
 
 interface Command {
   readonly kind: string;
@@ -29,6 +38,11 @@ export class FakeEngine {
   /** What ended attempts in another way than a kill. */
   readonly faults: string[] = [];
   readonly awakeables = new Map<string, number>();
+  readonly sleeps = new Map<number, number>();
+  /** For sleeps. */
+  clock: Clock = systemClock;
+  /** Called when state is set. */
+  onSet: (name: string, value: unknown) => void = () => {};
   readonly key: string;
   attempts = 0;
   #attempt: FakeContext | undefined;
@@ -46,6 +60,11 @@ export class FakeEngine {
 
   kill(): void {
     this.#attempt?.end();
+  }
+
+  /** Whether the loop is at work. Otherwise it waits for a result. */
+  get isBusy(): boolean {
+    return this.#attempt?.isBusy === true;
   }
 
   /** Adds a result to the journal. */
@@ -76,11 +95,15 @@ export class FakeContext implements EngineContext {
   readonly #controller = new AbortController();
   readonly #closures = new Map<number, { name: string; work: () => Promise<Uint8Array> }>();
   readonly #ready: Notification[] = [];
+  /** Rejects with what ended the attempt in another way than a kill. */
+  readonly failed: Promise<never>;
+  #failNow: (error: Error) => void = () => {};
   /** Resolves when the attempt is over. */
   readonly over: Promise<"over">;
   #next = 0;
   #read = 0;
   #isWaiting = false;
+  #isAtRest = false;
   #wake = (): void => {};
   #endNow: (value: "over") => void = () => {};
 
@@ -89,6 +112,8 @@ export class FakeContext implements EngineContext {
     this.key = engine.key;
     this.ended = this.#controller.signal;
     this.over = new Promise((resolve) => (this.#endNow = resolve));
+    this.failed = new Promise((_, reject) => (this.#failNow = reject));
+    this.failed.catch(() => {});
   }
 
   end(): void {
@@ -98,6 +123,10 @@ export class FakeContext implements EngineContext {
 
   wake(): void {
     this.#wake();
+  }
+
+  get isBusy(): boolean {
+    return !this.#isAtRest && !this.ended.aborted;
   }
 
   run(name: string, work: () => Promise<Uint8Array>): Handle {
@@ -110,7 +139,10 @@ export class FakeContext implements EngineContext {
   sleep(name: string, ms: number): Handle {
     const handle = this.#command("sleep", name);
     const { index } = handle;
-    setTimeout(() => this.#engine.notify({ index }), ms).unref();
+    const { clock, sleeps } = this.#engine;
+    const at = sleeps.get(index) ?? clock.now() + ms;
+    sleeps.set(index, at); // the time is in the journal, and does not begin anew
+    clock.setTimer(at - clock.now(), () => this.#engine.notify({ index }));
     return handle;
   }
 
@@ -134,6 +166,7 @@ export class FakeContext implements EngineContext {
   set(name: string, value: unknown): void {
     this.#command("set", name);
     this.#engine.state.set(name, structuredClone(value));
+    this.#engine.onSet(name, value);
   }
 
   clear(name: string): void {
@@ -155,7 +188,9 @@ export class FakeContext implements EngineContext {
         const handle = byIndex.get(index) as Handle;
         return failure === undefined ? { handle, value } : { handle, failure };
       }
+      this.#isAtRest = true;
       await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#isAtRest = false;
     }
   }
 
@@ -204,6 +239,7 @@ export class FakeContext implements EngineContext {
   #fail(fault: string): void {
     if (this.ended.aborted) return;
     this.#engine.faults.push(fault);
+    this.#failNow(new Error(fault));
     this.end();
   }
 }
