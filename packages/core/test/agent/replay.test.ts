@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import {
   Agent,
   createBudget,
+  createCompaction,
   createLlmFilter,
   createMemoryEffects,
   isBowlineError,
@@ -159,7 +160,8 @@ describe("a time limit of a wait", () => {
   it("denies an answer that was given after it and is delivered later", async () => {
     const { model, streamFn } = createScriptedModel([call("a"), "Done."]);
     const agent = new Agent({
-      ...{ model, streamFn },
+      model,
+      streamFn,
       tools: [tool("a", () => "ran")],
       beforeToolCall: requireApproval({ timeoutMs: 60_000 }),
     });
@@ -271,5 +273,34 @@ describe("a call that a budget refuses within its step", () => {
       turns.push(shared.used.turns);
     }
     assert.deepEqual(turns, [1, 0]);
+  });
+});
+
+describe("a step that is replayed from its record", () => {
+  it("emits its compaction before its message, once, as the step did when it ran", async () => {
+    const records = new Map<string, string>();
+    const histories: string[][] = [];
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const compaction = createCompaction({ contextWindow: 60, reserveTokens: 10 });
+      const seen: string[] = [];
+      await runLoop(
+        [{ ...hello, content: "word ".repeat(200) }, hello],
+        inputOf({
+          answers: ["Hi."],
+          config: { transformContext: compaction.transformContext },
+          effects: {
+            publish: ({ type }) =>
+              void (/compaction_end|message_end/.test(type) && seen.push(type)),
+            async step<T extends StepResult>(name: string, fn: () => Promise<T>): Promise<T> {
+              if (!records.has(name)) records.set(name, JSON.stringify(await fn()));
+              return JSON.parse(records.get(name) ?? "") as T;
+            },
+          },
+        }),
+      );
+      histories.push(seen);
+    }
+    const once = ["message_end", "message_end", "compaction_end", "message_end"];
+    assert.deepEqual(histories, [once, once]);
   });
 });

@@ -109,7 +109,7 @@ export class Run {
           ? undefined
           : { parentRunId, ...defined({ parentToolCallId, parentToolName }) },
       seq,
-      publish: (event, hear) => (this.isOver ? undefined : effects.publish(event, hear)),
+      effects: effects.ended === undefined ? effects : { publish: this.#publish },
       clock,
       grace,
       hookTimeoutMs,
@@ -130,11 +130,6 @@ export class Run {
 
   get signal(): AbortSignal {
     return this.grace.signal;
-  }
-
-  /** Whether this attempt at the run is over. */
-  get isOver(): boolean {
-    return this.effects.ended?.aborted === true;
   }
 
   /**
@@ -281,6 +276,10 @@ export class Run {
     this.#aborted = abortedRun(isDefault ? undefined : given);
     this.grace.abort(this.stop);
   }
+
+  /** Publishes an event while this attempt at the run is not over. */
+  readonly #publish: Effects["publish"] = (event, hear) =>
+    this.effects.ended?.aborted === true ? undefined : this.effects.publish(event, hear);
 
   async #begin<T extends StepResult>(fn: (port: RunPort) => Promise<T>): Promise<T> {
     const changes = new StepChanges(this.spending.budget);
