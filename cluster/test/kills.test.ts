@@ -32,6 +32,7 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
     const { turns: asked, tools } = h.outside.seen(run.name);
     assert.deepEqual(asked, [0, 1]);
     assert.equal(tools.length, 3);
+    assert.equal(await h.attempts(run.sessionId), 1);
     const spread =
       Math.max(...tools.map(({ startedAt }) => startedAt)) - (tools[0]?.startedAt ?? 0);
     assert.ok(spread < 300, `the tools started within ${spread} ms`);
