@@ -24,6 +24,7 @@ const allPacked = [
   "bowline-compat",
   "bowline-mcp",
   "bowline-postgres",
+  "bowline-restate",
   "bowline-0",
 ].map(packed);
 
@@ -75,6 +76,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "publint restate",
+    command: ["publint", "run", packed("bowline-restate"), "--strict"],
+    after: ["pack"],
+  },
+  {
     name: "publint bowline",
     command: ["publint", "run", packed("bowline-0"), "--strict"],
     after: ["pack"],
@@ -97,6 +103,11 @@ const steps = [
   {
     name: "attw postgres",
     command: ["attw", packed("bowline-postgres"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw restate",
+    command: ["attw", packed("bowline-restate"), "--profile", "esm-only"],
     after: ["pack"],
   },
   {

@@ -170,6 +170,7 @@ describe("the public surface", () => {
       "checkSessionId",
       "createMemoryStore",
       "createSession",
+      "entriesOfEvent",
       "isKnownEntry",
       "isStoredFile",
       "openSession",
@@ -185,6 +186,8 @@ describe("the public surface", () => {
       "storedFilesIn",
       "summaryOf",
       "takeOutFiles",
+      "unansweredResults",
+      "unknownOutcome",
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);

@@ -14,6 +14,8 @@ export type {
   SessionModel,
 } from "./entry.ts";
 export type { MessageEntry } from "./messages.ts";
+export { entriesOfEvent } from "./event-entries.ts";
+export type { KeptTranscript } from "./event-entries.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
@@ -25,6 +27,7 @@ export type {
   RunState,
   SessionState,
 } from "./session-state.ts";
+export { unansweredResults, unknownOutcome } from "./recorded-calls.ts";
 export {
   checkSequence,
   checkSessionId,
