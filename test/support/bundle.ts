@@ -45,13 +45,19 @@ async function replace(path: string, contents: Uint8Array): Promise<void> {
 
 const root = join(import.meta.dirname, "../..");
 
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
 /**
  * Bundles the command, and returns the path of the program. Its dependencies are not part of it, as
  * in the published package.
  */
 export async function bundleCommand(): Promise<string> {
   const own = join(root, "packages/bowline");
-  const external = await Promise.all(["bowline", "postgres"].map(dependenciesOf));
+  const manifest = await readFile(join(own, "package.json"), "utf8");
+  const { dependencies, peerDependencies } = JSON.parse(manifest) as Manifest;
   // At this depth the command finds its package.json and its dependencies.
   const folder = join(own, "node_modules/.command");
   await bundle({
@@ -60,14 +66,10 @@ export async function bundleCommand(): Promise<string> {
       main: join(own, "src/cli/main.ts"),
       "search-worker": join(own, "src/tools/search-worker.ts"),
     },
-    external: external.flat(),
+    external: [
+      ...Object.keys(dependencies).filter((name) => !name.startsWith("@bowline/")),
+      ...Object.keys(peerDependencies),
+    ],
   });
   return join(folder, "main.js");
-}
-
-/** Returns the dependencies of a package that are not of this repository. */
-async function dependenciesOf(name: string): Promise<string[]> {
-  const manifest = await readFile(join(root, "packages", name, "package.json"), "utf8");
-  const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
-  return Object.keys(dependencies).filter((one) => !one.startsWith("@bowline/"));
 }

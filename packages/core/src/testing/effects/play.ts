@@ -36,6 +36,7 @@ export async function play(
     replays,
     recorded: new Set(),
     begun: new Map(),
+    worked: new Set(),
     announced: new Set(),
     faults: [],
   };

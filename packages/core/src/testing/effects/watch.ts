@@ -19,6 +19,8 @@ export interface History {
   readonly recorded: Set<string>;
   /** The steps whose work began, by name. */
   readonly begun: Map<string, StepAbout>;
+  /** Names of steps whose work has ended, so that their results may be recorded. */
+  readonly worked: Set<string>;
   /** Ids of calls that were announced and must not be repeated. */
   readonly announced: Set<string>;
   /** What went wrong. */
@@ -43,7 +45,7 @@ export class Watch {
 
   constructor(history: History, stop?: Stop) {
     this.announced = new Set(history.announced);
-    const lost = [...history.begun].filter(([name]) => !history.recorded.has(name));
+    const lost = [...history.begun].filter(([name]) => !history.worked.has(name));
     this.lost = new Set(
       lost.flatMap(([, about]) =>
         about.kind === "tool" && about.replay === "never" ? about.toolCallId : [],
@@ -130,13 +132,15 @@ export class Watch {
   }
 
   async #work<T>(at: number, name: string, fn: () => Promise<T>, about: StepAbout): Promise<T> {
-    const { begun, recorded, faults } = this.#history;
+    const { begun, recorded, worked, faults } = this.#history;
     if (recorded.has(name)) faults.push(`${name} ran again, although its result was recorded`);
     if (about.kind === "tool" && about.replay === "never" && begun.has(name))
       faults.push(`${name} ran again, although it must not be repeated`);
     if (this.stopped.aborted) return hang();
     begun.set(name, about);
-    return this.#pause(at, "worked", await fn());
+    const result = await this.#pause(at, "worked", await fn());
+    worked.add(name);
+    return result;
   }
 
   #pause<T>(at: number, phase: Phase, value: T): T | Promise<T> {
