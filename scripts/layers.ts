@@ -128,7 +128,17 @@ const ground = [
 /**
  * The layers of the gateway from the bottom up. The client is separate, since it runs in a page.
  */
-const gateway = ["protocol", "log", "access", "agents", "approvals", "runs", "sessions", "server"];
+const gateway = [
+  "protocol",
+  "log",
+  "access",
+  "agents",
+  "engine",
+  "approvals",
+  "runs",
+  "sessions",
+  "server",
+];
 const rooms = gateway.map((room) => `gateway/${room}`);
 const roomsBelow = (room: string): string[] => rooms.slice(0, rooms.indexOf(`gateway/${room}`));
 
@@ -167,6 +177,7 @@ const bowline: PackageRules = {
     "gateway/log": [...ground, "gateway/protocol"],
     "gateway/access": [...ground, "gateway/protocol"],
     "gateway/agents": [...ground, "models", "gateway/protocol", "gateway/access"],
+    "gateway/engine": [...ground, "models", ...roomsBelow("engine")],
     "gateway/approvals": [...ground, "tools", "policy", ...roomsBelow("approvals")],
     "gateway/runs": [...ground, "models", "policy", ...roomsBelow("runs")],
     "gateway/sessions": [...ground, "models", ...roomsBelow("sessions")],

@@ -4,18 +4,11 @@ import type { Agent } from "@bowline/core/agent";
 import { describeCall } from "../../tools/index.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { covers, patternOf } from "../../policy/policy.ts";
-import type { Approval, Decision } from "../protocol/protocol.ts";
+import type { ApprovalAnswer, EngineApprovals } from "../engine/engine.ts";
+import type { Approval } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import type { Rules } from "../../policy/rules.ts";
 import type { SecretFilter } from "../../secrets.ts";
-
-export interface Answer {
-  readonly decision: Decision;
-  readonly pattern?: string;
-  readonly reason?: string;
-  /** The client that answered. */
-  readonly by: string;
-}
 
 interface Open {
   /**
@@ -38,7 +31,7 @@ interface Open {
  */
 const MAX_SETTLED = 1000;
 
-export class Approvals {
+export class Approvals implements EngineApprovals {
   readonly #rules: Rules;
   readonly #filter: SecretFilter;
   readonly #workingDir: string;
@@ -120,17 +113,14 @@ export class Approvals {
       if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
   }
 
-  /** Returns the session of a pending or recently answered approval. */
   sessionOf(approvalId: string): string | undefined {
     return (this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId))?.sessionKey;
   }
 
-  /**
-   * Resolves when the answer is in the run's log, so that it survives a crash. Throws `not_found`;
-   * `conflict` if it was already answered or the run no longer waits; `bad_params` for a pattern
-   * that does not cover the call.
-   */
-  async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
+  async resolve(
+    approvalId: string,
+    { decision, pattern, reason, by }: ApprovalAnswer,
+  ): Promise<void> {
     const open = this.#open.get(approvalId);
     const settled = this.#settled.get(approvalId)?.how;
     if (open?.isAnswered === true || settled !== undefined)

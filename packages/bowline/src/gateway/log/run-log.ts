@@ -95,7 +95,7 @@ export class RunLog {
 
   /** True while the run is queued or running, so that more events may follow. */
   get isOpen(): boolean {
-    return this.state === "queued" || this.state === "running";
+    return isOpen(this.state);
   }
 
   get isStopped(): boolean {
@@ -158,6 +158,11 @@ export class RunLog {
     for (const { frame } of this.#frames.splice(0, first)) this.#length -= frame.json.length;
     this.#heldFrom = this.#frames[0]?.seq ?? this.#next;
   }
+}
+
+/** Whether more events may follow. */
+export function isOpen(state: RunState): boolean {
+  return state === "queued" || state === "running";
 }
 
 export function isTerminal(event: EventName): boolean {

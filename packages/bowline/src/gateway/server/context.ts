@@ -1,4 +1,4 @@
-/** Creates the context of the methods: stores, agents, models and the listeners to events. */
+/** Creates the engine of one process: stores, agents, models and the listeners to events. */
 import { randomUUID } from "node:crypto";
 import { BowlineError, parseModelRef, type Clock, type Model, type StreamFn } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
@@ -13,7 +13,7 @@ import type { Backend } from "../../models/backend.ts";
 import type { Host } from "../runs/host.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Listeners } from "./listeners.ts";
-import type { MethodContext } from "./methods.ts";
+import type { DoorContext } from "./methods.ts";
 import { createMemoryPending } from "../runs/pending.ts";
 import { loadRules } from "../../policy/rules.ts";
 import { isListed, type DoorOptions, type ListedAgents, type MadeAgents } from "./options.ts";
@@ -27,6 +27,13 @@ interface Ports {
   readonly limits: GatewayLimits;
   readonly clock: Clock;
   readonly listeners: Listeners;
+}
+
+/** What the methods and runs of one process share. */
+export interface MethodContext extends Host, DoorContext {
+  readonly runs: Runs;
+  readonly sessions: Sessions;
+  readonly approvals: Approvals;
 }
 
 export async function createContext(options: DoorOptions, ports: Ports): Promise<MethodContext> {
@@ -62,6 +69,10 @@ export async function createContext(options: DoorOptions, ports: Ports): Promise
     version,
     startedAt: clock.now(),
     connections: () => listeners.size,
+    open: () => runs.restore(),
+    tick: () => runs.forgetEnded(),
+    closing: () => host.sessionChanges.close(),
+    close: () => runs.close(),
   };
 }
 
@@ -132,7 +143,7 @@ function ofProvider(
 }
 
 export async function createWelcome(
-  context: MethodContext,
+  context: DoorContext,
   connectionId: string,
   { scope, sessions }: Access,
 ): Promise<Welcome> {
@@ -149,7 +160,8 @@ export async function createWelcome(
       return undefined;
     }));
   notice ??= backend?.notice?.message;
-  const model = backend?.model ?? (agent && context.makers.modelOf(agent.id));
+  const isMade = agent !== undefined && backend === undefined && notice === undefined;
+  const model = isMade ? await context.modelFor(agent) : backend?.model;
   return {
     type: "auth",
     ok: true,

@@ -13,7 +13,7 @@ import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
 import { createHttp, toResponse } from "./http.ts";
 import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import { Listeners } from "./listeners.ts";
-import type { MethodContext } from "./methods.ts";
+import type { DoorContext } from "./methods.ts";
 import type { DoorOptions } from "./options.ts";
 import { originRefusal } from "../access/origin.ts";
 
@@ -36,7 +36,7 @@ export async function createDoors(options: DoorOptions, path: string): Promise<D
 interface Inside {
   readonly entry: Entry;
   readonly listeners: Listeners;
-  readonly context: MethodContext;
+  readonly context: DoorContext;
 }
 
 export class Doors {
@@ -105,7 +105,7 @@ export class Doors {
    */
   async restore(): Promise<void> {
     try {
-      await this.#inside.context.runs.restore();
+      await this.#inside.context.open();
     } catch (error) {
       this.#closing = "the server cannot start";
       this.#leave(closeCodes.failed, this.#closing);
@@ -123,9 +123,9 @@ export class Doors {
     const { context, listeners } = this.#inside;
     this.#closing = reason; // set first, so that no client is admitted during the shutdown
     this.#stopTicks();
-    context.sessionChanges.close();
+    context.closing();
     listeners.broadcast("shutdown", { reason });
-    await context.runs.close();
+    await context.close();
     this.#leave(closeCodes.shutdown, "shutdown");
   }
 
@@ -169,7 +169,7 @@ export class Doors {
     this.#stopTicks = context.clock.setTimer(this.limits.tickIntervalMs, () => {
       listeners.broadcast("tick", { time: context.clock.now() });
       for (const connection of this.#connections) connection.ping();
-      context.runs.forgetEnded();
+      context.tick();
       this.#tick();
     });
   }
