@@ -137,6 +137,7 @@ const gateway = [
   "approvals",
   "runs",
   "sessions",
+  "remote",
   "server",
 ];
 const rooms = gateway.map((room) => `gateway/${room}`);
@@ -181,6 +182,7 @@ const bowline: PackageRules = {
     "gateway/approvals": [...ground, "tools", "policy", ...roomsBelow("approvals")],
     "gateway/runs": [...ground, "models", "policy", ...roomsBelow("runs")],
     "gateway/sessions": [...ground, "models", ...roomsBelow("sessions")],
+    "gateway/remote": [...ground, "models", "policy", ...roomsBelow("remote")],
     "gateway/server": [...ground, "models", "policy", ...roomsBelow("server")],
     // Runs in a browser. Imports only the gateway's protocol and client, and the functions that
     // make text safe to show.
@@ -197,6 +199,7 @@ const bowline: PackageRules = {
       ...rooms,
       "page/node",
     ],
+    engine: [...ground, ...rooms],
     gateway: [...ground, "models", "policy", ...rooms, "page/node", "serve"],
     cli: [
       ...ground,

@@ -151,6 +151,14 @@ export const pages = [
     ],
   },
   {
+    file: "engine",
+    title: "Engine of a gateway",
+    about:
+      "The gateway's entry points over runs that another process executes, such as a worker of a cluster: `bowline/engine`.",
+    holds: { bowline: ["engine", "gateway/engine/", "gateway/remote/", "gateway/log/", "secrets"] },
+    first: ["startEngine", "mountEngine", "CreateEngine", "Engine", "RunFeed", "RunFeedOptions"],
+  },
+  {
     file: "client",
     title: "Gateway client",
     about: "The client of the gateway for programs and pages: `bowline/client`.",

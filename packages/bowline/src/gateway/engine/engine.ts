@@ -22,7 +22,7 @@ import type {
 } from "../protocol/protocol.ts";
 
 /** A value, or a promise of it if it has to be read from elsewhere. */
-type MaybePromise<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 export interface Engine {
   readonly runs: EngineRuns;
@@ -102,7 +102,7 @@ export interface RunPosition {
   readonly seq: number | undefined;
 }
 
-interface RunFrame {
+export interface RunFrame {
   readonly frame: Frame;
   readonly event: RunEventName;
 }

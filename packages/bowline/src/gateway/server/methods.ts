@@ -29,8 +29,10 @@ export interface Caller {
   event(name: EventName, frame: Frame): void;
 }
 
+type OfEngine = "runs" | "approvals" | "sessions" | "store" | "agents" | "backendFor" | "modelFor";
+
 /** What the methods need. */
-export interface DoorContext extends Engine {
+export interface DoorContext extends Pick<Engine, OfEngine> {
   readonly filter: SecretFilter;
   readonly limits: GatewayLimits;
   readonly clock: Clock;
