@@ -109,6 +109,19 @@ const mcp: PackageRules = {
   },
 };
 
+/** A worker and a gateway know the messages and the bus, and not each other. */
+const cluster: PackageRules = {
+  source: "packages/cluster/src",
+  isWebOnly: false,
+  layers: {
+    bus: [],
+    wire: [],
+    worker: ["bus", "wire"],
+    relay: ["bus", "wire"],
+    index: ["bus", "worker", "relay"],
+  },
+};
+
 /** Files that all layers may import: network, data folders, secrets and safe output. */
 const ground = [
   "network",
@@ -220,7 +233,13 @@ const bowline: PackageRules = {
 };
 
 /** The rules by package folder. */
-export const packages: Readonly<Record<string, PackageRules>> = { core, compat, mcp, bowline };
+export const packages: Readonly<Record<string, PackageRules>> = {
+  core,
+  compat,
+  mcp,
+  bowline,
+  cluster,
+};
 
 function each(
   names: readonly string[],

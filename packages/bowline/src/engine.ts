@@ -24,7 +24,12 @@ export type {
 export type { Clients, CreateEngine, EnginePorts } from "./gateway/engine/engine-ports.ts";
 export { createRunFeed, SEQ_PER_ATTEMPT } from "./gateway/remote/run-feed.ts";
 export type { RunFeed, RunFeedOptions } from "./gateway/remote/run-feed.ts";
-export { readStoredSession } from "./gateway/remote/stored-run.ts";
+export {
+  findLastSeq,
+  findOpenRun,
+  findRunEnd,
+  readStoredSession,
+} from "./gateway/remote/stored-run.ts";
 export type { StoredRun, StoredRunOptions, StoredSession } from "./gateway/remote/stored-run.ts";
 export { GatewayError } from "./gateway/protocol/gateway-error.ts";
 export type { Frame } from "./gateway/log/outbox.ts";

@@ -6,6 +6,9 @@ import { createMemoryStore, createSession } from "@bowline/core/session";
 import {
   createRunFeed,
   createSecretFilter,
+  findOpenRun,
+  findLastSeq,
+  findRunEnd,
   readStoredSession,
   SEQ_PER_ATTEMPT,
   type RunFeed,
@@ -164,13 +167,18 @@ describe("a stored run", () => {
     await session.append({ type: "message", runId: "r", message: answer(`It is ${secret}.`) });
     const options = { store, filter: createSecretFilter([secret]), limits: defaultLimits };
     const open = await readStoredSession(options, "s");
-    assert.equal(open.openRun, "r");
+    assert.equal(await findOpenRun(store, "s"), "r");
+    assert.equal(await findRunEnd(store, "s", "r"), undefined);
+    assert.equal(await findLastSeq(store, "s"), 1);
     const before = open.run("r");
-    assert.deepEqual(before?.info, { runId: "r", sessionKey: "s", state: "running", seq: 0 });
-    assert.deepEqual(namesAndSeqs(before.since(undefined)), [["chat.snapshot", 0]]);
+    assert.deepEqual(before?.info, { runId: "r", sessionKey: "s", state: "running", seq: -1 });
+    assert.deepEqual(namesAndSeqs(before.since(undefined)), [["chat.snapshot", -1]]);
     await session.append({ type: "run_end", runId: "r", reason: "done" });
     const over = await readStoredSession(options, "s");
-    assert.equal(over.openRun, undefined);
+    assert.equal(await findOpenRun(store, "s"), undefined);
+    assert.equal(await findRunEnd(store, "s", "r"), 2);
+    assert.equal(await findRunEnd(store, "missing", "r"), undefined);
+    assert.equal(await findLastSeq(store, "missing"), -1);
     const run = over.run("r");
     const frames = run?.since(7) ?? [];
     const last = Number(frames[1]?.frame.seq);

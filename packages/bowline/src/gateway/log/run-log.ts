@@ -132,7 +132,7 @@ export class RunLog {
   since(seq: number | undefined): { readonly frame: Frame; readonly event: RunEventName }[] {
     if (seq !== undefined && seq >= this.#heldFrom - 1 && seq < this.#next)
       return this.#frames.filter((held) => held.seq > seq);
-    if (this.#next === 0) return [];
+    if (this.#next === 0 && this.#blocks.length === 0) return [];
     return [{ frame: this.#snapshot(), event: "chat.snapshot" }, ...this.#terminal()];
   }
 

@@ -5,6 +5,7 @@ import { RunLog } from "../log/run-log.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { RunInfo } from "../protocol/protocol.ts";
 import { lastEntries, rebuild } from "../runs/revive.ts";
+import { isMissing } from "../../is-missing.ts";
 import type { SecretFilter } from "../../secrets.ts";
 
 /**
@@ -12,6 +13,9 @@ import type { SecretFilter } from "../../secrets.ts";
  * gateway and at any time, so that a client that has it is up to date.
  */
 const END_SEQ = 900_000_000_000_000;
+
+/** How many entries are searched for a run's start or end. */
+const MAX_SEARCHED = 10_000;
 
 export interface StoredRunOptions {
   readonly store: Store;
@@ -26,11 +30,39 @@ export interface StoredRun {
   since(seq: number | undefined): readonly RunFrame[];
 }
 
+/**
+ * Returns the run that was started last and has not ended. Undefined without one, and for a session
+ * that does not exist.
+ */
+export async function findOpenRun(store: Store, sessionKey: string): Promise<string | undefined> {
+  const last = await lastOf(
+    store,
+    sessionKey,
+    (entry) => entry.type === "run_end" || isStart(entry),
+  );
+  return last?.type === "run_start" ? runOf(last) : undefined;
+}
+
+/** Returns the `seq` of the run's end in the stored session. Undefined while it has no end. */
+export async function findRunEnd(
+  store: Store,
+  sessionKey: string,
+  runId: string,
+): Promise<number | undefined> {
+  const own = (entry: AnyEntry): boolean =>
+    runOf(entry) === runId && (entry.type === "run_end" || entry.type === "run_start");
+  const last = await lastOf(store, sessionKey, own);
+  return last?.type === "run_end" ? last.seq : undefined;
+}
+
+/** Returns the `seq` of the last entry of a stored session; -1 without one. */
+export async function findLastSeq(store: Store, sessionKey: string): Promise<number> {
+  return (await lastOf(store, sessionKey, () => true))?.seq ?? -1;
+}
+
 export interface StoredSession {
   /** Returns undefined if the end of the stored session has no such run. */
   run(runId: string): StoredRun | undefined;
-  /** The run that was started last and has not ended. */
-  readonly openRun: string | undefined;
 }
 
 /** Reads the end of a session: its last run, and earlier ones as far as 2,000 entries go. */
@@ -41,7 +73,6 @@ export async function readStoredSession(
   const entries = await lastEntries(options.store, sessionKey);
   return {
     run: (runId) => storedRun(options, { runId, sessionKey }, entries),
-    openRun: openRunIn(entries),
   };
 }
 
@@ -60,20 +91,34 @@ function storedRun(
     publish: () => {},
   });
   const isOver = entries.some((entry) => entry.type === "run_end" && runOf(entry) === runId);
-  // An open run has a number below those of any attempt but the first one's beginning.
-  const run = rebuild({ filter }, log, entries, () => (isOver ? END_SEQ : 1));
+  // An open run has a number below all those of its attempts.
+  const run = rebuild({ filter }, log, entries, () => (isOver ? END_SEQ : 0));
   if (run?.state === "interrupted") run.state = "running";
   return run;
 }
 
-function openRunIn(entries: readonly AnyEntry[]): string | undefined {
-  const last = entries.findLast(
-    (entry) =>
-      entry.type === "run_end" ||
-      (entry.type === "run_start" &&
-        (entry as { parentRunId?: unknown }).parentRunId === undefined),
-  );
-  return last?.type === "run_start" ? runOf(last) : undefined;
+function isStart(entry: AnyEntry): boolean {
+  const { parentRunId } = entry as { readonly parentRunId?: string };
+  return entry.type === "run_start" && parentRunId === undefined;
+}
+
+async function lastOf(
+  store: Store,
+  sessionKey: string,
+  isIt: (entry: AnyEntry) => boolean,
+): Promise<AnyEntry | undefined> {
+  let searched = 0;
+  try {
+    for await (const batch of store.read(sessionKey, { reverse: true, files: false })) {
+      const found = batch.find(isIt);
+      if (found !== undefined) return found;
+      searched += batch.length;
+      if (searched >= MAX_SEARCHED) return undefined;
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  return undefined;
 }
 
 function runOf(entry: AnyEntry): string | undefined {
