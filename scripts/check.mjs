@@ -19,7 +19,14 @@ const packed = (name) => () =>
     tarballs,
     readdirSync(tarballs).find((file) => file.startsWith(name)),
   );
-const allPacked = ["bowline-core", "bowline-compat", "bowline-mcp", "bowline-0"].map(packed);
+const allPacked = [
+  "bowline-core",
+  "bowline-compat",
+  "bowline-mcp",
+  "bowline-postgres",
+  "bowline-restate",
+  "bowline-0",
+].map(packed);
 
 /**
  * `after` names the steps whose output a step needs. A function in `command` is called when the
@@ -64,6 +71,16 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "publint postgres",
+    command: ["publint", "run", packed("bowline-postgres"), "--strict"],
+    after: ["pack"],
+  },
+  {
+    name: "publint restate",
+    command: ["publint", "run", packed("bowline-restate"), "--strict"],
+    after: ["pack"],
+  },
+  {
     name: "publint bowline",
     command: ["publint", "run", packed("bowline-0"), "--strict"],
     after: ["pack"],
@@ -81,6 +98,16 @@ const steps = [
   {
     name: "attw mcp",
     command: ["attw", packed("bowline-mcp"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw postgres",
+    command: ["attw", packed("bowline-postgres"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw restate",
+    command: ["attw", packed("bowline-restate"), "--profile", "esm-only"],
     after: ["pack"],
   },
   {

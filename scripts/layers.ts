@@ -122,6 +122,41 @@ const cluster: PackageRules = {
   },
 };
 
+/** Rows and statements are at the bottom. The store is above its writers and connections. */
+const postgres: PackageRules = {
+  source: "packages/postgres/src",
+  isWebOnly: false,
+  layers: {
+    options: [],
+    errors: [],
+    sql: ["options", "errors"],
+    schema: ["sql"],
+    rows: ["options", "sql"],
+    context: ["sql", "rows"],
+    connection: ["options", "errors", "sql", "rows", "context"],
+    append: ["errors", "sql", "rows", "context"],
+    writer: ["errors", "rows", "context", "append"],
+    "create-session": ["rows", "context"],
+    "open-writer": ["connection", "sql", "rows", "context", "create-session", "writer"],
+    "list-sessions": ["options", "sql", "rows", "context"],
+    "delete-sessions": ["options", "rows", "context"],
+    durable: ["options", "errors", "sql", "rows", "context", "create-session"],
+    store: [
+      "options",
+      "sql",
+      "schema",
+      "rows",
+      "context",
+      "connection",
+      "open-writer",
+      "list-sessions",
+      "delete-sessions",
+      "durable",
+    ],
+    index: ["options", "errors", "open-writer", "delete-sessions", "durable", "store"],
+  },
+};
+
 /** Files that all layers may import: network, data folders, secrets and safe output. */
 const ground = [
   "network",
@@ -237,6 +272,7 @@ export const packages: Readonly<Record<string, PackageRules>> = {
   core,
   compat,
   mcp,
+  postgres,
   bowline,
   cluster,
 };

@@ -6,6 +6,8 @@ const apart = [
   "packages/bowline/test",
   "packages/compat/test/(?:seeds|gateway)",
   "packages/mcp/test",
+  "packages/postgres/test",
+  "packages/restate/test",
   "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
   "mutants/test",
 ];

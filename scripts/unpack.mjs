@@ -27,7 +27,9 @@ export async function unpack(tarball, folder) {
 
 /** Whether an entry needs Node. All others also run in browsers and workers. */
 export function isForNode(entry) {
-  return /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$|^@bowline\/mcp$/.test(entry);
+  return /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$|^@bowline\/(?:mcp|postgres|restate)$/.test(
+    entry,
+  );
 }
 
 /** Installs a dependency into `folder` as a link to the repository's own. */

@@ -12,6 +12,7 @@ const guide = [
   ["MCP servers", "mcp"],
   ["Runs and events", "runs"],
   ["Sessions", "sessions"],
+  ["Sessions in PostgreSQL", "postgres"],
   ["Structured output", "structured-output"],
   ["Images and files", "files"],
   ["Sub-agents", "sub-agents"],

@@ -202,6 +202,19 @@ export const pages = [
       "McpEvent",
     ],
   },
+  {
+    file: "postgres",
+    title: "PostgreSQL",
+    about: "Sessions in PostgreSQL: `@bowline/postgres`.",
+    holds: { postgres: [""] },
+    first: [
+      "createPostgresStore",
+      "PostgresStoreOptions",
+      "PostgresStore",
+      "DurableSessions",
+      "isSessionFenced",
+    ],
+  },
   ...["karl", "codelet", "gai", "gateway"].map((face) => ({
     file: `compat-${face}`,
     title: `Compatibility: ${face}`,

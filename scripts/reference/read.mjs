@@ -59,7 +59,7 @@ function namesOf(checker, exported) {
 }
 
 function readEntries() {
-  return ["core", "bowline", "compat", "mcp"].flatMap((folder) => {
+  return ["core", "bowline", "compat", "mcp", "postgres", "restate"].flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(`packages/${folder}/package.json`, "utf8"));
     return Object.entries(exports).flatMap(([path, { types }]) =>
       types === undefined

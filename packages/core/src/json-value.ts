@@ -155,3 +155,17 @@ export function jsonText(value: unknown): string | undefined {
     typeof part === "bigint" ? String(part) : part,
   );
 }
+
+/**
+ * Returns whether JSON represents the value completely: null, texts, booleans, finite numbers, and
+ * arrays and plain objects of them. Fields that are undefined count as absent.
+ */
+export function isJson(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object") return typeof value === "string" || typeof value === "boolean";
+  if (value === null) return true;
+  if (Array.isArray(value)) return value.every(isJson);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return false;
+  return Object.values(value).every((part) => part === undefined || isJson(part));
+}

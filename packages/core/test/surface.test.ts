@@ -162,18 +162,28 @@ describe("the public surface", () => {
     assert.deepEqual(names(session), [
       "addToSummary",
       "attachSession",
+      "checkSequence",
       "checkSessionId",
       "createMemoryStore",
       "createSession",
+      "entriesOfEvent",
       "isKnownEntry",
       "isStoredFile",
       "openSession",
       "pageOf",
+      "putBackFiles",
       "resumeSession",
+      "sessionExists",
+      "sessionLocked",
+      "sessionNotFound",
       "sessionToHtml",
       "sessionToJson",
       "sessionToMarkdown",
+      "storedFilesIn",
       "summaryOf",
+      "takeOutFiles",
+      "unansweredResults",
+      "unknownOutcome",
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);

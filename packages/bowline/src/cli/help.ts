@@ -109,6 +109,9 @@ Lists and manages the sessions that bowline run saved. Each is a file in BOWLINE
 Commands (default list):
 ${commands}
 
+import needs the package @bowline/postgres: npm install @bowline/postgres. An address in BOWLINE_DATABASE_URL is not seen by other
+users of this machine, as one in --to is. Sessions in the database are never changed otherwise, and files never.
+
 <id> is a session's id, a prefix of it, or "latest" for the latest session of this directory. The list names the process that
 has a session open. An "interrupted" session has an unfinished run: bowline run --session <id> finishes it.
 

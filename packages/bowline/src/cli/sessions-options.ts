@@ -10,6 +10,7 @@ type SubcommandName =
   | "fork"
   | "rename"
   | "export"
+  | "import"
   | "delete";
 
 export interface Subcommand {
@@ -94,6 +95,21 @@ export const subcommands: readonly Subcommand[] = [
     ],
   },
   {
+    name: "import",
+    takes: [],
+    help: "copy all sessions into a PostgreSQL database; again copies only what is new",
+    options: [
+      {
+        name: "to",
+        value: "url",
+        help: "postgresql://user@host/database (default BOWLINE_DATABASE_URL)",
+      },
+      { name: "schema", value: "name", help: "the schema of the tables (default bowline)" },
+      { name: "dry-run", help: "say what would be copied, and change nothing" },
+      json,
+    ],
+  },
+  {
     name: "delete",
     takes: ["id"],
     help: "delete permanently; asks first",
@@ -114,6 +130,9 @@ export interface SessionsOptions {
   readonly width?: number;
   readonly at?: string;
   readonly output?: string;
+  readonly to?: string;
+  readonly schema?: string;
+  readonly dryRun: boolean;
   readonly format?: Format;
 }
 
@@ -138,7 +157,7 @@ export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
     "sessions",
   );
   const help = values.help === true;
-  const [at, output] = [text("at"), text("output")];
+  const [at, output, to, schema] = ["at", "output", "to", "schema"].map(text);
   const format = formatOf(text("format"), output);
   const width = widthOf(text("width"));
   return {
@@ -149,10 +168,13 @@ export function parseSessionsOptions(args: readonly string[]): SessionsOptions {
     json: values.json === true,
     text: values.text === true,
     yes: values.yes === true,
+    dryRun: values["dry-run"] === true,
     limit: limitOf(text("limit")),
     ...(width !== undefined && { width }),
     ...(at !== undefined && { at }),
     ...(output !== undefined && { output }),
+    ...(to !== undefined && { to }),
+    ...(schema !== undefined && { schema }),
     ...(format !== undefined && { format }),
   };
 }
@@ -165,8 +187,15 @@ function operandsOf({ name, takes }: Subcommand, given: readonly string[]): stri
     throw new UsageError(`Which ${takes[given.length] ?? "one"}? ${usage}`);
   if (given.length === takes.length) return [...given];
   if (!takesWords)
-    throw new UsageError(`${usage} takes no ${JSON.stringify(given[takes.length])}.`);
+    throw new UsageError(
+      `${usage} takes no ${JSON.stringify(withoutPassword(given[takes.length] ?? ""))}.`,
+    );
   return [...given.slice(0, takes.length - 1), given.slice(takes.length - 1).join(" ")];
+}
+
+/** A database's address may have been given in the wrong place. */
+function withoutPassword(text: string): string {
+  return text.replace(/(:\/\/[^:@/]*):.*@/s, "$1:…@");
 }
 
 function limitOf(text = "20"): number {

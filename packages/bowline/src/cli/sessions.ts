@@ -14,6 +14,7 @@ import { replayLines } from "../chat/replay-lines.ts";
 import { colours, linkStyle } from "../screen/colours.ts";
 import { exitCode } from "./exit.ts";
 import { allSessions, findSession } from "./find-session.ts";
+import { importSessions } from "./import-sessions.ts";
 import { sessionsHelp } from "./help.ts";
 import { sessionStore } from "../home.ts";
 import { listSessions, searchSessions } from "./session-list.ts";
@@ -55,6 +56,8 @@ async function perform(
       return withSession(store, reference, host, (session) => exportTo(session, options, host));
     case "rename":
       return withSession(store, reference, host, (session) => rename(session, title, host), true);
+    case "import":
+      return importSessions(store, options, host);
     case "delete":
       return remove(store, await findSession(store, reference, host.cwd()), options, host);
   }

@@ -34,7 +34,9 @@ export interface AgentSettings extends Optional<
    */
   streamFn?: StreamFn | undefined;
   /** Replaces the in-memory effects, to record steps or to wait for answers from elsewhere. */
-  effects?: Optional<Pick<Effects, "step" | "recorded" | "waitFor">> | undefined;
+  effects?:
+    | Optional<Pick<Effects, "step" | "recorded" | "begin" | "decide" | "child" | "waitFor">>
+    | undefined;
 }
 
 /** Options of an agent. The fields of the initial state may be given here or in `initialState`. */

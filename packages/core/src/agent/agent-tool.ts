@@ -3,17 +3,19 @@
  * listeners and approvals.
  */
 import { onAbort } from "../clock.ts";
-import { BowlineError } from "../errors.ts";
+import { BowlineError, toBowlineError, toErrorInfo } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
+import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
 import type { Usage } from "../llm/usage.ts";
 import { toJsonSchema } from "../schema.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
 import { createBudget, type SharedBudget } from "./contract/budget.ts";
+import type { ChildResult } from "./contract/effects.ts";
 import type { RunEndReason } from "./contract/event.ts";
 import type { RunPort } from "./contract/run-port.ts";
-import type { AgentTool } from "./contract/tool.ts";
+import type { AgentTool, NestedTool } from "./contract/tool.ts";
 import { textResult, type AgentToolResult } from "./contract/tool-result.ts";
 import { toJson } from "./contract/tool-value.ts";
 import { defineTool, type GivesJsonSchema, type ToolRun } from "./define-tool.ts";
@@ -102,34 +104,53 @@ export function createAgentTool({
       `The tool "${name}" has "parameters" but no "prompt". Pass "prompt", which makes the agent's prompt from the arguments.`,
     );
   if (output !== undefined) toJsonSchema(output, `the output of tool "${name}"`);
-  return defineTool({
+  const start = async (args: unknown, call: ToolRun): Promise<ChildResult> => {
+    const { run: parent, signal } = call;
+    const prompt = toPrompt
+      ? await toPrompt(args, call)
+      : (args as InferSchema<PromptParameters>).prompt;
+    const agent = await createAgent(args, call);
+    // No await between here and the prompt: of two calls with the same agent, the second must
+    // fail.
+    const releases = parent ? [nest(agent, parent, { ...call, toolName: name })] : [];
+    try {
+      const running = agent.prompt(prompt, output === undefined ? {} : { output });
+      // After prompt(), because an idle agent ignores abort().
+      releases.push(onAbort(signal, () => agent.abort()));
+      return childResult(await running);
+    } finally {
+      for (const release of releases) release();
+    }
+  };
+  const toResult = (result: ChildResult): AgentToolResult<AgentToolDetails> =>
+    resultOf(result, output !== undefined);
+  const tool = defineTool({
     ...about,
     parameters: parameters ?? promptParameters,
-    async execute(args: unknown, call) {
-      const { run: parent, signal } = call;
-      const prompt = toPrompt
-        ? await toPrompt(args, call)
-        : (args as InferSchema<PromptParameters>).prompt;
-      const agent = await createAgent(args, call);
-      // No await between here and the prompt: of two calls with the same agent, the second must
-      // fail.
-      const releases = parent ? [nest(agent, parent, { ...call, toolName: name })] : [];
-      try {
-        const running = agent.prompt(prompt, output === undefined ? {} : { output });
-        // After prompt(), because an idle agent ignores abort().
-        releases.push(onAbort(signal, () => agent.abort()));
-        return resultOf(await running, output !== undefined);
-      } finally {
-        for (const release of releases) release();
-      }
-    },
+    execute: async (args: unknown, call) => toResult(await start(args, call)),
   });
+  const nested: NestedTool = {
+    start: (toolCallId, args, signal, { run, context, idempotencyKey }) =>
+      start(args, { toolCallId, signal, context, idempotencyKey, run, update: () => {} }),
+    toResult: (result) => ({ content: [], ...toResult(result) }),
+  };
+  return { ...tool, nested };
+}
+
+function childResult(run: RunResult): ChildResult {
+  const { runId, reason, message, output, usage, turns, error } = run;
+  const text = message ? messageText(message) : "";
+  return {
+    ...{ runId, reason, text, usage, turns },
+    ...defined({ output, error: error && toErrorInfo(error) }),
+  };
 }
 
 /** Returns the result of the nested run. Throws if it failed or gave no answer. */
-function resultOf(run: RunResult, hasOutput: boolean): AgentToolResult<AgentToolDetails> {
-  const { message, output, error, runId, reason, turns, usage } = run;
-  const answer = message ? messageText(message) : "";
+function resultOf(run: ChildResult, hasOutput: boolean): AgentToolResult<AgentToolDetails> {
+  const { error } = run;
+  if (!("runId" in run)) throw new BowlineError(run.error.code, run.error.message, run.error);
+  const { text: answer, output, runId, reason, turns, usage } = run;
   const isMissing = hasOutput ? output === undefined : answer === "";
   if (isMissing || (error !== undefined && reason !== "budget")) {
     const why = error?.message ?? "The agent gave no answer.";
@@ -177,9 +198,14 @@ function nest(
       const { approvalId } = event;
       const closed = new AbortController();
       questions.set(approvalId, closed);
-      parent.waitFor(approvalId, AbortSignal.any([signal, closed.signal])).then(
+      const options = { signal: AbortSignal.any([signal, closed.signal]) };
+      parent.waitFor(approvalId, options).then(
         (answer) => agent.answer(approvalId, answer),
-        () => {}, // the request is closed, which the nested run already knows
+        (error: unknown) => {
+          // Otherwise the request is closed, which the nested run already knows.
+          const { code, message: reason } = toBowlineError(error, "internal_error");
+          if (code === "invalid_state") agent.answer(approvalId, { decision: "deny", reason });
+        },
       );
     }
     if (event.type === "approval_answer") questions.get(event.approvalId)?.abort();

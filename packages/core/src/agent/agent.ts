@@ -10,7 +10,8 @@ import { DEFAULT_MAX_TURNS, splitOptions } from "./agent-options.ts";
 import type { AgentOptions, AgentSettings, PromptOptions } from "./agent-options.ts";
 import { AgentQueues } from "./agent-queues.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
-import { createMemoryEffects, portsOf } from "./contract/effects.ts";
+import { portsOf } from "./contract/effects.ts";
+import { createMemoryEffects } from "./contract/memory-effects.ts";
 import type { AgentEvent, AgentListener } from "./contract/event.ts";
 import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { ToolExecutionMode } from "./contract/tool.ts";
@@ -57,7 +58,7 @@ export class Agent<TContext = unknown> {
   #calling = 0;
   #controller: AbortController | undefined;
   #running: Promise<RunResult> | undefined;
-  readonly #effects = createMemoryEffects();
+  readonly #effects = createMemoryEffects(undefined, () => this.clock ?? systemClock);
 
   constructor(options: AgentOptions<TContext> = {}) {
     new.target.checkOptions?.(options);

@@ -4,15 +4,21 @@
  */
 import { onAbort, systemClock } from "../clock.ts";
 import { BowlineError, callHook } from "../errors.ts";
-import { isRecord, parseJson } from "../json-value.ts";
+import { isJson, isRecord, parseJson } from "../json-value.ts";
 import { messageText, toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { supportsOutput } from "../protocols.ts";
-import { toJsonSchema, validate, type ValidationResult } from "../schema.ts";
+import { isStandardSchema, toJsonSchema, validate, type ValidationResult } from "../schema.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
+import type { Effects, InboxKind } from "./contract/effects.ts";
 import type { AgentTool } from "./contract/tool.ts";
 import { AbortGrace } from "./run/abort-grace.ts";
+import { decided } from "./run/decided.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS, type RunInput } from "./run/run.ts";
 import { STEERED } from "./run/run-tool.ts";
+
+type Check = () => Promise<ValidationResult>;
+/** Runs a check of a value. */
+type By = (check: Check) => Promise<ValidationResult>;
 
 /** The tool with which a model without native support gives its answer. */
 export const OUTPUT_TOOL = "final_answer";
@@ -90,16 +96,20 @@ export class AskedOutput {
    * Returns the correction to send when the model would stop without a fitting value, otherwise
    * undefined. Throws `invalid_output` when the attempts are used up.
    */
-  async ask(isFollowUp: boolean): Promise<AgentMessage | undefined> {
+  async ask(kind: InboxKind, turn: number, effects: Effects): Promise<AgentMessage | undefined> {
     // The answer to a follow-up replaces the earlier value if it fits.
-    const unfit = isFollowUp ? await this.#readOutput() : undefined;
+    const unfit =
+      kind === "followUp"
+        ? await this.#readOutput((check) => this.#checked(effects, `output:${kind}:${turn}`, check))
+        : undefined;
     const problem = this.#found === undefined ? unfit : undefined;
     if (problem !== undefined) this.#attempts++;
     if (this.#found === undefined && this.#attempts >= MAX_ATTEMPTS)
       throw invalid(problem ?? "Its arguments did not fit the schema.");
     if (problem === undefined) return undefined;
     const { clock = systemClock } = this.#input.config();
-    return { role: "user", content: problem, timestamp: clock.now() };
+    const timestamp = effects.now?.() ?? clock.now();
+    return { role: "user", content: problem, timestamp };
   }
 
   /**
@@ -112,7 +122,7 @@ export class AskedOutput {
   }
 
   /** Reads the value from the last answer. Returns the problem with it, as text for the model. */
-  async #readOutput(): Promise<string | undefined> {
+  async #readOutput(by: By = async (check) => check()): Promise<string | undefined> {
     const text = this.#last?.role === "assistant" ? unfenced(messageText(this.#last)) : "";
     const native = this.isNative;
     const value = this.#given ?? (native ? parseJson(text) : undefined);
@@ -121,7 +131,7 @@ export class AskedOutput {
         ? // Repeat the schema, because some stream functions (`streamOpenaiChat`) do not send it.
           `The answer must be JSON that fits this schema, and nothing else:\n${JSON.stringify(this.json)}`
         : `Give the answer by calling the tool ${OUTPUT_TOOL}.`;
-    const checked: ValidationResult = await validate(this.#schema, value, OWNER);
+    const checked = await by(async () => validate(this.#schema, value, OWNER));
     if (checked.issues !== undefined) {
       const lines = checked.issues.map(
         ({ path, message }) => `  - ${path || "the answer"}: ${message}`,
@@ -130,6 +140,23 @@ export class AskedOutput {
     }
     this.#found = { value: checked.value };
     return undefined;
+  }
+
+  /**
+   * Validates through the effects, because the schema library's check is user code that decides
+   * whether the run ends. A value that JSON cannot represent is validated again on replay.
+   */
+  async #checked(effects: Effects, name: string, check: Check): Promise<ValidationResult> {
+    if (!isStandardSchema(this.#schema)) return check();
+    let own: ValidationResult | undefined;
+    const verdict = await decided<Partial<ValidationResult>>(effects, name, async () => {
+      own = await check();
+      return own.issues === undefined && !isJson(own.value) ? {} : own;
+    });
+    if (own !== undefined) return own;
+    return verdict.issues === undefined && !("value" in verdict)
+      ? check()
+      : (verdict as ValidationResult);
   }
 
   /**

@@ -22,6 +22,9 @@ export { toResponseEvent } from "./stream/response-event.ts";
 export type { ResponseEvent } from "./stream/response-event.ts";
 export type { ResponseOptions } from "./stream/to-response.ts";
 export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./loop.ts";
+export { runLoop } from "./run/run-loop.ts";
+export type { RunInput } from "./run/run.ts";
+export { createLlmFilter } from "./llm-filter.ts";
 export { checkNames } from "../check-names.ts";
 export { checkAgentOptions, checkLoopConfig } from "./known-options.ts";
 export { createOutputRun } from "./output.ts";
@@ -50,19 +53,37 @@ export type {
   CompactionOutcome,
   CompactionReason,
 } from "./contract/compaction-event.ts";
-export { createMemoryEffects } from "./contract/effects.ts";
-export type { Effects, Hear, InboxKind, MemoryEffects, StepAbout } from "./contract/effects.ts";
+export { createMemoryEffects } from "./contract/memory-effects.ts";
+export type { MemoryEffects } from "./contract/memory-effects.ts";
+export type {
+  ChildResult,
+  ChildRun,
+  Effects,
+  Hear,
+  InboxKind,
+  WaitOptions,
+} from "./contract/effects.ts";
+export type {
+  CallPlan,
+  ModelStepResult,
+  NestedUse,
+  StepAbout,
+  StepResult,
+  ToolStep,
+  ToolStepResult,
+} from "./contract/step.ts";
 export type { AgentEvent, AgentEventBody, AgentEventSink, RunEndReason } from "./contract/event.ts";
 export type {
   AfterToolCallContext,
   AfterToolCallResult,
   AgentContext,
   AgentLoopConfig,
+  ApprovalQuestion,
   BeforeToolCallContext,
   BeforeToolCallResult,
   ShouldStopAfterTurnContext,
 } from "./contract/hooks.ts";
-export type { RunPort } from "./contract/run-port.ts";
+export type { RunMemory, RunPort } from "./contract/run-port.ts";
 export type {
   AgentTool,
   AgentToolCall,

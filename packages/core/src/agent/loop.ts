@@ -2,11 +2,13 @@
  * The loop without an agent: runs over a context and gives its events as a stream or to a sink. All
  * dependencies are passed in.
  */
+import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { StreamFn } from "../llm/model.ts";
 import { EventStream } from "../llm/stream.ts";
 import type { AgentMessage } from "./contract/agent-message.ts";
-import { createMemoryEffects, type Effects } from "./contract/effects.ts";
+import type { Effects } from "./contract/effects.ts";
+import { createMemoryEffects } from "./contract/memory-effects.ts";
 import type { AgentEvent, AgentEventSink } from "./contract/event.ts";
 import type { AgentContext, AgentLoopConfig } from "./contract/hooks.ts";
 import { assertContinuable } from "./run/continuable.ts";
@@ -115,7 +117,10 @@ async function messagesOf(
   signal: AbortSignal | undefined,
   streamFn: StreamFn,
 ): Promise<AgentMessage[]> {
-  const effects = createMemoryEffects({ publish, ...queuesOf(config) });
+  const effects = createMemoryEffects(
+    { publish, ...queuesOf(config) },
+    () => config.clock ?? systemClock,
+  );
   return (await runLoop(prompts, { context, config: () => config, effects, streamFn, signal }))
     .messages;
 }

@@ -84,9 +84,9 @@ function watched({ effects, config }: RunInput, output: AskedOutput): Effects {
         output.look(event.message);
       return effects.publish(event, hear);
     },
-    async inbox(kind) {
-      const asked = await output.ask(kind === "followUp");
-      return asked === undefined ? effects.inbox(kind) : [asked];
+    async inbox(kind, turn) {
+      const asked = await output.ask(kind, turn, effects);
+      return asked === undefined ? effects.inbox(kind, turn) : [asked];
     },
   };
 }

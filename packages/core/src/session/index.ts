@@ -14,6 +14,8 @@ export type {
   SessionModel,
 } from "./entry.ts";
 export type { MessageEntry } from "./messages.ts";
+export { entriesOfEvent } from "./event-entries.ts";
+export type { KeptTranscript } from "./event-entries.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
@@ -25,7 +27,14 @@ export type {
   RunState,
   SessionState,
 } from "./session-state.ts";
-export { checkSessionId } from "./store.ts";
+export { unansweredResults, unknownOutcome } from "./recorded-calls.ts";
+export {
+  checkSequence,
+  checkSessionId,
+  sessionExists,
+  sessionLocked,
+  sessionNotFound,
+} from "./store.ts";
 export type {
   FollowOptions,
   ListOptions,
@@ -37,7 +46,7 @@ export type {
   SessionWriter,
   Store,
 } from "./store.ts";
-export { isStoredFile } from "./stored-files.ts";
+export { isStoredFile, putBackFiles, storedFilesIn, takeOutFiles } from "./stored-files.ts";
 export type { StoredFile } from "./stored-files.ts";
 export { addToSummary, pageOf, summaryOf } from "./summary.ts";
 export { sessionToHtml } from "./export/html.ts";

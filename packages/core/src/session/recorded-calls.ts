@@ -5,13 +5,12 @@ import { openCalls } from "../agent/run/execute.ts";
 import type { BowlineError } from "../errors.ts";
 import { defined, describe, jsonText } from "../json-value.ts";
 import type { ToolResultMessage } from "../llm/message.ts";
-import type { EntryBody } from "./entry.ts";
 import type { RecordedCall, RunState } from "./session-state.ts";
 
 /** Returns the outcome of the call, or undefined if it may run again. */
 export function outcomeOf({ intent, result }: RecordedCall): SettledCall | undefined {
   if (result !== undefined) return result.result as SettledCall;
-  return intent.replay === "safe" ? undefined : unknown(intent);
+  return intent.replay === "safe" ? undefined : unknownOutcome(intent);
 }
 
 /** Returns results for the pending calls of the last answer, when their run is not resumed. */
@@ -25,7 +24,7 @@ export function unansweredResults(
   return openCalls(answer, messages).map(({ id: toolCallId, name: toolName }) => {
     const call = run?.calls.get(`${run.runId}:${run.turns}:${toolCallId}`);
     const { result, isError } =
-      call === undefined ? notRun : (outcomeOf(call) ?? unknown(call.intent));
+      call === undefined ? notRun : (outcomeOf(call) ?? unknownOutcome(call.intent));
     const { content, details } = result;
     return {
       role: "toolResult",
@@ -41,10 +40,16 @@ export function unansweredResults(
 
 const notRun = { result: textResult("Not run: the process ended first."), isError: true };
 
-function unknown({
+/**
+ * Returns the result of a call that started in a process which ended, and that must not be repeated.
+ */
+export function unknownOutcome({
   toolName,
   idempotencyKey,
-}: Extract<EntryBody, { type: "tool_intent" }>): SettledCall {
+}: {
+  readonly toolName: string;
+  readonly idempotencyKey: string;
+}): SettledCall {
   const text = `The process ended while ${toolName} ran. It is not known whether the call took effect, and it was not run again. Its idempotency key is ${idempotencyKey}.`;
   return { result: textResult(text), isError: true, outcome: "unknown", durationMs: 0 };
 }

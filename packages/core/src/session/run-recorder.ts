@@ -1,6 +1,7 @@
 /** Writes an agent's runs to the log: its events and the steps of its tools. */
 import type { Agent } from "../agent/agent.ts";
-import { portsOf, type Effects, type StepAbout } from "../agent/contract/effects.ts";
+import { portsOf, type Effects } from "../agent/contract/effects.ts";
+import type { StepAbout, StepResult } from "../agent/contract/step.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import { defined, type Optional } from "../json-value.ts";
@@ -195,7 +196,11 @@ export class RunRecorder<TContext> {
     return true;
   }
 
-  async #step<T>(name: string, run: () => Promise<T>, about: StepAbout): Promise<T> {
+  async #step<T extends StepResult>(
+    name: string,
+    run: () => Promise<T>,
+    about: StepAbout,
+  ): Promise<T> {
     const before = this.#before;
     const fn = (): Promise<T> =>
       before?.step === undefined ? run() : before.step(name, run, about);
@@ -205,7 +210,7 @@ export class RunRecorder<TContext> {
     }
     const { kind: _, ...call } = about;
     const intent = { type: "tool_intent", runId: this.#runId, ...call } as const;
-    return (await recordCall(this.#log, intent, fn)) as T;
+    return (await recordCall(this.#log, intent, fn)) as unknown as T;
   }
 
   #recorded(name: string): ReturnType<NonNullable<Effects["recorded"]>> {

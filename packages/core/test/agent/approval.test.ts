@@ -77,9 +77,9 @@ describe("requireApproval", () => {
     const { agent } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
       beforeToolCall: requireApproval({ timeoutMs: 0 }),
       effects: {
-        waitFor: (name, signal) => {
-          waited = signal;
-          return memory.waitFor(name, signal);
+        waitFor: (name, options) => {
+          waited = options?.signal;
+          return memory.waitFor(name, options);
         },
       },
     });

@@ -39,6 +39,11 @@ interface AgentStartEvent {
   readonly type: "agent_start";
   /** Set when an earlier process began the run and ended before the run did. */
   readonly resumed?: true;
+  /**
+   * The end of the run's time budget, in milliseconds since the epoch. Absent without one. A resumed
+   * run keeps it, through `InterruptedRun.deadline`.
+   */
+  readonly deadline?: number;
 }
 /** The run's last event. */
 interface AgentEndEvent {

@@ -42,6 +42,22 @@ export interface BeforeToolCallContext {
    * run without approval.
    */
   readonly isOutput?: boolean;
+  /**
+   * Set when the run's engine records what the hook returns. The hook then cannot wait for a person:
+   * `run.waitFor` rejects. It returns `ask` instead, as `requireApproval` does.
+   */
+  readonly isRecorded?: true;
+}
+
+/** A question for a person about a call. */
+export interface ApprovalQuestion {
+  /** The name of the answer. */
+  readonly approvalId: string;
+  /** The exact arguments that are shown and that the call then runs with. */
+  readonly args: unknown;
+  readonly reason?: string;
+  /** Milliseconds since the epoch. An answer that is given later is a denial. Absent: no limit. */
+  readonly expiresAt?: number;
 }
 
 /**
@@ -54,6 +70,11 @@ export interface BeforeToolCallResult {
   reason?: string | undefined;
   terminate?: boolean | undefined;
   args?: unknown;
+  /**
+   * With `block: true`: the loop asks a person, and the call runs if the person allows it. Only when
+   * the context has `isRecorded`; otherwise the call is blocked.
+   */
+  ask?: ApprovalQuestion | undefined;
 }
 
 export interface AfterToolCallContext extends BeforeToolCallContext {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Usage } from "../../llm/usage.ts";
 import type { SharedBudget } from "./budget.ts";
+import type { WaitOptions } from "./effects.ts";
 import type { AgentEvent, AgentEventBody } from "./event.ts";
 
 /** The interface of a run for its hooks and tools. */
@@ -32,8 +33,27 @@ export interface RunPort {
    */
   readonly approvedTools: Set<string>;
   /**
-   * Resolves with the answer given under this name from outside. Rejects when the signal fires.
-   * Default: the run's signal.
+   * JSON-safe state that hooks keep for the run, by name. What a hook sets during a step is recorded
+   * with the step's result, so that a run that an engine replays has it without calling the hook.
    */
-  waitFor<T>(name: string, signal?: AbortSignal): Promise<T>;
+  readonly memory: RunMemory;
+  /**
+   * Resolves with the answer given under this name from outside. Rejects with `timeout` at `until`,
+   * and when the signal fires. Default signal: the run's. A signal alone may be given instead of
+   * options. Rejects with `invalid_state` in a tool or hook of a run whose effects have
+   * `patience: "none"`: only the loop can wait there. A `beforeToolCall` returns `ask` instead.
+   */
+  waitFor<T>(name: string, options?: WaitOptions | AbortSignal): Promise<T>;
+  /**
+   * Returns the verdict recorded under this name, or runs `fn` and records its JSON-safe verdict if
+   * the run's effects record verdicts. For a hook that decides by something that may change, such as
+   * a file. Within a step or another decision, `fn` runs as part of it.
+   */
+  decide<T>(name: string, fn: () => Promise<T>): Promise<T>;
+}
+
+/** State by name. */
+export interface RunMemory {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
 }

@@ -1,8 +1,9 @@
 /** The interface of a tool for the loop. Use `defineTool` to make a tool with types. */
 import type { InferSchema, UncheckedArguments } from "../../infer-schema.ts";
 import type { Tool, ToolCall } from "../../llm/message.ts";
+import type { ChildResult } from "./effects.ts";
 import type { RunPort } from "./run-port.ts";
-import type { AgentToolResult } from "./tool-result.ts";
+import type { AgentToolResult, CheckedToolResult } from "./tool-result.ts";
 
 /**
  * Reports progress. Pass the whole result so far, because each report replaces the previous one.
@@ -49,6 +50,20 @@ export type NeedsApproval<TParameters = unknown, TContext = UncheckedArguments> 
   ): boolean | string | undefined | PromiseLike<boolean | string | undefined>;
 }["decide"];
 
+/** The two halves of an agent tool's `execute`. */
+export interface NestedTool {
+  /** Runs the nested run in this process. Rejects if it could not start. */
+  start(
+    this: void,
+    toolCallId: string,
+    args: unknown,
+    signal: AbortSignal,
+    run: ToolRunContext,
+  ): Promise<ChildResult>;
+  /** Returns the call's result. Throws for a run that failed or gave no answer. */
+  toResult(this: void, result: ChildResult): CheckedToolResult;
+}
+
 /**
  * A tool. The type of its arguments follows from `TParameters`, the type of its schema. Without it,
  * the fields of `params` can be used unchecked.
@@ -81,6 +96,11 @@ export interface AgentTool<
    * false.
    */
   needsApproval?: boolean | NeedsApproval<TParameters, TContext> | undefined;
+  /**
+   * Set by `createAgentTool`: how a call starts its nested run, for effects that run it elsewhere.
+   * `execute` does the same in one step.
+   */
+  nested?: NestedTool | undefined;
   /** Repairs raw arguments before validation. A throw fails the call. */
   prepareArguments?(raw: unknown): unknown;
   /**

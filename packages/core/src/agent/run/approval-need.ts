@@ -1,6 +1,7 @@
 /** Decides whether a tool requires a person's approval for a call. */
 import { errorText } from "../../errors.ts";
 import type { ToolCall } from "../../llm/message.ts";
+import type { RunPort } from "../contract/run-port.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
@@ -15,15 +16,22 @@ export async function approvalNeed(
   tool: AgentTool,
   call: ToolCall,
   args: unknown,
+  port: RunPort,
 ): Promise<true | string | undefined> {
-  const need = await ask(run, tool, call, args);
+  const need = await ask(run, tool, call, args, port);
   if (need === undefined || need === false) return undefined;
   return typeof need === "string" && need !== "" ? need : true;
 }
 
-async function ask(run: Run, tool: AgentTool, call: ToolCall, args: unknown): Promise<unknown> {
+async function ask(
+  run: Run,
+  tool: AgentTool,
+  call: ToolCall,
+  args: unknown,
+  port: RunPort,
+): Promise<unknown> {
   if (typeof tool.needsApproval !== "function") return tool.needsApproval;
-  const { port, signal } = run;
+  const { signal } = run;
   const about = {
     toolCallId: call.id,
     context: run.config.toolContext,

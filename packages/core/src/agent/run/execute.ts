@@ -3,7 +3,7 @@
  * calls. Allowed tools then run in parallel or one by one. Every call gets exactly one result, and
  * results enter the transcript in the order of the calls.
  */
-import { errorText } from "../../errors.ts";
+import { errorText, toBowlineError } from "../../errors.ts";
 import { defined } from "../../json-value.ts";
 import {
   toolCallsOf,
@@ -13,6 +13,8 @@ import {
 } from "../../llm/message.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import type { AfterToolCallResult } from "../contract/hooks.ts";
+import type { RunPort } from "../contract/run-port.ts";
+import type { CallPlan, ToolStep } from "../contract/step.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import {
   failedCall,
@@ -21,9 +23,11 @@ import {
   type SettledCall,
 } from "../contract/tool-result.ts";
 import { namesOf, stepOf } from "./call-names.ts";
+import { planOf, toolsOf } from "./call-plan.ts";
 import { aboutCall, preflight, type Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
 import { notToStart, runTool } from "./run-tool.ts";
+import { stepAbout } from "./step-about.ts";
 
 export interface BatchResult {
   readonly toolResults: ToolResultMessage[];
@@ -33,19 +37,18 @@ export interface BatchResult {
 
 /**
  * Runs the calls of an answer. If `why` is given, runs none, and that text is the error result of
- * each. Calls that an earlier process answered count for `terminate` too.
+ * each. Calls that an earlier process answered count for `terminate` too. `plan` was made with the
+ * answer; default: by the current settings.
  */
 export async function executeToolCalls(
   run: Run,
   message: AssistantMessage,
   why?: string,
+  plan?: CallPlan,
 ): Promise<BatchResult> {
   const calls = openCalls(message, run.context.messages);
-  const tools = new Map((run.declared ?? run.context.tools)?.map((tool) => [tool.name, tool]));
-  const { toolExecution } = run.config;
-  const isSequential =
-    why !== undefined ||
-    calls.some((call) => (tools.get(call.name)?.executionMode ?? toolExecution) === "sequential");
+  const tools = toolsOf(run);
+  const { isSequential, width = Infinity } = plan ?? planOf(run, message, calls);
   const toolResults = resultsOf(message, run.context.messages);
   const ends = await Promise.all(toolResults.map(({ toolCallId: id }) => recorded(run, { id })));
   const finish = async (call: ToolCall, settled: SettledCall): Promise<void> => {
@@ -55,18 +58,33 @@ export async function executeToolCalls(
   const waiting: Start[] = [];
   for (const call of calls) {
     const start = await prepare(run, message, call, tools, why);
-    if (isSequential) await finish(call, await start());
-    else waiting.push(start);
+    if (isSequential || why !== undefined) {
+      await begin(run, [start]);
+      await finish(call, await start.run());
+    } else waiting.push(start);
   }
+  await begin(run, waiting);
   const settled: SettledCall[] = [];
   const queue = waiting.entries();
   const worker = async (): Promise<void> => {
-    for (const [index, start] of queue) settled[index] = await start();
+    for (const [index, start] of queue) settled[index] = await start.run();
   };
-  const width = Math.min(waiting.length, run.config.maxParallelTools ?? Infinity);
-  await Promise.all(Array.from({ length: width }, worker));
+  await Promise.all(Array.from({ length: Math.min(waiting.length, width) }, worker));
   for (const [index, end] of settled.entries()) await finish(calls[index] as ToolCall, end);
   return { toolResults, terminate: ends.every((end) => end?.result.terminate === true) };
+}
+
+/** Tells the effects which calls start now. */
+async function begin(run: Run, starts: readonly Start[]): Promise<void> {
+  const { effects } = run;
+  if (effects.begin === undefined || run.stop) return;
+  const steps = starts.flatMap(({ about }) => about ?? []);
+  if (steps.length === 0) return;
+  try {
+    await run.effect(() => effects.begin?.(steps));
+  } catch (error) {
+    run.fail(toBowlineError(error, "storage_failed"));
+  }
 }
 
 /** Returns the calls of an answer that have no result in the transcript. */
@@ -84,11 +102,15 @@ function resultsOf(
     .filter((message) => message.role === "toolResult");
 }
 
-type Start = () => SettledCall | Promise<SettledCall>;
+interface Start {
+  /** Executes the call, or returns the result of a call that will not run. */
+  readonly run: () => SettledCall | Promise<SettledCall>;
+  /** The step of a call that will run. */
+  readonly about?: ToolStep;
+}
 
 /**
- * Runs the preflight of a call. Returns a function that executes the call, or one that returns the
- * result of a call that will not run. A call that the preflight refuses has its end event by then;
+ * Runs the preflight of a call and returns its start. A call that the preflight refuses has its end event by then;
  * one that is skipped, because of `why` or an abort, has no events.
  */
 async function prepare(
@@ -100,31 +122,34 @@ async function prepare(
 ): Promise<Start> {
   let settled = await recorded(run, call);
   const skipped = settled ? undefined : notToStart(run, why);
-  if (skipped) return () => skipped;
+  if (skipped) return { run: () => skipped };
   await run.emitter.emit({ type: "tool_execution_start", ...namesOf(call), args: call.arguments });
   try {
     if (!settled) {
       const ready = await preflight(run, message, call, tools);
       if ("call" in ready)
-        return async () =>
-          announceEnd(
-            run,
-            call,
-            await runTool(run, ready, (done) => after(run, message, ready, done)),
-          );
+        return {
+          about: stepAbout(run, ready),
+          run: async () =>
+            announceEnd(
+              run,
+              call,
+              await runTool(run, ready, (done, port) => after(run, message, ready, done, port)),
+            ),
+        };
       settled = ready;
     }
   } catch (error) {
     settled = failedCall(run.stop ? `Not run: ${run.stop.message}` : errorText(error));
   }
   const end = await announceEnd(run, call, settled);
-  return () => end;
+  return { run: () => end };
 }
 
 /** Returns the recorded outcome of a call that an earlier process of this run started. */
 async function recorded(run: Run, call: Pick<ToolCall, "id">): Promise<SettledCall | undefined> {
   try {
-    return await run.grace.patiently(run.effects.recorded?.(stepOf(run, call)));
+    return await run.effect(() => run.effects.recorded?.(stepOf(run, call)));
   } catch (error) {
     return failedCall(`It is unknown whether this call ran: ${run.fail(error).message}`, "unknown");
   }
@@ -136,6 +161,7 @@ async function after(
   message: AssistantMessage,
   ready: Ready,
   settled: SettledCall,
+  port: RunPort,
 ): Promise<SettledCall> {
   const { afterToolCall } = run.config;
   if (!afterToolCall) return settled;
@@ -144,7 +170,7 @@ async function after(
     readonly result: CheckedToolResult<object | undefined>;
   };
   try {
-    const state = { ...aboutCall(run, message, call, args), result, isError: failed };
+    const state = { ...aboutCall(run, message, call, args, port), result, isError: failed };
     const asked = afterToolCall(state, run.signal);
     const { isError = failed, ...fields } =
       (await run.grace.patiently<AfterToolCallResult | undefined | void>(asked)) ?? {};
@@ -159,7 +185,15 @@ async function after(
 }
 
 async function announceEnd(run: Run, call: ToolCall, settled: SettledCall): Promise<SettledCall> {
-  await run.emitter.emit({ type: "tool_execution_end", ...namesOf(call), ...settled });
+  const { result, isError, outcome, durationMs } = settled;
+  await run.emitter.emit({
+    type: "tool_execution_end",
+    ...namesOf(call),
+    result,
+    isError,
+    outcome,
+    durationMs,
+  });
   return settled;
 }
 
@@ -175,7 +209,7 @@ async function addResult(
     content,
     ...defined({ details }),
     isError,
-    timestamp: run.clock.now(),
+    timestamp: run.now(),
   };
   run.tools.push({ ...namesOf(call), outcome });
   await run.add(message);

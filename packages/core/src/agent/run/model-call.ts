@@ -25,6 +25,9 @@ import { truncated } from "../../llm/stream.ts";
 import { addUsage, billedUsage, type Usage } from "../../llm/usage.ts";
 import { estimateTokens, sumTokens } from "../context/tokens.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
+import type { RunPort } from "../contract/run-port.ts";
+import type { CallPlan, ModelStepResult } from "../contract/step.ts";
+import { planOf } from "./call-plan.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Run } from "./run.ts";
 
@@ -53,26 +56,29 @@ interface Ask {
  * Calls the model and resolves with its message, after `message_start` and `message_end` were
  * emitted. Failures of hooks, streams and servers become part of the message and never reject.
  */
-export async function callModel(run: Run): Promise<AssistantMessage> {
+export async function callModel(
+  run: Run,
+): Promise<{ readonly message: AssistantMessage; readonly plan: CallPlan | undefined }> {
   const turn = run.turns++;
+  run.declared = run.context.tools ?? [];
   const call = new ModelCall(run);
-  const message = await run.effects.step(`model:${turn}`, () => call.answer(), {
-    kind: "model",
-    turn,
-  });
-  // Settle before listeners run: they may be slow, and other runs draw on the same budget.
-  run.spending.settle(billedUsage(message), () =>
-    message.content.length > 0 ? sumTokens([...call.asked, message], estimateTokens) : 0,
+  const { message, guess, isUnsent, calls } = await run.step(
+    `model:${turn}`,
+    (port) => call.result(port),
+    { kind: "model", turn },
   );
+  // Settle before listeners run: they may be slow, and other runs draw on the same budget.
+  run.spending.settle(isUnsent ? undefined : billedUsage(message), guess);
   await run.add(message, call.isStarted);
-  return message;
+  return { message, plan: calls };
 }
 
 class ModelCall {
   readonly #run: Run;
   readonly #emitter: Emitter;
   /** The messages of the request. */
-  asked: readonly Message[] = [];
+  #asked: readonly Message[] = [];
+  #isUnsent = false;
   /** Whether `message_start` was emitted. */
   isStarted = false;
   #partial: AssistantMessage | undefined;
@@ -88,14 +94,30 @@ class ModelCall {
     this.#emitter = run.emitter;
   }
 
-  async answer(): Promise<AssistantMessage> {
+  /** Makes the call. Everything that the loop needs of it is in the result. */
+  async result(port: RunPort): Promise<ModelStepResult> {
+    const run = this.#run;
+    const message = await this.#answer(port);
+    const isCounted = run.spending.countsTokens && billedUsage(message).totalTokens === undefined;
+    const { content } = message;
+    const guess =
+      isCounted && content.length > 0 ? sumTokens([...this.#asked, message], estimateTokens) : 0;
+    return {
+      message,
+      ...(isCounted && { guess }),
+      ...(this.#isUnsent && { isUnsent: true }),
+      ...(toolCallsOf(message).length > 0 && { calls: planOf(run, message) }),
+    };
+  }
+
+  async #answer(port: RunPort): Promise<AssistantMessage> {
     const run = this.#run;
     let answer: AssistantMessage;
     try {
       if (run.stop) throw run.stop;
       // Take the answer with the last event, because closing a custom stream may hang.
       const said = new Promise<AssistantMessage>(
-        (resolve, reject) => void this.#consume(resolve).catch(reject),
+        (resolve, reject) => void this.#consume(port, resolve).catch(reject),
       );
       answer = await run.grace.patiently(said, 0, () => this.#giveUp());
     } catch (error) {
@@ -126,28 +148,27 @@ class ModelCall {
   }
 
   /** Makes the request and calls `end` with the answer. Rejects without an answer. */
-  async #consume(end: Ask["end"]): Promise<void> {
-    const context = await this.#prepare();
+  async #consume(port: RunPort, end: Ask["end"]): Promise<void> {
+    const context = await this.#prepare(port);
     await this.#ask({ context, apiKey: await this.#key(), mayExpire: true, end });
   }
 
   /** Prepares the request: passes copies of the transcript through the hooks. */
-  async #prepare(): Promise<Context> {
+  async #prepare(port: RunPort): Promise<Context> {
     const run = this.#run;
     const { context, config, signal } = run;
     const { transformContext } = config;
     const transformed = transformContext
       ? await callHook("transformContext", () =>
-          transformContext([...context.messages], signal, run.port),
+          transformContext([...context.messages], signal, port),
         )
       : undefined;
     const messages = await run.hook("convertToLlm", () =>
       config.convertToLlm([...(transformed ?? context.messages)]),
     );
-    const { systemPrompt, tools = [] } = context;
-    run.declared = tools;
-    this.asked = messages;
-    return { systemPrompt, messages, tools };
+    this.#asked = messages;
+    const { systemPrompt } = context;
+    return { systemPrompt, messages, tools: [...(run.declared ?? [])] };
   }
 
   async #key(): Promise<string | undefined> {
@@ -168,6 +189,7 @@ class ModelCall {
     // Reserve again, because other runs may have used up a shared budget in the meantime.
     spending.settle();
     const refusal = spending.reserve();
+    this.#isUnsent = refusal !== undefined;
     if (refusal) throw refusal;
     try {
       const events = await run.streamFn(config.model, { ...ask.context }, options);

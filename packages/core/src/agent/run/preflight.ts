@@ -2,14 +2,25 @@
  * Decides whether a call may run, and with which arguments. The call must be complete, name a known
  * tool, fit its schema, and be allowed.
  */
-import { defined, jsonText, keepDigits, shorten } from "../../json-value.ts";
+import { defined, isJson, jsonText, keepDigits, shorten } from "../../json-value.ts";
 import type { AssistantMessage, ToolCall } from "../../llm/message.ts";
-import { validate, type SchemaIssue, type ValidationResult } from "../../schema.ts";
-import type { BeforeToolCallContext, BeforeToolCallResult } from "../contract/hooks.ts";
+import {
+  isStandardSchema,
+  validate,
+  type SchemaIssue,
+  type ValidationResult,
+} from "../../schema.ts";
+import type {
+  ApprovalQuestion,
+  BeforeToolCallContext,
+  BeforeToolCallResult,
+} from "../contract/hooks.ts";
+import type { RunPort } from "../contract/run-port.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import { failedCall, type SettledCall } from "../contract/tool-result.ts";
 import { approvalNeed, unapproved } from "./approval-need.ts";
-import { keyOf } from "./call-names.ts";
+import { askPerson, type Asking } from "./ask-person.ts";
+import { keyOf, stepOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
 /** Maximum length, in UTF-16 units, of invalid arguments quoted in an error result. */
@@ -22,9 +33,22 @@ export interface Ready {
   readonly args: unknown;
 }
 
+/** The verdict about a call, JSON-safe when it is read from a record. */
+type Verdict =
+  | { readonly settled: SettledCall }
+  | {
+      /** The validated arguments. Absent if JSON cannot represent them. */
+      readonly args?: unknown;
+      /** The arguments before their last validation. */
+      readonly given?: unknown;
+      /** The call runs if a person allows it. */
+      readonly ask?: ApprovalQuestion;
+    };
+
 /**
- * Returns the call with its validated arguments, or the result of a call that a hook blocked. When
- * the call may not run, throws an error whose message tells the model what to do instead.
+ * Returns the call with its validated arguments, or the result of a call that a hook or a person
+ * blocked. When the call may not run, throws an error whose message tells the model what to do
+ * instead.
  */
 export async function preflight(
   run: Run,
@@ -39,45 +63,106 @@ export async function preflight(
     throw new Error(`Not run: the token limit cut the answer. ${again} less at once.`);
   if (call.argumentsError)
     throw new Error(`Not run: ${call.argumentsError} ${again} valid JSON.${quoteOf(call)}`);
-  const check = async (value: unknown): Promise<unknown> => {
-    const checked = await run.grace.patiently<ValidationResult>(
-      validate(tool.parameters, value, `tool "${tool.name}"`),
-    );
-    if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
-    return checked.value;
-  };
   // Clone, because hooks and tools may change the arguments, and the transcript must not change.
-  const raw = structuredClone(call.arguments);
-  const args = await check(tool.prepareArguments?.(raw) ?? raw);
+  const prepare = (): unknown => {
+    const raw = structuredClone(call.arguments);
+    return tool.prepareArguments?.(raw) ?? raw;
+  };
+  if (!isJudged(run, tool))
+    return { call, tool, args: await check(run, { call, tool }, prepare()) };
+  let own: { readonly args: unknown } | undefined;
+  const verdict = await run.decide<Verdict>(`ask:${stepOf(run, call)}`, async (port) => {
+    const judged = await judge(run, message, { call, tool, args: prepare() }, port);
+    if ("settled" in judged) return judged;
+    own = judged;
+    const { args, given, ask } = judged;
+    return { ...(isJson(args) ? { args } : isJson(given) && { given }), ...defined({ ask }) };
+  });
+  if ("settled" in verdict) return verdict.settled;
+  const denied = verdict.ask && (await askPerson(asking(run), call, verdict.ask));
+  if (denied !== undefined) return failedCall(denied);
+  if (own ?? "args" in verdict) return { call, tool, args: (own ?? verdict).args };
+  return { call, tool, args: await check(run, { call, tool }, verdict.given ?? prepare()) };
+}
+
+function asking(run: Run): Asking {
+  const { port, signal } = run;
+  return { ...port, now: () => run.now(), signal };
+}
+
+/** Returns whether user code decides about calls of the tool. */
+function isJudged(
+  { config }: Run,
+  { parameters, needsApproval, prepareArguments }: AgentTool,
+): boolean {
+  const hooks = [config.beforeToolCall, needsApproval, prepareArguments];
+  return isStandardSchema(parameters) || hooks.some((hook) => hook !== undefined);
+}
+
+/** Validates arguments. Throws an error that tells the model what does not fit. */
+async function check(
+  run: Run,
+  { call, tool }: Omit<Ready, "args">,
+  given: unknown,
+): Promise<unknown> {
+  const checked = await run.grace.patiently<ValidationResult>(
+    validate(tool.parameters, given, `tool "${tool.name}"`),
+  );
+  if (checked.issues) throw new Error(invalidArguments(call, checked.issues));
+  return checked.value;
+}
+
+/** The arguments before and after their validation. */
+interface Judged {
+  readonly given: unknown;
+  readonly args: unknown;
+  readonly ask: ApprovalQuestion | undefined;
+}
+
+/** Validates the arguments, and asks the hooks. With `ask`, the rest assumes that a person allows. */
+async function judge(
+  run: Run,
+  message: AssistantMessage,
+  { call, tool, args: given }: Ready,
+  port: RunPort,
+): Promise<Judged | { readonly settled: SettledCall }> {
+  const args = await check(run, { call, tool }, given);
   const { beforeToolCall } = run.config;
-  if (!beforeToolCall && tool.needsApproval === undefined) return { call, tool, args };
+  if (!beforeToolCall && tool.needsApproval === undefined) return { given, args, ask: undefined };
   const before = jsonText(args);
-  const needsApproval = await approvalNeed(run, tool, call, args);
+  const needsApproval = await approvalNeed(run, tool, call, args, port);
   let approved: { readonly text: string | undefined } | undefined;
   const approve = (allowed: unknown = args): void => void (approved = { text: jsonText(allowed) });
-  const about = { ...aboutCall(run, message, call, args), ...defined({ needsApproval }), approve };
+  const isRecorded = run.asksItself || undefined;
+  const about = {
+    ...aboutCall(run, message, call, args, port),
+    ...defined({ needsApproval, isRecorded }),
+    approve,
+  };
   const verdict =
     (await run.grace.patiently<BeforeToolCallResult | undefined | void>(
       beforeToolCall?.(about, run.signal),
     )) ?? {};
-  if (verdict.block) {
+  const ask = isRecorded && verdict.ask;
+  if (ask) approve(ask.args);
+  else if (verdict.block) {
     const blocked = failedCall(verdict.reason || "Tool execution was blocked");
     const { terminate } = verdict;
-    return { ...blocked, result: { ...blocked.result, ...defined({ terminate }) } };
+    return { settled: { ...blocked, result: { ...blocked.result, ...defined({ terminate }) } } };
   }
   // Validate arguments again if the hook replaced or mutated them.
-  const { args: edited = args } = verdict;
+  const { args: edited = args } = ask ?? verdict;
   const after = jsonText(edited);
   const isSame = after === before;
-  const checked = isSame ? args : await check(edited);
+  const checked = isSame ? args : await check(run, { call, tool }, edited);
   // An approval is valid only for the arguments that were shown.
   if (!approved || approved.text !== after) {
-    const need = isSame ? needsApproval : await approvalNeed(run, tool, call, checked);
+    const need = isSame ? needsApproval : await approvalNeed(run, tool, call, checked, port);
     const changed = approved && "its arguments were changed after the approval";
     const why = beforeToolCall ? "it was not given" : "there is no way to ask for it";
     if (need !== undefined) throw new Error(unapproved(call, need, changed ?? why));
   }
-  return { call, tool, args: checked };
+  return { given: isSame ? given : edited, args: checked, ask };
 }
 
 /** Returns the context that the hooks around a tool receive. */
@@ -86,8 +171,9 @@ export function aboutCall(
   assistantMessage: AssistantMessage,
   toolCall: ToolCall,
   args: unknown,
+  port: RunPort,
 ): BeforeToolCallContext {
-  const { context, port } = run;
+  const { context } = run;
   return {
     assistantMessage,
     toolCall,

@@ -2,7 +2,8 @@
  * One run, from its first event to its last. It ends with exactly one `agent_end`, even if a hook,
  * tool, listener or stream function throws.
  */
-import { toErrorInfo, type ErrorCode } from "../../errors.ts";
+import { onAbort } from "../../clock.ts";
+import { BowlineError, toErrorInfo, type ErrorCode } from "../../errors.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import type { RunEndReason } from "../contract/event.ts";
 import { bestAnswer } from "./best-answer.ts";
@@ -10,14 +11,35 @@ import { Run, type RunInput } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { turns, type EndCause } from "./turns.ts";
 
-/** Runs the loop over any effects. Never rejects. */
-export async function runLoop(
-  prompts: readonly AgentMessage[],
-  input: RunInput,
-): Promise<RunResult> {
-  const run = new Run(input);
+/**
+ * Runs the loop over any effects. Rejects only when `effects.ended` fires: this attempt at the run
+ * is then over, and says nothing about the run.
+ */
+export function runLoop(prompts: readonly AgentMessage[], input: RunInput): Promise<RunResult> {
+  const { ended } = input.effects;
+  if (ended === undefined) return play(new Run(input), prompts);
+  return new Promise((resolve, reject) => {
+    const over = (): void =>
+      reject(new BowlineError("aborted", "This attempt at the run is over."));
+    if (ended.aborted) return over();
+    const run = new Run(input);
+    const release = onAbort(ended, () => {
+      run.spending.stopTimers();
+      over();
+    });
+    void play(run, prompts).then(resolve, reject).finally(release);
+  });
+}
+
+async function play(run: Run, prompts: readonly AgentMessage[]): Promise<RunResult> {
   const { emitter, newMessages: messages } = run;
-  await emitter.emit({ type: "agent_start", ...(input.resume && { resumed: true }) });
+  const { deadline } = run.spending;
+  await emitter.emit({
+    type: "agent_start",
+    ...(run.isResumed && { resumed: true }),
+    ...(deadline && { deadline: deadline.at }),
+  });
+  run.watchDeadline();
   const cause = await turns(run, prompts).catch((error) => run.stop ?? run.fail(error));
   const { reason, error } = endOf(run, cause);
   run.isEnding = true;

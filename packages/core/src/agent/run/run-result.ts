@@ -47,6 +47,13 @@ export interface InterruptedRun {
   readonly turns: number;
   /** Usage of the run so far, including retries, summaries and sub-agents. */
   readonly usage?: Usage;
+  /** Estimated tokens of those calls that servers did not report. Default 0. */
+  readonly guess?: number;
   /** Sequence number of its next event. Default 0. */
   readonly seq?: number;
+  /**
+   * The end of its time budget, in milliseconds since the epoch, as in its `agent_start`. Default:
+   * the budget's `maxTimeMs` counts from the resume.
+   */
+  readonly deadline?: number;
 }

@@ -4,11 +4,15 @@
  */
 import { errorText } from "../../errors.ts";
 import { monotonicNow } from "../../clock.ts";
+import type { RunPort } from "../contract/run-port.ts";
+import type { ToolStep, ToolStepResult } from "../contract/step.ts";
 import { failedCall, type AgentToolResult, type SettledCall } from "../contract/tool-result.ts";
 import { resultOf } from "../contract/tool-value.ts";
-import { keyOf, namesOf, stepOf } from "./call-names.ts";
+import { namesOf, stepOf } from "./call-names.ts";
 import type { Ready } from "./preflight.ts";
 import type { Run } from "./run.ts";
+import { runChild, type After } from "./run-child.ts";
+import { stepAbout } from "./step-about.ts";
 import { leftRunning, stoppedCall, type Stopped } from "./stopped-call.ts";
 
 /** The result, for the model, of a call that was skipped for a steering message. */
@@ -18,37 +22,30 @@ export const STEERED = "Not run: a new message from the user came first.";
  * Runs the tool and then `after` as one recorded step. Never rejects: a throw becomes an error
  * result. A step that cannot be recorded stops the run.
  */
-export async function runTool(
-  run: Run,
-  ready: Ready,
-  after: (settled: SettledCall) => Promise<SettledCall>,
-): Promise<SettledCall> {
-  const { call, tool, args } = ready;
-  const idempotencyKey = keyOf(run, call);
+export async function runTool(run: Run, ready: Ready, after: After): Promise<SettledCall> {
+  const { call, tool } = ready;
+  const about = stepAbout(run, ready);
+  const skipped = notToStart(run);
+  if (skipped) return skipped;
+  if (tool.nested && run.effects.child) return runChild(run, ready, tool.nested, after);
   // Check again, because recording the intent may have taken long.
-  const execute = async (): Promise<SettledCall> =>
-    notToStart(run) ?? after(await settle(run, ready, idempotencyKey));
-  return (
-    notToStart(run) ??
-    run.effects.step(stepOf(run, call), execute, {
-      kind: "tool",
-      ...namesOf(call),
-      args,
-      replay: tool.replay ?? "never",
-      idempotencyKey,
-    })
-  );
+  const execute = async (port: RunPort): Promise<ToolStepResult> =>
+    notToStart(run, undefined, true) ?? after(await settle(run, ready, about, port), port);
+  return run.step(stepOf(run, call), execute, about);
 }
 
 /**
  * Returns the result of a call that must not start now, because the run has to stop or a steering
- * message is queued. Otherwise returns undefined.
+ * message is queued. Otherwise returns undefined. An engine that replays is asked for queued
+ * messages within the step only, whose result is recorded.
  */
 export function notToStart(
   { stop, config, effects }: Run,
   why: string | undefined = stop && `Not run: ${stop.message}`,
+  isInStep = false,
 ): SettledCall | undefined {
   if (why) return failedCall(why);
+  if (effects.patience !== undefined && !isInStep) return undefined;
   return config.skipToolsOnSteering && effects.hasQueued?.("steering")
     ? failedCall(STEERED)
     : undefined;
@@ -57,7 +54,8 @@ export function notToStart(
 async function settle(
   run: Run,
   { call, tool, args }: Ready,
-  idempotencyKey: string,
+  { idempotencyKey }: ToolStep,
+  port: RunPort,
 ): Promise<SettledCall> {
   const { clock, config, emitter } = run;
   const started = monotonicNow(clock);
@@ -76,7 +74,7 @@ async function settle(
 
   async function execute(): Promise<Omit<SettledCall, "durationMs">> {
     try {
-      const context = { context: config.toolContext, idempotencyKey, run: run.port };
+      const context = { context: config.toolContext, idempotencyKey, run: port };
       const given = tool.execute(call.id, args, signal, update, context);
       const result = await resultOf(given, update, signal);
       if (result.isError !== true) return { result, isError: false, outcome: "finished" };

@@ -1,19 +1,24 @@
 /** The state of one run, shared by the turns, the tools and the loop. */
 import { onAbort, randomId, systemClock, type Clock } from "../../clock.ts";
-import { BowlineError, callHook, toBowlineError } from "../../errors.ts";
+import { BowlineError, callHook, isBowlineError, toBowlineError } from "../../errors.ts";
 import { defined, isRecord } from "../../json-value.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
-import type { Effects, StepAbout } from "../contract/effects.ts";
+import type { Effects, WaitOptions } from "../contract/effects.ts";
+import type { AgentEventBody } from "../contract/event.ts";
 import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
 import type { RunPort } from "../contract/run-port.ts";
+import type { StepAbout, StepResult } from "../contract/step.ts";
 import type { AgentTool } from "../contract/tool.ts";
 import type { ToolOutcome } from "../contract/tool-result.ts";
 import { AbortGrace } from "./abort-grace.ts";
+import { decided } from "./decided.ts";
 import { Emitter } from "./emitter.ts";
+import { portTo } from "./port-to.ts";
 import type { InterruptedRun } from "./run-result.ts";
 import { Spending } from "./spending.ts";
+import { StepChanges } from "./step-changes.ts";
 
 export interface RunInput {
   readonly context: AgentContext;
@@ -44,8 +49,11 @@ export class Run {
   readonly emitter: Emitter;
   readonly grace: AbortGrace;
   readonly spending: Spending;
-  /** The interface of the run for hooks and tools. */
+  /** The interface of the run for hooks that run between steps. */
   readonly port: RunPort;
+  /** State that hooks keep. */
+  readonly memory: Map<string, unknown> = new Map();
+  readonly approvedTools: Set<string>;
   readonly newMessages: AgentMessage[] = [];
   readonly tools: { toolCallId: string; toolName: string; outcome: ToolOutcome }[] = [];
   config: AgentLoopConfig;
@@ -55,11 +63,15 @@ export class Run {
    */
   declared?: readonly AgentTool[];
   turns: number;
+  /** Whether an earlier process began the run. */
+  readonly isResumed: boolean;
   /** Whether the last event is being emitted. */
   isEnding = false;
   readonly #configure: () => AgentLoopConfig;
   readonly #hookTimeoutMs: number;
   readonly #release: () => void;
+  /** Fires when the run has ended. */
+  readonly #done = new AbortController();
   #failure: BowlineError | undefined;
   #aborted: BowlineError | undefined;
 
@@ -75,13 +87,16 @@ export class Run {
       parentToolName,
       budget,
     } = config;
-    const { runId = createId(), seq = 0, turns = 0, usage = {} } = resume ?? {};
+    const { runId = createId(), seq = 0, turns = 0 } = resume ?? {};
     this.id = runId;
     this.context = context;
     this.clock = clock;
     this.streamFn = streamFn;
+    this.effects = effects;
+    this.approvedTools = effects.approvedTools ?? new Set();
     this.config = config;
     this.turns = turns;
+    this.isResumed = resume !== undefined;
     this.#configure = configure;
     this.#hookTimeoutMs = hookTimeoutMs;
     const onFailure = (error: BowlineError): void => void this.fail(error);
@@ -94,7 +109,7 @@ export class Run {
           ? undefined
           : { parentRunId, ...defined({ parentToolCallId, parentToolName }) },
       seq,
-      effects,
+      publish: (event, hear) => (this.isOver ? undefined : effects.publish(event, hear)),
       clock,
       grace,
       hookTimeoutMs,
@@ -103,22 +118,23 @@ export class Run {
     this.spending = new Spending({
       budget,
       clock,
+      now: () => this.now(),
       runId,
-      turns,
-      usage,
+      resume,
       turnLimit: input.turnLimit,
-      onLate: onFailure,
+      onLate: effects.patience === undefined ? onFailure : undefined,
     });
-    this.effects = {
-      ...effects,
-      step: (name, fn, about) => this.#step(effects, name, fn, about),
-    };
-    this.port = this.#portTo(effects);
+    this.port = portTo(this);
     this.#release = onAbort(caller, () => this.#abort(caller?.reason));
   }
 
   get signal(): AbortSignal {
     return this.grace.signal;
+  }
+
+  /** Whether this attempt at the run is over. */
+  get isOver(): boolean {
+    return this.effects.ended?.aborted === true;
   }
 
   /**
@@ -152,6 +168,16 @@ export class Run {
     return fault ? new BowlineError("invalid_argument", fault) : undefined;
   }
 
+  /** Whether the loop asks persons itself, because recorded hooks cannot wait for their answers. */
+  get asksItself(): boolean {
+    return this.effects.decide !== undefined && this.effects.patience !== undefined;
+  }
+
+  /** The time of a record that is made between steps. */
+  now(): number {
+    return this.effects.now?.() ?? this.clock.now();
+  }
+
   /**
    * Calls a hook with the time limit. A throw or timeout rejects with `hook_failed` and the hook's
    * name.
@@ -161,6 +187,69 @@ export class Run {
       if (this.stop) throw this.stop; // the run may have stopped during an earlier wait
       return this.grace.patiently(call(), this.#hookTimeoutMs);
     });
+  }
+
+  /** Reads a queue of the effects as a hook. */
+  read<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
+    return callHook(name, () => {
+      if (this.stop) throw this.stop;
+      return this.effect(call, this.#hookTimeoutMs);
+    });
+  }
+
+  /** Calls an effect, which ends by itself or within the limit and the abort grace period. */
+  effect<T>(call: () => T | PromiseLike<T>, limitMs = 0): T | PromiseLike<T> {
+    const { ended, patience } = this.effects;
+    const asked = (): T | PromiseLike<T> =>
+      patience === undefined ? this.grace.patiently(call(), limitMs) : call();
+    return ended === undefined ? asked() : whileLive(ended, asked);
+  }
+
+  /**
+   * Runs a step. A step that cannot be recorded stops the run, and its own result is used. Of a step
+   * that is replayed, the changes are taken from its result.
+   */
+  async step<T extends StepResult>(
+    name: string,
+    fn: (port: RunPort) => Promise<T>,
+    about: StepAbout,
+  ): Promise<T> {
+    let begun: Promise<T> | undefined;
+    const begin = (): Promise<T> => (begun ??= this.#begin(fn));
+    try {
+      const result = await this.effect(() => this.effects.step(name, begin, about));
+      if (begun === undefined) await this.apply(result);
+      return result;
+    } catch (error) {
+      this.fail(toBowlineError(error, "storage_failed"));
+      return begin();
+    }
+  }
+
+  /**
+   * Resolves with the verdict of user code that decides about the path of the run, recorded if the
+   * effects do so.
+   */
+  decide<T>(name: string, fn: (port: RunPort) => Promise<T>): Promise<T> {
+    const { effects } = this;
+    if (effects.decide === undefined) return fn(this.port);
+    const work = (): Promise<T> => fn(portTo(this, "decision"));
+    return Promise.resolve(this.effect(() => decided(effects, name, work)));
+  }
+
+  /** Waits for an answer from outside. */
+  wait<T>(name: string, options: WaitOptions): Promise<T> {
+    const { ended } = this.effects;
+    const wait = (): Promise<T> => this.effects.waitFor(name, options);
+    return ended === undefined ? wait() : whileLive(ended, wait);
+  }
+
+  /** Applies the changes of a step that another attempt or process ran. */
+  async apply({ usage, nested, kept, memory }: StepResult): Promise<void> {
+    if (usage) this.spending.add(usage);
+    if (nested) this.spending.addNested(nested);
+    for (const [name, value] of Object.entries(memory ?? {})) this.memory.set(name, value);
+    for (const event of kept ?? []) await this.emitter.emit(relinked(event, this.context.messages));
   }
 
   /**
@@ -174,9 +263,21 @@ export class Run {
     await this.emitter.emit({ type: "message_end", message });
   }
 
+  /** Waits for the end of the time budget through effects that have patience: they record it. */
+  watchDeadline(): void {
+    const { deadline } = this.spending;
+    if (deadline === undefined || this.effects.patience === undefined) return;
+    const { signal } = this.#done;
+    this.wait(`deadline:${this.id}`, { until: deadline.at, signal }).catch((error: unknown) => {
+      if (isBowlineError(error) && error.code === "timeout") this.fail(deadline.error);
+      else if (!signal.aborted) this.fail(error);
+    });
+  }
+
   /** Releases the run's timers and listeners. A run that `endedWell` will not be resumed. */
   end(endedWell: boolean): void {
     this.spending.end(endedWell);
+    this.#done.abort();
     this.#release();
   }
 
@@ -188,38 +289,33 @@ export class Run {
     this.grace.abort(this.stop);
   }
 
-  /** Runs a step. A step that cannot be recorded stops the run, and its own result is used. */
-  async #step<T>(
-    effects: Effects,
-    name: string,
-    fn: () => Promise<T>,
-    about: StepAbout,
-  ): Promise<T> {
-    let begun: Promise<T> | undefined;
-    const begin = (): Promise<T> => (begun ??= fn());
-    try {
-      return await this.grace.patiently(effects.step(name, begin, about));
-    } catch (error) {
-      this.fail(toBowlineError(error, "storage_failed"));
-      return begin();
-    }
+  async #begin<T extends StepResult>(fn: (port: RunPort) => Promise<T>): Promise<T> {
+    const changes = new StepChanges(this.spending.budget);
+    return changes.addTo(await fn(portTo(this, changes)));
   }
+}
 
-  /** Returns a plain object, because hooks may destructure its functions. */
-  #portTo(effects: Effects): RunPort {
-    const { id: runId, clock, grace, spending, signal } = this;
-    return {
-      runId,
-      clock,
-      budget: spending.budget,
-      get abortGraceMs() {
-        return grace.ms;
-      },
-      approvedTools: effects.approvedTools ?? new Set(),
-      // A nested run may outlive this one.
-      emit: (event) => (this.isEnding ? undefined : this.emitter.emit(event)),
-      addUsage: (used, also) => spending.add(used, also),
-      waitFor: (name, until = signal) => effects.waitFor(name, until),
+/**
+ * Returns the event with the message of the transcript that it names, because listeners compare
+ * messages by identity.
+ */
+function relinked(event: AgentEventBody, messages: readonly AgentMessage[]): AgentEventBody {
+  if (event.type !== "compaction_end") return event;
+  const own = messages[event.firstKeptIndex];
+  const isSame = own !== undefined && JSON.stringify(own) === JSON.stringify(event.firstKept);
+  return isSame ? { ...event, firstKept: own } : event;
+}
+
+/** Calls an effect. Once its attempt is over, the promise stays pending, so the loop stands still. */
+function whileLive<T>(ended: AbortSignal, call: () => T | PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (ended.aborted) return;
+    const pass = (settle: () => void): void => {
+      if (!ended.aborted) settle();
     };
-  }
+    Promise.resolve(call()).then(
+      (value) => pass(() => resolve(value)),
+      (error: unknown) => pass(() => reject(error as Error)),
+    );
+  });
 }

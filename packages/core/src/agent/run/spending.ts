@@ -14,6 +14,8 @@ import {
   type Budget,
   type SharedBudget,
 } from "../contract/budget.ts";
+import type { NestedUse } from "../contract/step.ts";
+import type { InterruptedRun } from "./run-result.ts";
 
 /** Maximum number of unfinished runs that a budget stores. */
 const MAX_UNFINISHED = 100;
@@ -23,14 +25,15 @@ const DEFAULT_LIMIT = " This is the default of an agent. Set budget.maxTurns to 
 export interface SpendingOptions {
   readonly budget: Budget | SharedBudget | undefined;
   readonly clock: Clock;
+  /** The time for the checks of time limits. */
+  readonly now: () => number;
   readonly runId: string;
-  /** Turns and usage of a resumed run before it was interrupted. */
-  readonly turns: number;
-  readonly usage: Usage;
+  /** The run before it was interrupted. */
+  readonly resume: InterruptedRun | undefined;
   /** Maximum number of model calls when no budget has `maxTurns`. Default: no limit. */
   readonly turnLimit: number | undefined;
-  /** Called when a time limit has passed. */
-  readonly onLate: (error: BowlineError) => void;
+  /** Called when a time limit has passed. Undefined: no timer runs, and the caller waits. */
+  readonly onLate: ((error: BowlineError) => void) | undefined;
 }
 
 export class Spending {
@@ -42,7 +45,7 @@ export class Spending {
   readonly #chain: readonly SharedBudget[];
   readonly #uses: ReturnType<typeof usesOf>;
   readonly #runId: string;
-  readonly #clock: Clock;
+  readonly #now: () => number;
   readonly #timers: readonly (() => void)[];
   /** Usage of the last call, as the estimate for the next call. */
   #last: Usage | undefined;
@@ -51,7 +54,8 @@ export class Spending {
   /** The run's own calls. `budget` also counts those of nested runs. */
   #turns: number;
 
-  constructor({ budget, clock, runId, turns, usage, turnLimit, onLate }: SpendingOptions) {
+  constructor({ budget, clock, now, runId, resume, turnLimit, onLate }: SpendingOptions) {
+    const { turns = 0, usage = {}, guess = 0, deadline } = resume ?? {};
     const isShared = budget !== undefined && "used" in budget;
     this.budget = isShared ? createBudget({}, budget) : createBudget(budget);
     this.budget.used.reported = {};
@@ -61,15 +65,17 @@ export class Spending {
     this.#turnLimit = isLimited ? Infinity : (turnLimit ?? Infinity);
     this.#turns = turns;
     this.#runId = runId;
-    this.#clock = clock;
+    this.#now = now;
     this.#timers = this.#chain.map(({ maxTimeMs, used }) => {
       if (maxTimeMs === undefined) return () => {};
-      used.deadline ??= clock.now() + maxTimeMs;
+      used.deadline ??= deadline ?? now() + maxTimeMs;
+      if (onLate === undefined) return () => {};
       return clock.setTimer(used.deadline - clock.now(), () => onLate(exceeded(`${maxTimeMs} ms`)));
     });
     const isNew = ({ unfinished = [] }: SharedBudget["used"]): boolean =>
       !unfinished.includes(runId);
-    charge([...this.#uses].filter(isNew), turns, usage);
+    const before = [...this.#uses].filter(isNew);
+    charge(before, turns, usage, guess > 0 ? (usage.totalTokens ?? 0) + guess : undefined);
     for (const used of this.#uses)
       if (used !== this.budget.used && isNew(used))
         used.unfinished = [...(used.unfinished ?? []), runId].slice(-MAX_UNFINISHED);
@@ -85,10 +91,24 @@ export class Spending {
     return this.#chain.some(({ maxCost = Infinity }) => maxCost < Infinity);
   }
 
+  /** The earliest end of a time limit, and the error of a run that reaches it. */
+  get deadline(): { readonly at: number; readonly error: BowlineError } | undefined {
+    let first: SharedBudget | undefined;
+    for (const budget of this.#chain)
+      if ((budget.used.deadline ?? Infinity) < (first?.used.deadline ?? Infinity)) first = budget;
+    const at = first?.used.deadline;
+    return at === undefined ? undefined : { at, error: exceeded(`${first?.maxTimeMs} ms`) };
+  }
+
+  /** Whether unreported tokens must be estimated. */
+  get countsTokens(): boolean {
+    return this.#chain.some(({ maxTokens }) => maxTokens);
+  }
+
   /** Reserves the next model call. Returns `budget_exceeded` instead if a budget is used up. */
   reserve(): BowlineError | undefined {
     this.#last ??= this.#chain.find(({ used }) => used.last)?.used.last ?? {};
-    const error = exceededBudget(this.#chain, this.#last, this.#clock.now());
+    const error = exceededBudget(this.#chain, this.#last, this.#now());
     if (error) return error;
     if (this.#turns >= this.#turnLimit)
       return exceeded(`${this.#turnLimit} turns`, false, DEFAULT_LIMIT);
@@ -100,14 +120,12 @@ export class Spending {
    * Releases the reservation and charges the call's usage, if the call was made. `guess` estimates
    * tokens that the server did not report.
    */
-  settle(usage?: Usage, guess?: () => number): void {
+  settle(usage?: Usage, guess?: number): void {
     if (!this.#reserved) return;
     reserve(this.#uses, this.#reserved, -1);
     this.#reserved = undefined;
     if (!usage) return;
-    let tokens = usage.totalTokens;
-    if (guess && tokens === undefined && this.#chain.some(({ maxTokens }) => maxTokens))
-      tokens = guess();
+    const tokens = usage.totalTokens ?? guess;
     charge(this.#uses, 1, usage, tokens);
     this.#turns++;
     this.#last = tokens === undefined ? usage : { ...usage, totalTokens: tokens };
@@ -120,10 +138,19 @@ export class Spending {
     charge(usesOf(chain), 0, usage);
   }
 
+  /** Charges what nested runs drew in a step that this process did not run. */
+  addNested({ turns, usage, guess = 0 }: NestedUse): void {
+    charge(this.#uses, turns, usage, (usage.totalTokens ?? 0) + guess);
+  }
+
+  stopTimers(): void {
+    for (const stop of this.#timers) stop();
+  }
+
   /** Releases the reservation and stops the timers. A run that `endedWell` will not be resumed. */
   end(endedWell: boolean): void {
     this.settle();
-    for (const stop of this.#timers) stop();
+    this.stopTimers();
     if (!endedWell) return;
     for (const used of this.#uses) {
       const rest = used.unfinished?.filter((runId) => runId !== this.#runId) ?? [];

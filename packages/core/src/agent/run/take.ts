@@ -8,7 +8,10 @@ export async function take(run: Run, kind: InboxKind): Promise<readonly AgentMes
   const { effects } = run;
   let asked: ReturnType<typeof effects.inbox> | undefined;
   try {
-    return await run.hook(`Reading the ${kind} queue`, () => (asked = effects.inbox(kind)));
+    return await run.read(
+      `Reading the ${kind} queue`,
+      () => (asked = effects.inbox(kind, run.turns)),
+    );
   } catch (error) {
     if (asked && (error as BowlineError).code === "aborted")
       run.fail(

@@ -43,13 +43,13 @@ export async function turns(run: Run, prompts: readonly AgentMessage[]): Promise
       for (const message of steered ?? []) await run.add(message);
     }
 
-    const message = answer ?? (await callModel(run));
+    const { message, plan } = answer ? { message: answer } : await callModel(run);
     run.spending.settle(); // no effect for an answer that existed before
     answer = undefined;
     // Run the calls of a complete answer. Give those of a failed answer error results, so that the
     // transcript stays valid.
     const why = isAnswer(message) ? undefined : notCompleted(message);
-    const { toolResults, terminate } = await executeToolCalls(run, message, why);
+    const { toolResults, terminate } = await executeToolCalls(run, message, why, plan);
     await emitter.emit({ type: "turn_end", message, toolResults });
 
     if (why) return run.stop ?? errorOf(message);
@@ -106,11 +106,11 @@ async function causeToStop(
   const { context, newMessages } = run;
   const { shouldStopAfterTurn } = run.config;
   const state = { message, toolResults, context, newMessages };
-  if (
-    shouldStopAfterTurn &&
-    (await run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state, run.signal)))
-  )
-    return "done";
+  if (shouldStopAfterTurn) {
+    const ask = (): Promise<boolean> =>
+      run.hook("shouldStopAfterTurn", () => shouldStopAfterTurn(state, run.signal));
+    if (await run.decide(`stop:${run.turns}`, ask)) return "done";
+  }
   return run.stop;
 }
 

@@ -1,0 +1,23 @@
+// npm run cluster:test: runs agents on real Restate, PostgreSQL and NATS servers, and kills them.
+// Arguments select files: `npm run cluster:test -- servers`.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+
+const TEST_MS = 5 * 60_000;
+const words = process.argv.slice(2);
+const files = globSync(join(import.meta.dirname, "test/*.test.ts"))
+  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+  .toSorted();
+if (files.length === 0) {
+  console.error(`no test file matches ${words.join(" ")}`);
+  process.exit(1);
+}
+console.error(`cluster: ${files.length} test file(s)`);
+const options = ["--test", "--conditions=@bowline/source", `--test-timeout=${TEST_MS}`];
+const child = spawn(process.execPath, [...options, "--test-concurrency=1", ...files], {
+  stdio: "inherit",
+});
+const [status] = await once(child, "exit");
+process.exitCode = status ?? 1;

@@ -1,0 +1,151 @@
+/** Implements {@link DurableSessions}: each method is one transaction under the session's row lock. */
+import {
+  checkSessionId,
+  sessionNotFound,
+  type AnyEntry,
+  type SessionHeader,
+} from "@bowline/core/session";
+import {
+  naming,
+  selectSession,
+  takeEpoch,
+  toSessionRow,
+  type SessionRow,
+  type StoreContext,
+} from "../context.ts";
+import { createSession } from "../create-session.ts";
+import { sessionFenced } from "../errors.ts";
+import { invalid } from "../options.ts";
+import { toColumn } from "../rows/column-text.ts";
+import type { Run } from "../sql/database.ts";
+import { appendByKey } from "./append-by-key.ts";
+import type {
+  DrainName,
+  DurableItem,
+  DurableSessions,
+  InboxMessage,
+  MessagePlace,
+  QueuedInput,
+} from "./contract.ts";
+import * as inbox from "./inbox.ts";
+
+const LONGEST_KEY = 512;
+
+export class DurableLog implements DurableSessions {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  async ensure(header: SessionHeader): Promise<SessionHeader> {
+    const { id } = header;
+    checkSessionId(id);
+    await this.#context.ready();
+    const { database, schema } = this.#context;
+    const doing = naming("Creating", id);
+    const [row] = await database.query(
+      doing,
+      `select nextval('${schema}.session_numbers') as number`,
+    );
+    const number = Number(row?.number);
+    const isNew = await createSession(this.#context, {
+      number,
+      epoch: 0,
+      header,
+      entries: [],
+      holder: null,
+    });
+    if (isNew) return JSON.parse(JSON.stringify(header)) as SessionHeader;
+    const rows = await database.query(doing, selectSession(schema, "id"), [toColumn(id)]);
+    const stored = toSessionRow(rows[0]);
+    if (stored === undefined) throw sessionNotFound(id); // deleted at this moment
+    return JSON.parse(stored.header) as SessionHeader;
+  }
+
+  async takeEpoch(sessionId: string): Promise<number> {
+    return this.#locked("Opening", sessionId, undefined, async (run, { number }) => {
+      const rows = await run(takeEpoch(this.#context.schema), [number, null]);
+      return Number(rows[0]?.epoch);
+    });
+  }
+
+  async append(
+    sessionId: string,
+    epoch: number | undefined,
+    items: readonly DurableItem[],
+  ): Promise<readonly AnyEntry[]> {
+    for (const { key } of items) checkKey("key", key);
+    const now = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, epoch, (run, session) =>
+      appendByKey(this.#context, run, { id: sessionId, session, items, now }),
+    );
+  }
+
+  async push(sessionId: string, input: QueuedInput): Promise<MessagePlace> {
+    checkKey("id of a message", input.id);
+    const at = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      inbox.push(this.#inbox(run, session), { ...input, at }),
+    );
+  }
+
+  async drain(sessionId: string, epoch: number, by: DrainName): Promise<readonly InboxMessage[]> {
+    checkKey("id of a run", by.runId);
+    checkKey("name of a drain", by.name);
+    return this.#locked("Reading", sessionId, epoch, (run, session) =>
+      inbox.drain(this.#inbox(run, session), by),
+    );
+  }
+
+  async pending(sessionId: string): Promise<number> {
+    return this.#locked("Reading", sessionId, undefined, (run, session) =>
+      inbox.pending(this.#inbox(run, session)),
+    );
+  }
+
+  async claimRun(sessionId: string, messageId: string, runId: string): Promise<string> {
+    checkKey("id of a message", messageId);
+    checkKey("id of a run", runId);
+    const at = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      inbox.claim(this.#inbox(run, session), { messageId, runId, at }),
+    );
+  }
+
+  async findMessage(sessionId: string, messageId: string): Promise<MessagePlace | undefined> {
+    checkKey("id of a message", messageId);
+    return this.#locked("Reading", sessionId, undefined, (run, session) =>
+      inbox.find(this.#inbox(run, session), messageId),
+    );
+  }
+
+  #inbox(run: Run, { number }: SessionRow): inbox.Inbox {
+    return { run, schema: this.#context.schema, session: number };
+  }
+
+  /** Runs `work` under the row lock of the session. Refuses an old epoch. */
+  async #locked<T>(
+    doing: string,
+    id: string,
+    epoch: number | undefined,
+    work: (run: Run, session: SessionRow) => Promise<T>,
+  ): Promise<T> {
+    checkSessionId(id);
+    await this.#context.ready();
+    const { database, schema } = this.#context;
+    return database.transaction(naming(doing, id), async (run) => {
+      const [row] = await run(selectSession(schema, "id", "for update"), [toColumn(id)]);
+      const session = toSessionRow(row);
+      if (session === undefined) throw sessionNotFound(id);
+      if (epoch !== undefined && session.epoch !== epoch)
+        throw sessionFenced(id, epoch, session.epoch);
+      return work(run, session);
+    });
+  }
+}
+
+function checkKey(what: string, key: string): void {
+  if (typeof key === "string" && key.length > 0 && key.length <= LONGEST_KEY) return;
+  throw invalid(`The ${what} must be a string of 1 to ${LONGEST_KEY} characters.`);
+}

@@ -1,0 +1,22 @@
+/** `@bowline/postgres`: sessions in PostgreSQL, for several processes and for durable engines. */
+export { createPostgresStore } from "./store.ts";
+export type { PostgresStore } from "./store.ts";
+export { isSessionFenced } from "./errors.ts";
+export type { SessionFencedError } from "./errors.ts";
+export type { DeleteOptions, DeleteResult } from "./delete-sessions.ts";
+export type {
+  DrainName,
+  DurableItem,
+  DurableSessions,
+  InboxMessage,
+  MessagePlace,
+  QueuedInput,
+} from "./durable/contract.ts";
+export type { OpenWriterOptions } from "./open-writer.ts";
+export type {
+  PostgresClient,
+  PostgresConfig,
+  PostgresPool,
+  PostgresStoreOptions,
+  PostgresTls,
+} from "./options.ts";

@@ -1,0 +1,87 @@
+/** The handlers of a session besides its runs. */
+import {
+  TerminalError,
+  type ObjectContext,
+  type ObjectSharedContext,
+} from "@restatedev/restate-sdk";
+import { toErrorInfo, type BowlineError } from "@bowline/core";
+import { openSession } from "@bowline/core/session";
+import type { PostgresStore } from "@bowline/postgres";
+import { endsOf } from "./run/load.ts";
+import {
+  questionKey,
+  questionName,
+  RUNNING,
+  type AbortInput,
+  type AnswerCall,
+  type OpenQuestion,
+  type RecoverInput,
+  type RunningRun,
+  type SessionRuns,
+} from "./wire.ts";
+
+const NOT_FOUND = 404;
+const TIMED_OUT = 408;
+
+/** Returns the run that is going on, and the open approvals. */
+export async function readState(context: ObjectSharedContext): Promise<SessionRuns> {
+  const running = (await context.get<RunningRun>(RUNNING)) ?? undefined;
+  const keys = await context.stateKeys();
+  const approvals: SessionRuns["approvals"][number][] = [];
+  for (const key of keys.toSorted()) {
+    const approvalId = questionName(key);
+    const question = approvalId === undefined ? null : await context.get<OpenQuestion>(key);
+    if (approvalId === undefined || question === null) continue;
+    const { awakeableId: _, ...about } = question;
+    approvals.push({ approvalId, ...about });
+  }
+  return { approvals, ...(running !== undefined && { running }) };
+}
+
+/** Cancels the run that is going on. Returns false when there is none, or another one. */
+export async function abortRun(
+  context: ObjectSharedContext,
+  { runId }: AbortInput,
+): Promise<boolean> {
+  const running = await context.get<RunningRun>(RUNNING);
+  if (running === null || (runId !== undefined && running.runId !== runId)) return false;
+  context.cancel(running.invocationId as Parameters<typeof context.cancel>[0]);
+  return true;
+}
+
+/** Answers an open question. Fails for an unknown one, and for one whose time is over. */
+export async function answerQuestion(
+  context: ObjectSharedContext,
+  { approvalId, answer }: AnswerCall,
+): Promise<void> {
+  const question = await context.get<OpenQuestion>(questionKey(approvalId));
+  if (question === null)
+    throw new TerminalError(`There is no open approval ${JSON.stringify(approvalId)}.`, {
+      errorCode: NOT_FOUND,
+    });
+  const at = await context.date.now();
+  if (question.until !== undefined && at > question.until)
+    throw new TerminalError("The answer came after the time limit of the approval.", {
+      errorCode: TIMED_OUT,
+    });
+  context.resolveAwakeable(question.awakeableId, { ...answer, at });
+}
+
+/** Ends the run that the engine gave up, in the session and in the state. */
+export async function recoverSession(
+  context: ObjectContext,
+  store: PostgresStore,
+  { reason }: RecoverInput,
+): Promise<void> {
+  const { key: sessionId } = context;
+  await context.run("recover", async () => {
+    const epoch = await store.durable.takeEpoch(sessionId);
+    const session = await openSession(store, sessionId, { readOnly: true });
+    const state = await session.state();
+    const error = toErrorInfo({ code: "internal_error", message: reason } as BowlineError);
+    const ends = endsOf(await session.contextMessages(), state, "", error);
+    if (ends.length > 0) await store.durable.append(sessionId, epoch, ends);
+  });
+  for (const key of await context.stateKeys())
+    if (key === RUNNING || questionName(key) !== undefined) context.clear(key);
+}

@@ -1,0 +1,234 @@
+/** One attempt at a run. Every attempt goes the same way, by what the journal has. */
+import { randomUUID } from "node:crypto";
+import {
+  BowlineError,
+  runLoop,
+  toErrorInfo,
+  type Agent,
+  type AgentMessage,
+  type RunResult,
+  type ToolStepResult,
+} from "@bowline/core";
+import { openSession, type AnyEntry, type SessionHeader } from "@bowline/core/session";
+import type { EngineContext } from "../engine/context.ts";
+import type { AgentRequest, RunsSettings } from "../options.ts";
+import {
+  APPROVED,
+  RUNNING,
+  type RunInput,
+  type RunningRun,
+  type RunOutcome,
+  type WakeInput,
+} from "../wire.ts";
+import type { Adoptions, StepOwner } from "./adoptions.ts";
+import { createRunEffects } from "./effects.ts";
+import { Journal } from "./journal.ts";
+import { loadRun, type RunStart } from "./load.ts";
+import { checkAgent, loopInput } from "./loop-input.ts";
+import { SessionLog } from "./session-log.ts";
+import { Transcript } from "./transcript.ts";
+
+type ReadyStart = Extract<RunStart, { state: "ready" }>;
+
+/**
+ * Runs the loop for the session of the context. Rejects with `not_found` for a session that was
+ * deleted. After the attempt is over, it rejects with `aborted`, or never settles.
+ */
+export async function runAttempt(
+  context: EngineContext,
+  settings: RunsSettings,
+  adoptions: Adoptions,
+  input: RunInput | WakeInput,
+): Promise<RunOutcome> {
+  const attempt = new Attempt(context, settings, adoptions, input);
+  return attempt.run();
+}
+
+class Attempt {
+  readonly #context: EngineContext;
+  readonly #settings: RunsSettings;
+  readonly #adoptions: Adoptions;
+  readonly #input: RunInput | WakeInput;
+  readonly #controller = new AbortController();
+  readonly #journal: Journal;
+
+  constructor(
+    context: EngineContext,
+    settings: RunsSettings,
+    adoptions: Adoptions,
+    input: RunInput | WakeInput,
+  ) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#adoptions = adoptions;
+    this.#input = input;
+    this.#journal = new Journal(context, () => this.#controller.abort());
+  }
+
+  async run(): Promise<RunOutcome> {
+    const { store } = this.#settings;
+    const { key: sessionId } = this.#context;
+    const journal = this.#journal;
+    const input = this.#input;
+    if (!("messageId" in input)) {
+      const waiting = await journal.record("pending", () => store.durable.pending(sessionId));
+      if (waiting === 0) return { state: "idle" };
+    }
+    // Not journaled: each attempt takes an epoch of its own, and refuses the writes of the others.
+    const epoch = await store.durable.takeEpoch(sessionId);
+    const header = await store.load(sessionId);
+    // Random, because the engine gives a purged invocation the same id again.
+    const runId = await journal.record("run", () => Promise.resolve(randomUUID()));
+    const log = new SessionLog({
+      durable: store.durable,
+      sessionId,
+      epoch,
+      retryMs: this.#settings.storageRetryMs,
+      ended: this.#context.ended,
+    });
+    const agents = this.#agents(header, runId);
+    const start = await journal.record("start", () =>
+      loadRun({ store, log, runId, input, agentFor: agents }),
+    );
+    if (start.state !== "ready") return start;
+    return this.#runFrom(start, { runId, log, agents, header });
+  }
+
+  /** Returns a function that creates the agent at its first call. */
+  #agents(header: SessionHeader, runId: string): (agent: string | undefined) => Promise<Agent> {
+    let made: Promise<Agent> | undefined;
+    return (agent) =>
+      (made ??= (async () => {
+        const created = await this.#settings.createAgent(this.#request(header, runId, agent));
+        checkAgent(created);
+        return created;
+      })());
+  }
+
+  #request(header: SessionHeader, runId: string, agent: string | undefined): AgentRequest {
+    return { sessionId: this.#context.key, header, runId, agent };
+  }
+
+  async #runFrom(start: ReadyStart, about: RunAbout): Promise<RunOutcome> {
+    const { runId, log } = about;
+    const journal = this.#journal;
+    const context = this.#context;
+    const running: RunningRun = {
+      runId,
+      invocationId: context.invocationId,
+      since: journal.now,
+    };
+    context.set(RUNNING, running);
+    const approved = (await journal.state<readonly string[]>(APPROVED)) ?? [];
+    const approvedTools = new Set(approved);
+    const session = await openSession(this.#settings.store, log.sessionId, { readOnly: true });
+    const before = await session.contextEntries(start.head ?? undefined);
+    const transcript = new Transcript(runId, before, () => journal.now);
+    const ran =
+      start.error === undefined
+        ? await this.#loop(start, about, transcript, approvedTools)
+        : this.#refused(start, about, transcript);
+    const items = transcript.take();
+    await journal.record("end", async () => {
+      await log.append(items);
+      for (const message of ran.left) await log.putBack(runId, message);
+    });
+    if (approvedTools.size > approved.length) context.set(APPROVED, [...approvedTools]);
+    context.clear(RUNNING);
+    return ran.outcome;
+  }
+
+  async #loop(
+    start: ReadyStart,
+    { runId, log, agents, header }: RunAbout,
+    transcript: Transcript,
+    approvedTools: Set<string>,
+  ): Promise<Ran> {
+    const { store, onEvent, outputOf, maxJournaledBytes } = this.#settings;
+    const agent = await agents(start.agent);
+    agent.state.messages = [...transcript.messages];
+    const owner: StepOwner = { controller: this.#controller, ended: this.#context.ended };
+    const { prompts, taken } = promptsOf(this.#input, start);
+    const { effects, left } = createRunEffects({
+      runId,
+      journal: this.#journal,
+      log,
+      transcript,
+      adoptions: this.#adoptions,
+      owner,
+      modes: { steering: agent.steeringMode, followUp: agent.followUpMode },
+      taken,
+      approvedTools,
+      maxResultBytes: maxJournaledBytes,
+      load: async (seq) => resultAt(store.read(log.sessionId, { from: seq }), seq),
+      onEvent,
+    });
+    const output = outputOf(this.#request(header, runId, start.agent));
+    const { signal } = this.#controller;
+    const { input, finish } = loopInput({ agent, runId, effects, signal, output });
+    transcript.follow(agent.state.messages);
+    const result = await runLoop(prompts, input).then(finish);
+    return { outcome: outcomeOf(result), left: left() };
+  }
+
+  /** Ends a run without an agent: its messages are in the transcript, and the error. */
+  #refused(start: ReadyStart, { runId }: RunAbout, transcript: Transcript): Ran {
+    const { error } = start;
+    if (error === undefined) throw new BowlineError("internal_error", "The run has an agent.");
+    const { prompts, taken } = promptsOf(this.#input, start);
+    for (const message of prompts) transcript.add({ type: "message", runId, message });
+    transcript.add({ type: "run_end", runId, reason: "error", error });
+    const outcome = {
+      state: "ended",
+      runId,
+      reason: "error",
+      text: "",
+      usage: {},
+      turns: 0,
+    } as const;
+    return { outcome: { ...outcome, error }, left: taken };
+  }
+}
+
+interface RunAbout {
+  readonly runId: string;
+  readonly log: SessionLog;
+  readonly header: SessionHeader;
+  readonly agents: (agent: string | undefined) => Promise<Agent>;
+}
+
+interface Ran {
+  readonly outcome: RunOutcome;
+  readonly left: ReadyStart["taken"];
+}
+
+/** A run without a message of its own begins with those of the inbox. */
+function promptsOf(
+  input: RunInput | WakeInput,
+  { taken }: ReadyStart,
+): { readonly prompts: readonly AgentMessage[]; readonly taken: ReadyStart["taken"] } {
+  if ("messageId" in input) return { prompts: [input.message as AgentMessage], taken };
+  return { prompts: taken.map(({ message }) => message as AgentMessage), taken: [] };
+}
+
+function outcomeOf({ runId, reason, text, output, usage, turns, error }: RunResult): RunOutcome {
+  return {
+    state: "ended",
+    runId,
+    reason,
+    text,
+    usage,
+    turns,
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error: toErrorInfo(error) }),
+  };
+}
+
+async function resultAt(
+  batches: AsyncIterable<readonly AnyEntry[]>,
+  seq: number,
+): Promise<ToolStepResult> {
+  for await (const [entry] of batches)
+    if (entry?.seq === seq) return (entry as AnyEntry & { result: ToolStepResult }).result;
+  throw new BowlineError("storage_failed", `Entry ${seq}, a tool's result, is missing.`);
+}

@@ -1,0 +1,62 @@
+/**
+ * The entries of a run that are not written yet. The next closure writes them, when the journal has
+ * what they say. Their keys are the same in each attempt.
+ */
+import type { AgentEvent, AgentMessage } from "@bowline/core";
+import { entriesOfEvent, type EntryBody, type MessageEntry } from "@bowline/core/session";
+import type { DurableItem } from "@bowline/postgres";
+import { toPlain } from "./plain.ts";
+
+export class Transcript {
+  readonly #runId: string;
+  readonly #now: () => number;
+  readonly #ids = new WeakMap<AgentMessage, string>();
+  #pending: DurableItem[] = [];
+  #count = 0;
+  /** What a model sees. */
+  #messages: readonly AgentMessage[];
+
+  constructor(runId: string, context: readonly MessageEntry[], now: () => number) {
+    this.#runId = runId;
+    this.#now = now;
+    this.#messages = context.map(({ message }) => message as AgentMessage);
+    for (const { id, message } of context)
+      if (id !== undefined) this.#ids.set(message as AgentMessage, id);
+  }
+
+  get messages(): readonly AgentMessage[] {
+    return this.#messages;
+  }
+
+  /** Uses the list that the loop appends to, which begins with the same messages. */
+  follow(messages: readonly AgentMessage[]): void {
+    this.#messages = messages;
+  }
+
+  /** Adds an entry. Default key: the next number of the run. */
+  add(body: EntryBody, key: string = `${this.#runId}:${this.#count++}`): string {
+    const plain = "args" in body ? { ...body, args: toPlain(body.args) } : body;
+    this.#pending.push({ key, body: plain, timestamp: this.#now() });
+    return key;
+  }
+
+  /** Adds the entries of an event of this run, if it has any. */
+  addEvent(event: AgentEvent): void {
+    for (const body of entriesOfEvent(event, {
+      messages: this.#messages,
+      idOf: (message) => this.#ids.get(message),
+    })) {
+      // Usage that no message carries comes with the results of steps.
+      if (body.type === "usage") continue;
+      const key = this.add(body);
+      if (event.type === "message_end") this.#ids.set(event.message, key);
+    }
+  }
+
+  /** Returns the entries for the next closure to write. */
+  take(): readonly DurableItem[] {
+    const taken = this.#pending;
+    this.#pending = [];
+    return taken;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Finds runs that cannot go on, and ends them. A run whose code no longer fits its journal fails in
+ * each attempt, and its session accepts no further run. Restate retries it for ever.
+ */
+import { setTimeout } from "node:timers/promises";
+import { connect, rpc } from "@restatedev/restate-sdk-clients";
+import { checkNames } from "@bowline/core/agent";
+import { toClientError, toStatusError } from "./client-error.ts";
+import { checkServiceName, invalid } from "./options.ts";
+import { DEFAULT_SERVICE, type RecoverInput } from "./wire.ts";
+
+export interface RestateWatchdogOptions {
+  /** The address of Restate's admin interface, such as `http://restate:9070`. */
+  readonly admin: string;
+  /** The address of Restate's ingress, such as `http://restate:8080`. */
+  readonly ingress: string;
+  /** The name of the virtual object. Default `bowline`. */
+  readonly serviceName?: string | undefined;
+  /** Headers for Restate, such as `authorization`. Default: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Number of failed attempts from which a run is ended. Default 4. */
+  readonly attempts?: number | undefined;
+  /** The time limit of a request, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A run that was ended. */
+export interface EndedRun {
+  readonly sessionId: string;
+  readonly invocationId: string;
+  /** What Restate says of its last attempt. */
+  readonly failure: string;
+}
+
+export interface RestateWatchdog {
+  /**
+   * Ends the runs that cannot go on: kills their invocations, gives their open calls results, and
+   * writes `run_end` with the reason `interrupted`. Resolves with them.
+   */
+  check(): Promise<readonly EndedRun[]>;
+  /**
+   * Checks at this interval until `signal` fires. `onEnded` gets each ended run, `onError` the error
+   * of a check that failed; the next check comes nevertheless.
+   */
+  watch(options: {
+    readonly signal: AbortSignal;
+    /** In milliseconds. Default 10,000. */
+    readonly everyMs?: number;
+    readonly onEnded?: (run: EndedRun) => void;
+    readonly onError?: (error: unknown) => void;
+  }): Promise<void>;
+}
+
+const names: Readonly<Record<keyof RestateWatchdogOptions, true>> = {
+  admin: true,
+  ingress: true,
+  serviceName: true,
+  headers: true,
+  attempts: true,
+  timeoutMs: true,
+};
+
+/** Restate's code of an attempt that went another way than its journal. */
+const MISMATCH = "RT0016";
+const DEFAULT_ATTEMPTS = 4;
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_EVERY_MS = 10_000;
+
+/** Creates a watchdog. Throws `invalid_argument` for options that cannot work. */
+export function createRestateWatchdog(options: RestateWatchdogOptions): RestateWatchdog {
+  checkNames(options, Object.keys(names));
+  const { admin, ingress, serviceName = DEFAULT_SERVICE } = options;
+  for (const [name, url] of Object.entries({ admin, ingress }))
+    if (!URL.canParse(url)) throw invalid(`The option ${name} must be a URL.`);
+  checkServiceName(serviceName);
+  return new Watchdog({ ...options, admin: admin.replace(/\/$/, ""), serviceName });
+}
+
+class Watchdog implements RestateWatchdog {
+  readonly #options: RestateWatchdogOptions;
+
+  constructor(options: RestateWatchdogOptions) {
+    this.#options = options;
+  }
+
+  async check(): Promise<readonly EndedRun[]> {
+    const { serviceName, attempts = DEFAULT_ATTEMPTS } = this.#options;
+    const sql = `select id, target_service_key, last_failure from sys_invocation
+      where target_service_name = '${serviceName}' and status in ('backing-off', 'running', 'paused')
+      and last_failure_error_code = '${MISMATCH}' and retry_count >= ${Math.trunc(attempts)}`;
+    const { rows } = (await this.#request("POST", "/query", { query: sql })) as {
+      readonly rows: readonly Readonly<Record<string, string>>[];
+    };
+    const ended: EndedRun[] = [];
+    for (const {
+      id = "",
+      target_service_key: sessionId = "",
+      last_failure: failure = "",
+    } of rows) {
+      const run = { sessionId, invocationId: id, failure };
+      await this.#end(run);
+      ended.push(run);
+    }
+    return ended;
+  }
+
+  async watch({
+    signal,
+    everyMs = DEFAULT_EVERY_MS,
+    onEnded,
+    onError,
+  }: Parameters<RestateWatchdog["watch"]>[0]): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for (const run of await this.check()) onEnded?.(run);
+      } catch (error) {
+        onError?.(error);
+      }
+      await setTimeout(everyMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #end({ sessionId, invocationId }: EndedRun): Promise<void> {
+    const {
+      ingress,
+      headers,
+      timeoutMs: timeout = DEFAULT_TIMEOUT_MS,
+      serviceName,
+    } = this.#options;
+    await this.#request("PATCH", `/invocations/${encodeURIComponent(invocationId)}/kill`);
+    const parameter: RecoverInput = {
+      reason: "The run could not go on, because its code no longer fits its journal.",
+    };
+    try {
+      const restate = connect({ url: ingress.replace(/\/$/, ""), headers: { ...headers } });
+      const opts = rpc.opts<RecoverInput, void>({ timeout });
+      const to = { service: serviceName ?? DEFAULT_SERVICE, handler: "recover", key: sessionId };
+      await restate.call<RecoverInput, void>({ ...to, parameter, opts });
+    } catch (error) {
+      throw toClientError(error);
+    }
+  }
+
+  async #request(method: string, path: string, body?: object): Promise<unknown> {
+    const { admin, headers, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
+    let response: Response;
+    try {
+      response = await fetch(`${admin}${path}`, {
+        method,
+        headers: { accept: "application/json", "content-type": "application/json", ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+    } catch (error) {
+      throw toClientError(error);
+    }
+    const text = await response.text();
+    if (!response.ok) throw toStatusError(response.status, text);
+    return text === "" ? undefined : JSON.parse(text);
+  }
+}

@@ -1,0 +1,105 @@
+/** The names and the data between gateways and runs. */
+import type { ErrorInfo, RunEndReason, Usage } from "@bowline/core";
+import type { SessionMessage } from "@bowline/core/session";
+
+/** The default name of the virtual object whose keys are the sessions. */
+export const DEFAULT_SERVICE = "bowline";
+
+/** The state key of the run that is going on. */
+export const RUNNING = "running";
+/** The state key of the tools that a person has allowed for the session. */
+export const APPROVED = "approved";
+const QUESTION = "ask:";
+
+/** The state key of an open question. */
+export function questionKey(name: string): string {
+  return `${QUESTION}${name}`;
+}
+
+/** Returns the name of the question with this state key. Undefined for another key. */
+export function questionName(key: string): string | undefined {
+  return key.startsWith(QUESTION) ? key.slice(QUESTION.length) : undefined;
+}
+
+/** Begins a run with a message. */
+export interface RunInput {
+  readonly messageId: string;
+  readonly message: SessionMessage;
+  /** The name of the agent, for `createAgent`. */
+  readonly agent?: string;
+}
+
+/** Begins a run if messages wait in the inbox. */
+export interface WakeInput {
+  readonly agent?: string;
+}
+
+export interface AbortInput {
+  /** Only this run. Default: whichever runs. */
+  readonly runId?: string;
+}
+
+/** An answer as the run gets it. */
+export interface AnswerInput {
+  readonly decision: "allow" | "deny";
+  readonly by?: string;
+  readonly reason?: string;
+  readonly remember?: "session";
+  /** When the answer arrived, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface AnswerCall {
+  readonly approvalId: string;
+  readonly answer: Omit<AnswerInput, "at">;
+}
+
+/** Ends a run that cannot go on. */
+export interface RecoverInput {
+  /** Why, for `run_end`. */
+  readonly reason: string;
+}
+
+/** In the state of the session, under {@link RUNNING}. */
+export interface RunningRun {
+  readonly runId: string;
+  readonly invocationId: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** In the state of the session, by {@link questionKey}. */
+export interface OpenQuestion {
+  readonly awakeableId: string;
+  readonly runId: string;
+  /** Milliseconds since the epoch. Absent: no limit. */
+  readonly until?: number;
+}
+
+/** The state of a session for a gateway. */
+export interface SessionRuns {
+  readonly running?: RunningRun;
+  /** Approvals that wait for an answer. The session's log has what they ask. */
+  readonly approvals: readonly {
+    readonly approvalId: string;
+    readonly runId: string;
+    readonly until?: number;
+  }[];
+}
+
+/** What a run's invocation returns. */
+export type RunOutcome =
+  | {
+      readonly state: "ended";
+      readonly runId: string;
+      readonly reason: RunEndReason;
+      readonly text: string;
+      readonly output?: unknown;
+      readonly usage: Usage;
+      readonly turns: number;
+      readonly error?: ErrorInfo;
+    }
+  /** An earlier run has the message. */
+  | { readonly state: "taken"; readonly runId: string }
+  /** No message was waiting. */
+  | { readonly state: "idle" };
