@@ -1,14 +1,23 @@
 /** Processes that write are killed, stopped and taken over. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { entry, errorOf, readAll, skip, startRig } from "../support.ts";
 import { within } from "../../../../test/support/within.ts";
-import { killWriters, startChild, startWriter } from "./kill-writers.ts";
+import { killWriters, startChild, startWriter, type Writer } from "./kill-writers.ts";
 
 const rig = await startRig();
 /** `npm run postgres-kills` kills 1,000. */
 const KILLS = 12;
+const children: Writer[] = [];
+after(() => {
+  for (const child of children) child.process.kill("SIGKILL");
+});
+
+function keep(child: Writer): Writer {
+  children.push(child);
+  return child;
+}
 
 describe("a writer that is killed", { skip }, () => {
   it("loses no acknowledged entry and stores none twice", async () => {
@@ -24,7 +33,7 @@ describe("a writer that is stopped", { skip }, () => {
     const url = await rig.server.createDatabase("sleeper");
     const store = rig.open({ config: configOf("sleeper") });
     await (await store.create({ id: "s", createdAt: 1 })).close();
-    const sleeper = startWriter(url, "sleeper");
+    const sleeper = keep(startWriter(url, "sleeper"));
     await sleeper.reaches(5);
     sleeper.process.kill("SIGSTOP");
 
@@ -38,7 +47,7 @@ describe("a writer that is stopped", { skip }, () => {
     // Nothing is written meanwhile, so only the epoch keeps the old writer out.
     const before = await readAll(store, "s");
     sleeper.process.kill("SIGCONT");
-    await once(sleeper.process, "close");
+    await within("the old writer has ended", once(sleeper.process, "close"));
 
     assert.equal(sleeper.lines.at(-1), "error session_locked true true");
     await writer.append([entry(writer.nextSeq, { id: "newer" })]);
@@ -61,7 +70,7 @@ describe("followers in other processes", { skip }, () => {
     const url = await rig.server.createDatabase("followed");
     const store = rig.open({ config: configOf("followed") });
     const writer = await store.create({ id: "s", createdAt: 1 }, [entry(0)]);
-    const followers = [1, 2].map(() => startChild("follower-child.ts", [url]));
+    const followers = [1, 2].map(() => keep(startChild("follower-child.ts", [url])));
     const reach = (count: number): Promise<unknown> =>
       within(
         "both followers have the entries",
