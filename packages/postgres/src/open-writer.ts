@@ -9,7 +9,14 @@ import {
 } from "@bowline/core/session";
 import { holderColumn } from "./connection/process-holder.ts";
 import type { SessionLocks } from "./connection/session-locks.ts";
-import { naming, sourceOf, takeEpoch, toSessionRow, type StoreContext } from "./context.ts";
+import {
+  naming,
+  sourceOf,
+  takeEpoch,
+  toSessionRow,
+  type SessionRow,
+  type StoreContext,
+} from "./context.ts";
 import { createSession } from "./create-session.ts";
 import { toJson } from "./rows/encode-entry.ts";
 import { readEntries, restore } from "./rows/read-entries.ts";
