@@ -159,6 +159,13 @@ export const pages = [
     first: ["startEngine", "mountEngine", "CreateEngine", "Engine", "RunFeed", "RunFeedOptions"],
   },
   {
+    file: "cluster",
+    title: "Cluster",
+    about: "Gateways and workers on several machines: `@bowline/cluster`.",
+    holds: { cluster: [""] },
+    first: ["connectNats", "NatsOptions", "RunPublisher", "Relay", "RelayOptions"],
+  },
+  {
     file: "client",
     title: "Gateway client",
     about: "The client of the gateway for programs and pages: `bowline/client`.",

@@ -2,33 +2,68 @@
 import {
   connect,
   createInbox,
+  credsAuthenticator,
   type NatsConnection,
-  type NodeConnectionOptions,
 } from "@nats-io/transport-node";
 import { BowlineError } from "@bowline/core";
+import { checkNames } from "@bowline/core/agent";
 import type { Bus, BusListener } from "./bus.ts";
 
 /** Status of a message by which the server says that nobody listens. */
 const NO_RESPONDERS = 503;
 const DEFAULT_MAX_PAYLOAD = 1024 * 1024;
 
-export interface NatsOptions extends Pick<
-  NodeConnectionOptions,
-  "servers" | "user" | "pass" | "token" | "authenticator" | "tls" | "inboxPrefix" | "name"
-> {
+export interface NatsOptions {
+  /** Addresses of servers, such as `nats://10.0.0.7:4222`. Default `127.0.0.1:4222`. */
+  readonly servers?: string | readonly string[];
+  readonly user?: string;
+  /** The password of `user`. */
+  readonly pass?: string;
+  readonly token?: string;
+  /** The content of a credentials file (JWT and seed). */
+  readonly credentials?: string;
+  /** Demands TLS. The files are read by each connection. Default: TLS if the server demands it. */
+  readonly tls?: {
+    readonly caFile?: string;
+    readonly certFile?: string;
+    readonly keyFile?: string;
+  };
+  /** The name that the server shows for this connection. */
+  readonly name?: string;
+  /** The first part of the subjects of replies. Default `_INBOX`. */
+  readonly inboxPrefix?: string;
   /** Time limit of the first connection, in milliseconds. Default 20,000. */
-  readonly timeout?: number;
+  readonly timeoutMs?: number;
 }
 
+const names: Readonly<Record<keyof NatsOptions, true>> = {
+  servers: true,
+  user: true,
+  pass: true,
+  token: true,
+  credentials: true,
+  tls: true,
+  name: true,
+  inboxPrefix: true,
+  timeoutMs: true,
+};
+
 /**
- * Connects to NATS, and reconnects for ever once it was connected. Rejects with `connection_failed` if
- * the first connection fails.
+ * Connects to NATS, and reconnects for ever once it was connected. Rejects with `invalid_argument` for
+ * an unknown option, and with `connection_failed` if the first connection fails.
  */
-export async function connectNats(options: NatsOptions): Promise<Bus> {
-  const { inboxPrefix } = options;
+export async function connectNats(options: NatsOptions = {}): Promise<Bus> {
+  checkNames(options, Object.keys(names));
+  const { servers, credentials, timeoutMs: timeout, inboxPrefix, ...others } = options;
   try {
     const connection = await connect({
-      ...options,
+      ...others,
+      ...(servers !== undefined && { servers: [servers].flat() }),
+      ...(credentials !== undefined && {
+        authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+      }),
+      ...(inboxPrefix !== undefined && { inboxPrefix }),
+      ...(timeout !== undefined && { timeout }),
       maxReconnectAttempts: -1,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
@@ -84,8 +119,8 @@ class NatsBus implements Bus {
         // An error here is a refused subscription: nothing arrives, as with a lost connection.
         if (error !== null) return;
         const isUnheard = message.headers?.code === NO_RESPONDERS && message.data.length === 0;
-        const { subject, data: payload, reply } = message;
-        listener({ subject, payload, reply, isUnheard });
+        const { data: payload, reply } = message;
+        listener({ subject: message.subject, payload, reply, isUnheard });
       },
     });
     return () => subscription.unsubscribe();

@@ -100,7 +100,7 @@ function parse(payload: Uint8Array): Part | undefined {
   const head: unknown[] = parts === 1 ? line : line.slice(0, -1);
   const isHead = head.every((item) => typeof item === "string" || typeof item === "number");
   if (!isHead || !(part >= 0 && part < parts && parts <= MAX_PARTS)) return undefined;
-  return { head: head as Head, part, parts, bytes: payload.subarray(end + 1) };
+  return { head, part, parts, bytes: payload.subarray(end + 1) };
 }
 
 const whole = { part: 0, parts: 1 };
