@@ -49,7 +49,8 @@ async function compare() {
 
 /** A run's events in the process that has its client. */
 async function alone() {
-  const { listeners, heard } = client();
+  const { listeners, heard, listener } = client();
+  listeners.subscribe(listener, "s");
   const feed = createRunFeed({
     ...about,
     filter,
@@ -135,7 +136,6 @@ function client() {
     },
   };
   listeners.add(listener);
-  listeners.subscribe(listener, "s");
   return { listeners, heard, listener };
 }
 

@@ -1,12 +1,14 @@
 // npm run cluster:test: runs agents on real Restate, PostgreSQL and NATS servers, and kills them.
-// Arguments select files: `npm run cluster:test -- servers`.
+// Words select files, and options are those of the test runner:
+// `npm run cluster:test -- kills --test-name-pattern=approval`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 
 const TEST_MS = 5 * 60_000;
-const words = process.argv.slice(2);
+const given = process.argv.slice(2);
+const words = given.filter((word) => !word.startsWith("-"));
 const files = globSync(join(import.meta.dirname, "test/*.test.ts"))
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
   .toSorted();
@@ -15,7 +17,8 @@ if (files.length === 0) {
   process.exit(1);
 }
 console.error(`cluster: ${files.length} test file(s)`);
-const options = ["--test", "--conditions=@bowline/source", `--test-timeout=${TEST_MS}`];
+const flags = given.filter((word) => word.startsWith("-"));
+const options = ["--test", ...flags, "--conditions=@bowline/source", `--test-timeout=${TEST_MS}`];
 const child = spawn(process.execPath, [...options, "--test-concurrency=1", ...files], {
   stdio: "inherit",
 });

@@ -157,6 +157,25 @@ const postgres: PackageRules = {
   },
 };
 
+/** The engine's port and the data are at the bottom. Runs are above them, and the SDK's service on top. */
+const restate: PackageRules = {
+  source: "packages/restate/src",
+  isWebOnly: false,
+  layers: {
+    wire: [],
+    options: ["wire"],
+    engine: [],
+    run: ["wire", "options", "engine"],
+    "read-input": ["wire"],
+    handlers: ["wire", "run"],
+    "create-runs": ["wire", "options", "engine", "run", "read-input", "handlers"],
+    "client-error": [],
+    client: ["wire", "options", "client-error"],
+    admin: ["wire", "options", "client-error"],
+    index: ["wire", "options", "create-runs", "client", "admin"],
+  },
+};
+
 /** Files that all layers may import: network, data folders, secrets and safe output. */
 const ground = [
   "network",
@@ -273,6 +292,7 @@ export const packages: Readonly<Record<string, PackageRules>> = {
   compat,
   mcp,
   postgres,
+  restate,
   bowline,
   cluster,
 };

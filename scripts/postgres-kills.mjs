@@ -17,24 +17,43 @@ if (missing !== false) {
   process.exit(1);
 }
 
+/** Sessions at a time, each with one writer. */
+const WORKERS = Math.min(8, kills);
+const latest = [];
 const started = performance.now();
 const server = await startPostgres({ settings: [] });
 const store = createPostgresStore({ connectionString: server.url() });
 try {
-  const { problems, ...counts } = await killWriters(store, server.url(), kills, show);
+  const reports = await Promise.all(
+    Array.from({ length: WORKERS }, (_, worker) =>
+      killWriters(store, server.url(), {
+        kills: Math.ceil((kills - worker) / WORKERS),
+        session: `s${worker}`,
+        onProgress: (report) => show(worker, report),
+      }),
+    ),
+  );
   process.stderr.write("\n");
+  const problems = reports.flatMap((report) => report.problems);
   const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-  const list = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  console.log(`${list.join(", ")}, problems ${problems.length}; ${minutes} min`);
+  console.log(`${line()}; ${minutes} min`);
   for (const problem of problems) console.log(`PROBLEM ${problem}`);
-  if (problems.length > 0 || counts.kills < kills) process.exitCode = 1;
+  if (problems.length > 0 || sum("kills") < kills) process.exitCode = 1;
 } finally {
   await store.close();
   await server.stop();
 }
 
-function show({ kills: done, acknowledged, problems }) {
-  process.stderr.write(
-    `\r${done} of ${kills} kills, ${acknowledged} acknowledged, ${problems.length} problems`,
-  );
+function show(worker, report) {
+  latest[worker] = report;
+  process.stderr.write(`\r${line()}`);
+}
+
+function line() {
+  const problems = latest.flatMap((report) => report.problems).length;
+  return `${sum("kills")} of ${kills} kills, ${sum("acknowledged")} acknowledged, ${problems} problems`;
+}
+
+function sum(field) {
+  return latest.reduce((all, report) => all + report[field], 0);
 }

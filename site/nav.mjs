@@ -13,6 +13,7 @@ const guide = [
   ["Runs and events", "runs"],
   ["Sessions", "sessions"],
   ["Sessions in PostgreSQL", "postgres"],
+  ["Durable runs on Restate", "restate"],
   ["Structured output", "structured-output"],
   ["Images and files", "files"],
   ["Sub-agents", "sub-agents"],

@@ -1,6 +1,6 @@
 /** All processes of one test file: Restate, PostgreSQL, workers, and what agents call. */
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +34,10 @@ export class Worker {
     this.#folder = folder;
     this.#settings = settings;
     this.uri = `http://127.0.0.1:${settings.port}`;
+  }
+
+  get port(): number {
+    return this.#settings.port;
   }
 
   get pid(): number {
@@ -124,7 +128,8 @@ export class Harness implements AsyncDisposable {
 
   #newWorker(port: number): Worker {
     const { postgresUrl: postgres, outside } = this;
-    const settings = { port, postgres, outside: outside.url, ...this.#settings };
+    const events = join(this.folder, "events.jsonl");
+    const settings = { port, postgres, outside: outside.url, events, ...this.#settings };
     const worker = new Worker(this.folder, settings);
     this.#workers.push(worker);
     return worker;
@@ -174,6 +179,15 @@ export class Harness implements AsyncDisposable {
     return rows[0];
   }
 
+  /** The events of a session's runs, of all workers. */
+  events(sessionId: string): SeenEvent[] {
+    return readFileSync(join(this.folder, "events.jsonl"), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as SeenEvent)
+      .filter((event) => event.sessionId === sessionId);
+  }
+
   /** The number of attempts at the runs of a session so far. */
   async attempts(sessionId: string): Promise<number> {
     const sql = `select epoch from bowline.sessions where id = '${sessionId}'`;
@@ -197,6 +211,14 @@ export class Harness implements AsyncDisposable {
     await this.postgres.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+export interface SeenEvent {
+  readonly type: string;
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly attempt: number;
+  readonly number: number;
 }
 
 export type Ended = Extract<RunOutcome, { state: "ended" }>;

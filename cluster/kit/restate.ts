@@ -107,9 +107,12 @@ export class Restate implements AsyncDisposable {
     return this.first.admin;
   }
 
-  /** Registers the endpoint of a worker. */
-  async register(uri: string, admin: string = this.admin): Promise<void> {
-    await postJson(`${admin}/deployments`, { uri });
+  /**
+   * Registers the endpoint of a worker. With `isAgain`, the same code with other time limits, which
+   * Restate reads at this moment only.
+   */
+  async register(uri: string, { isAgain = false } = {}): Promise<void> {
+    await postJson(`${this.admin}/deployments`, { uri, force: isAgain });
   }
 
   /** Runs a query over the server's own tables, such as `sys_invocation`. */

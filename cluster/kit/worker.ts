@@ -1,5 +1,6 @@
 /** A worker of the tests: serves the runs of one agent. Its settings are in the environment. */
 import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
 import { createServer } from "node:http2";
 import {
   Agent,
@@ -36,7 +37,9 @@ export interface WorkerSettings {
   readonly version?: string;
   /** Another order of steps, as of a changed program. */
   readonly isChanged?: boolean;
-  /** The process kills itself once: after the model's first answer, or after the first commit. */
+  /** Each event is appended to this file, as a line of JSON. */
+  readonly events?: string;
+  /** The process kills itself: after an answer of the model, or after the commit of one. */
   readonly diesAfter?: "answer" | "commit";
 }
 
@@ -100,7 +103,7 @@ if (settings.diesAfter === "commit") {
   const append = durable.append.bind(durable);
   durable.append = async (...args) => {
     const entries = await append(...args);
-    if (entries.some(({ type }) => type === "message")) die();
+    if (entries.some((entry) => JSON.stringify(entry).includes('"role":"assistant"'))) die();
     return entries;
   };
 }
@@ -117,6 +120,10 @@ const runs = createRestateRuns({
   inactivityMs,
   maxStepMs,
   retentionMs,
+  onEvent({ type, runId }, source) {
+    if (settings.events !== undefined)
+      appendFileSync(settings.events, `${JSON.stringify({ type, runId, ...source })}\n`);
+  },
   createAgent: () =>
     new Agent({
       model,

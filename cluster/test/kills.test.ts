@@ -7,7 +7,7 @@ import { clusterIsMissing, startHarness, type Harness } from "../kit/harness.ts"
 describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => {
   let h: Harness;
   before(async () => {
-    h = await startHarness({ worker: { inactivityMs: 500 } });
+    h = await startHarness();
   });
   after(() => h[Symbol.asyncDispose]());
 
@@ -52,6 +52,14 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
     assert.equal((await h.outcome(run)).reason, "done");
     assert.deepEqual(h.outside.seen(run.name).turns, [0, 0]);
     assert.deepEqual(await h.shape(run.sessionId), ["user", "assistant"]);
+    // Each attempt counts its events anew, so a reader knows which ones to forget.
+    const events = h.events(run.sessionId);
+    assert.deepEqual([...new Set(events.map(({ attempt }) => attempt))], [1, 2]);
+    const second = events.filter(({ attempt }) => attempt === 2);
+    assert.deepEqual(
+      second.map(({ number }) => number),
+      second.map((_, index) => index),
+    );
   });
 
   it("does not repeat a tool that was running, and tells the model", async () => {
@@ -116,10 +124,11 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
   it("writes no entry twice after a death between a commit and its record", async () => {
     await restart({ diesAfter: "commit" });
     const run = await h.begin([{ text: "done" }]);
-    await h.until(async () => (await h.messages(run.sessionId)).length > 0);
+    await h.until(async () => (await h.messages(run.sessionId)).length > 1);
     await setTimeout(300);
     await restart();
     assert.equal((await h.outcome(run)).reason, "done");
+    assert.deepEqual(h.outside.seen(run.name).turns, [0]);
     assert.deepEqual(await h.shape(run.sessionId), ["user", "assistant"]);
     const entries = await h.entries(run.sessionId);
     assert.equal(new Set(entries.map(({ id }) => id)).size, entries.length);
@@ -171,9 +180,12 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
   });
 
   it("keeps an approval while the worker is dead, and occupies no process meanwhile", async () => {
+    await restart({ inactivityMs: 500 });
+    await h.restate.register(h.worker.uri, { isAgain: true });
     const run = await h.begin([{ calls: [{ name: "asks", args: {} }] }, { text: "ok" }]);
     await h.until(async () => (await h.client.state(run.sessionId)).approvals.length === 1);
     await h.until(async () => (await h.invocation(run.invocationId))?.status === "suspended");
+    await setTimeout(1500); // what the suspended attempt might still say
     await restart();
     const [open] = (await h.client.state(run.sessionId)).approvals;
     assert.equal(h.outside.seen(run.name).tools.length, 0);
@@ -197,6 +209,9 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
       "run_end",
     ]);
     assert.deepEqual((await h.client.state(run.sessionId)).approvals, []);
+    // The attempt that was suspended said nothing of an end.
+    const ends = h.events(run.sessionId).filter(({ type }) => type === "agent_end");
+    assert.equal(ends.length, 1);
   });
 
   it("keeps an approval while every server is dead", async () => {

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { createRestateWatchdog } from "@bowline/restate";
+import { createRestateAdmin } from "@bowline/restate";
 import { clusterIsMissing, startHarness, textOf, type Harness } from "../kit/harness.ts";
 import type { WorkerSettings } from "../kit/worker.ts";
 
 describe("limits of runs", { skip: clusterIsMissing() }, () => {
   let h: Harness;
   before(async () => {
-    h = await startHarness({ worker: { inactivityMs: 2000 } });
+    h = await startHarness();
   });
   after(() => h[Symbol.asyncDispose]());
 
@@ -147,14 +147,14 @@ describe("limits of runs", { skip: clusterIsMissing() }, () => {
     ]);
     await h.outside.when(run.name, ({ tools }) => tools.length === 2);
     await restart({ isChanged: true });
-    const watchdog = createRestateWatchdog({
+    const admin = createRestateAdmin({
       admin: h.restate.admin,
       ingress: h.restate.ingress,
       attempts: 3,
     });
     const ended: string[] = [];
     await h.until(async () => {
-      ended.push(...(await watchdog.check()).map(({ invocationId }) => invocationId));
+      ended.push(...(await admin.endStuckRuns()).map(({ invocationId }) => invocationId));
       return ended.length > 0;
     });
     assert.deepEqual(ended, [run.invocationId]);
@@ -190,6 +190,27 @@ describe("limits of runs", { skip: clusterIsMissing() }, () => {
     await h.store.delete(run.sessionId);
     await assert.rejects(h.outcome(run), { code: "not_found" });
     await assert.rejects(h.messages(run.sessionId), { code: "not_found" });
+  });
+
+  it("forgets a session with its runs, so that nothing of it is left", async () => {
+    const sessionId = "it's";
+    await h.client.ensure(sessionId, { metadata: { user: "ada" } });
+    const run = await h.begin([{ text: "secret" }], sessionId);
+    await h.outcome(run);
+    const waiting = await h.begin([{ calls: [{ name: "asks" }] }], sessionId);
+    await h.until(async () => (await h.client.state(sessionId)).approvals.length === 1);
+    const admin = createRestateAdmin({ admin: h.restate.admin, ingress: h.restate.ingress });
+    const { deleted } = await h.store.deleteSessions(
+      { user: "ada" },
+      { beforeDelete: (id) => admin.forget(id) },
+    );
+    assert.deepEqual(deleted, [sessionId]);
+    for (const { invocationId } of [run, waiting])
+      assert.equal(await h.invocation(invocationId), undefined);
+    await h.until(async () => {
+      const sql = `select count(*) as n from state where service_key = 'it''s'`;
+      return (await h.restate.query(sql))[0]?.n === 0;
+    });
   });
 
   it("rejects a message to a session that does not exist", async () => {

@@ -222,6 +222,19 @@ export const pages = [
       "isSessionFenced",
     ],
   },
+  {
+    file: "restate",
+    title: "Restate",
+    about: "Runs that survive the death of their process: `@bowline/restate`.",
+    holds: { restate: [""] },
+    first: [
+      "createRestateRuns",
+      "RestateRunsOptions",
+      "createRestateClient",
+      "RestateClient",
+      "createRestateAdmin",
+    ],
+  },
   ...["karl", "codelet", "gai", "gateway"].map((face) => ({
     file: `compat-${face}`,
     title: `Compatibility: ${face}`,

@@ -53,7 +53,10 @@ export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Pro
  * that removes the listener.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (signal?.aborted) listener();
+  if (signal?.aborted) {
+    listener();
+    return () => {};
+  }
   signal?.addEventListener("abort", listener, { once: true });
   return () => signal?.removeEventListener("abort", listener);
 }

@@ -168,14 +168,15 @@ describe("a write that is refused", { skip }, () => {
         mimeType: "a/b",
       });
       const stored: unknown[] = [];
-      let error: Awaited<ReturnType<typeof errorOf>> | undefined;
-      for (let seq = 0; error === undefined && seq < 40; seq++) {
+      const errors: Error[] = [];
+      for (let seq = 0; errors.length === 0 && seq < 40; seq++) {
         const next = message(seq, [part()]);
         await writer.append([next]).then(
           () => stored.push(next),
-          (thrown: unknown) => (error = thrown as typeof error),
+          (error: Error) => errors.push(error),
         );
       }
+      const [error] = errors as { code?: string; retryable?: boolean; message: string }[];
       assert.deepEqual([error?.code, error?.retryable], ["storage_failed", true]);
       assert.match(String(error?.message), /lacks room.*53100/);
       assert.ok(stored.length >= 3, `${stored.length} fitted`);

@@ -203,7 +203,8 @@ class Applied {
       first.cursor === undefined
         ? undefined
         : await this.#store.list({ search, limit, cursor: first.cursor });
-    const sorted = (value: object = {}): unknown => Object.entries(value).toSorted();
+    const sorted = (value: object = {}): unknown =>
+      Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
     return [first, second].map((page) =>
       page?.sessions.map(({ model, ...session }) => [sorted(session), sorted(model)]),
     );

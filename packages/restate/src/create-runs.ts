@@ -108,7 +108,7 @@ function createService(settings: RunsSettings): VirtualObjectDefinition<string, 
         initialInterval: 100,
         maxInterval: 10_000,
         exponentiationFactor: 2,
-        // Also counts while no worker answers. A run that cannot go on is for the watchdog.
+        // Also counts while no worker answers. A run that cannot go on is for `createRestateAdmin`.
         maxAttempts: 1_000_000,
         onMaxAttempts: "pause",
       },

@@ -4,8 +4,8 @@ export type { RestateRuns, SessionHandlers } from "./create-runs.ts";
 export type { AgentRequest, EventSource, RestateRunsOptions } from "./options.ts";
 export { createRestateClient } from "./client.ts";
 export type { ClientMessage, RestateClient, RestateClientOptions, Submitted } from "./client.ts";
-export { createRestateWatchdog } from "./watchdog.ts";
-export type { EndedRun, RestateWatchdog, RestateWatchdogOptions } from "./watchdog.ts";
+export { createRestateAdmin } from "./admin.ts";
+export type { EndedRun, RestateAdmin, RestateAdminOptions } from "./admin.ts";
 export type {
   AbortInput,
   AnswerCall,

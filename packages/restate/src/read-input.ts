@@ -19,11 +19,9 @@ const isMessage = (value: unknown): boolean =>
 export const readRun = (value: unknown): RunInput =>
   read(value, { messageId: isText, message: isMessage, agent: optional(isText) }) as RunInput;
 
-export const readWake = (value: unknown): WakeInput =>
-  read(value, { agent: optional(isText) }) as WakeInput;
+export const readWake = (value: unknown): WakeInput => read(value, { agent: optional(isText) });
 
-export const readAbort = (value: unknown): AbortInput =>
-  read(value, { runId: optional(isText) }) as AbortInput;
+export const readAbort = (value: unknown): AbortInput => read(value, { runId: optional(isText) });
 
 export const readRecover = (value: unknown): RecoverInput =>
   read(value, { reason: isString }) as unknown as RecoverInput;

@@ -1,6 +1,7 @@
 /** `bowline sessions import`: copies sessions from files into PostgreSQL. */
 import type { AnyEntry, SessionHeader, SessionSummary, Store } from "@bowline/core/session";
 import { isBowlineError } from "@bowline/core";
+import type * as postgres from "@bowline/postgres";
 import type { PostgresStore } from "@bowline/postgres";
 import { CommandError, UsageError } from "../command-error.ts";
 import { oneLine, printableJson } from "../terminal.ts";
@@ -79,7 +80,7 @@ async function openDatabase(
   });
 }
 
-async function loadPackage(): Promise<typeof import("@bowline/postgres")> {
+async function loadPackage(): Promise<typeof postgres> {
   try {
     return await import("@bowline/postgres");
   } catch (error) {

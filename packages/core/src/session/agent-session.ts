@@ -10,6 +10,7 @@ import type { InterruptedRun, RunResult } from "../agent/run/run-result.ts";
 import { systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import type { InferSchema } from "../infer-schema.ts";
+import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
 import { AgentTranscript } from "./agent-transcript.ts";
 import { keepQueues } from "./kept-queues.ts";
@@ -151,13 +152,14 @@ async function attach<TContext>(
 
 /** Takes over a run. Its partial answer becomes a message, so that nothing shown is lost. */
 async function reopen(session: Session, run: RunState): Promise<InterruptedSessionRun> {
-  const { runId, usage, partialAnswer: message } = run;
+  const { runId, usage, guess, deadline, partialAnswer: message } = run;
   // An entry for each resume separates the event numbers of the processes of a run.
   const { seq: at } = await session.append({ type: "reopen", runId });
   const seq = (at + 1) * SEQ_PER_ENTRY;
-  if (message === undefined) return { runId, turns: run.turns, usage, seq };
+  const kept = { runId, usage, seq, ...defined({ guess, deadline }) };
+  if (message === undefined) return { ...kept, turns: run.turns };
   await session.append({ type: "message", runId, message });
-  return { runId, turns: run.turns + 1, usage, seq, partialText: messageText(message) };
+  return { ...kept, turns: run.turns + 1, partialText: messageText(message) };
 }
 
 async function resumeRun<TContext, const TSchema>(

@@ -77,6 +77,8 @@ export type EntryBody =
       readonly continues?: true;
       /** Ids of earlier `queued` entries that are still pending. Absent when there are none. */
       readonly queuedIds?: readonly string[];
+      /** The end of the run's time budget, in milliseconds since the epoch. */
+      readonly deadline?: number;
     }
   /** Another process resumes the run. The run's event numbers continue from this entry. */
   | { readonly type: "reopen"; readonly runId: string }
@@ -93,6 +95,10 @@ export type EntryBody =
       readonly message: SessionMessage;
       /** Id of the `queued` entry of this message. */
       readonly queuedId?: string;
+      /**
+       * Estimated tokens of an answer whose server reported none. Written if a budget limits tokens.
+       */
+      readonly guess?: number;
     }
   /**
    * Text of an answer that is streaming. The answer's `message` entry replaces it. If the process

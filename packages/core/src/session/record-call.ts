@@ -1,5 +1,5 @@
 /** Records a tool call in the log. */
-import type { SettledCall } from "../agent/contract/tool-result.ts";
+import type { ToolStepResult } from "../agent/contract/step.ts";
 import type { EntryBody } from "./entry.ts";
 import { inJson, unwritable } from "./recorded-calls.ts";
 import type { RunLog } from "./run-log.ts";
@@ -11,10 +11,10 @@ export async function recordCall(
   log: RunLog,
   intent: ToolIntent,
   run: () => Promise<unknown>,
-): Promise<SettledCall> {
+): Promise<ToolStepResult> {
   const { runId, toolCallId, idempotencyKey } = intent;
   await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));
-  let result = (await run()) as SettledCall;
+  let result = (await run()) as ToolStepResult;
   const entry = (): EntryBody => {
     const { isError } = result;
     return { type: "tool_result", runId, toolCallId, idempotencyKey, result, isError };

@@ -1,4 +1,5 @@
 /** Outcomes of tool calls that an earlier process started, for the loop and the model. */
+import type { ToolStepResult } from "../agent/contract/step.ts";
 import { textResult, type SettledCall } from "../agent/contract/tool-result.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import { openCalls } from "../agent/run/execute.ts";
@@ -8,8 +9,8 @@ import type { ToolResultMessage } from "../llm/message.ts";
 import type { RecordedCall, RunState } from "./session-state.ts";
 
 /** Returns the outcome of the call, or undefined if it may run again. */
-export function outcomeOf({ intent, result }: RecordedCall): SettledCall | undefined {
-  if (result !== undefined) return result.result as SettledCall;
+export function outcomeOf({ intent, result }: RecordedCall): ToolStepResult | undefined {
+  if (result !== undefined) return result.result as ToolStepResult;
   return intent.replay === "safe" ? undefined : unknownOutcome(intent);
 }
 
@@ -58,12 +59,18 @@ export function unknownOutcome({
  * Returns the result that replaces one that cannot be stored. It tells the model that the tool ran.
  */
 export function unwritable(
-  { durationMs }: SettledCall,
+  { durationMs, usage, nested }: ToolStepResult,
   { cause, message }: BowlineError,
-): SettledCall {
+): ToolStepResult {
   const why = cause instanceof Error ? cause.message : message;
   const text = `The tool ran, but its result is lost: it is not JSON and could not be stored. ${why}`;
-  return { result: textResult(text), isError: true, outcome: "failed", durationMs };
+  return {
+    result: textResult(text),
+    isError: true,
+    outcome: "failed",
+    durationMs,
+    ...defined({ usage, nested }),
+  };
 }
 
 /** Returns the value as JSON, or a description if JSON cannot represent it. */

@@ -1,8 +1,9 @@
 /** Writes an agent's runs to the log: its events and the steps of its tools. */
 import type { Agent } from "../agent/agent.ts";
 import { portsOf, type Effects } from "../agent/contract/effects.ts";
-import type { StepAbout, StepResult } from "../agent/contract/step.ts";
+import type { ModelStepResult, StepAbout, StepResult } from "../agent/contract/step.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
+import type { Verdict } from "../agent/run/decided.ts";
 import { onAbort, systemClock } from "../clock.ts";
 import { defined, type Optional } from "../json-value.ts";
 import type { AgentTranscript } from "./agent-transcript.ts";
@@ -41,6 +42,8 @@ export class RunRecorder<TContext> {
   #last: RunState | undefined;
   #open: RunState | undefined;
   #runId = "";
+  /** Estimated tokens of the answer whose message follows. */
+  #guess: number | undefined;
   /**
    * Settles when the previous event's entries are written. After an abort the run does not wait for
    * slow listeners, but entries must stay in order.
@@ -61,6 +64,7 @@ export class RunRecorder<TContext> {
       ...portsOf(this.#before),
       step: (name, fn, about) => this.#step(name, fn, about),
       recorded: (name) => this.#recorded(name),
+      decide: (name, fn) => this.#decide(name, fn),
     };
   }
 
@@ -129,7 +133,9 @@ export class RunRecorder<TContext> {
       if (event.type === "message_end" && body.type === "message") {
         await this.#transcript.addBefore(event.message);
         const queuedId = queues.take(event.message);
-        await this.#transcript.add(event.message, { ...body, ...defined({ queuedId }) });
+        const isAnswer = event.message.role === "assistant";
+        const guess = isAnswer ? this.#guess : undefined;
+        await this.#transcript.add(event.message, { ...body, ...defined({ queuedId, guess }) });
       } else {
         const instead = "args" in body && (() => ({ ...body, args: inJson(body.args) }));
         await this.#log.add(body, instead || undefined);
@@ -143,7 +149,7 @@ export class RunRecorder<TContext> {
     count: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const { runId, resumed = false } = event;
+    const { runId, resumed = false, deadline } = event;
     this.#runId = runId;
     this.#log.begin(undefined);
     if (this.#log.failure !== undefined) throw this.#log.failure;
@@ -157,7 +163,8 @@ export class RunRecorder<TContext> {
     if (!resumed) {
       const { model, thinkingLevel } = this.#agent.state;
       const asked = { provider: model.provider, model: model.id, thinkingLevel };
-      this.#log.begin({ type: "run_start", runId, model: asked, ...queues.ids() });
+      const about = { ...queues.ids(), ...defined({ deadline }) };
+      this.#log.begin({ type: "run_start", runId, model: asked, ...about });
     }
     this.#stopListening = onAbort(signal, () => {
       // The error cannot be reported here. A failing store also fails the next entry.
@@ -191,7 +198,8 @@ export class RunRecorder<TContext> {
     if (event.type !== "approval_request" || this.#open === undefined) return false;
     const { request, answer } = this.#open.answers.get(event.approvalId) ?? {};
     if (JSON.stringify(request?.args) !== JSON.stringify(inJson(event.args))) return false;
-    if (!this.#agent.answer(event.approvalId, answer)) return false;
+    // The answer was in time when it was given.
+    if (!this.#agent.answer(event.approvalId, { ...answer, at: answer?.timestamp })) return false;
     this.#answered.add(event.approvalId);
     return true;
   }
@@ -206,11 +214,24 @@ export class RunRecorder<TContext> {
       before?.step === undefined ? run() : before.step(name, run, about);
     if (about.kind === "model") {
       await this.#log.startToContinue();
-      return fn(); // the message is the record
+      const result = await fn();
+      // The message is the record, with this.
+      this.#guess = (result as Partial<ModelStepResult>).guess;
+      return result;
     }
     const { kind: _, ...call } = about;
     const intent = { type: "tool_intent", runId: this.#runId, ...call } as const;
     return (await recordCall(this.#log, intent, fn)) as unknown as T;
+  }
+
+  /** A question that was open when its process ended keeps its time limit. */
+  async #decide<T>(name: string, fn: () => Promise<T>): Promise<T> {
+    const open = this.#open?.openApprovals.find(
+      ({ approvalId }) => name === `expires:${approvalId}`,
+    );
+    if (open?.expiresAt !== undefined)
+      return { value: open.expiresAt } satisfies Verdict<number> as T;
+    return this.#before?.decide?.(name, fn) ?? fn();
   }
 
   #recorded(name: string): ReturnType<NonNullable<Effects["recorded"]>> {

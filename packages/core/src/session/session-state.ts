@@ -1,4 +1,5 @@
 /** The state of a session: its model, its last run, and the run's pending calls and approvals. */
+import type { StepResult } from "../agent/contract/step.ts";
 import { defined } from "../json-value.ts";
 import type { AssistantMessage } from "../llm/message.ts";
 import { addUsage, billedUsage, type Usage } from "../llm/usage.ts";
@@ -44,8 +45,15 @@ export interface RunState {
   readonly isAborted: boolean;
   /** Number of the model's answers so far. Steps are numbered by it. */
   readonly turns: number;
-  /** Usage of those answers and of `usage` entries, including retries, summaries and sub-agents. */
+  /**
+   * Usage of those answers, of `usage` entries and of results of tools, including retries, summaries
+   * and sub-agents.
+   */
   readonly usage: Usage;
+  /** Estimated tokens of those calls that servers did not report. Absent when there are none. */
+  readonly guess?: number;
+  /** The end of the run's time budget, in milliseconds since the epoch. Absent without one. */
+  readonly deadline?: number;
   /**
    * The answer that was streaming, as far as its text was saved: a message with the stop reason
    * `aborted`. Absent when there is none, and once the answer's own message is in the log.
@@ -122,7 +130,8 @@ function queuedIn(entries: readonly Entry[]): QueuedMessage[] {
   return queued;
 }
 
-function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
+function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
+  const { runId, continues, deadline } = start;
   const calls = new Map<string, RecordedCall>();
   const approvals = new Map<string, EntryOf<"approval_request">>();
   const answers = new Map<string, RecordedAnswer>();
@@ -131,6 +140,7 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
   let isAborted = false;
   let turns = 0;
   let usage: Usage = {};
+  let guess = 0;
   for (const entry of entries) {
     switch (entry.type) {
       case "run_end":
@@ -141,6 +151,7 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
         if (entry.runId !== runId || entry.message.role !== "assistant") break;
         turns++;
         usage = addUsage(usage, billedUsage(entry.message as AssistantMessage));
+        guess += entry.guess ?? 0;
         break;
       case "usage":
         usage = addUsage(usage, billedUsage(entry));
@@ -150,6 +161,10 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
         break;
       case "tool_result": {
         const call = calls.get(entry.idempotencyKey);
+        // Nested runs have `usage` entries of their own, which lack only what was estimated.
+        const { usage: added, nested } = entry.result as StepResult;
+        if (added) usage = addUsage(usage, billedUsage({ usage: added }));
+        guess += nested?.guess ?? 0;
         if (call !== undefined) calls.set(entry.idempotencyKey, { ...call, result: entry });
         break;
       }
@@ -186,7 +201,8 @@ function runState({ runId, continues }: EntryOf<"run_start">, entries: readonly 
     isAborted,
     turns,
     usage,
-    ...defined({ partialAnswer: partialAnswerIn(entries, runId) }),
+    ...(guess > 0 && { guess }),
+    ...defined({ deadline, partialAnswer: partialAnswerIn(entries, runId) }),
     calls,
     openApprovals,
     answers,

@@ -11,3 +11,7 @@ export { checkChatRequest } from "./strict-chat.ts";
 export { checkMessagesRequest } from "./strict-messages.ts";
 export { storeConformance } from "./store-conformance.ts";
 export type { ConformanceCase, StoreFixture } from "./store-conformance.ts";
+export { effectsConformance } from "./effects-conformance.ts";
+export { createJournalHarness } from "./effects/journal-harness.ts";
+export type { JournalOptions } from "./effects/journal-harness.ts";
+export type { AttemptSetup, EffectsHarness } from "./effects/harness.ts";

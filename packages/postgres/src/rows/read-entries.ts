@@ -10,7 +10,7 @@ import {
 import { textOrNull, type Row, type Run } from "../sql/database.ts";
 import { digestsIn, restoreText } from "./large-values.ts";
 
-const BATCH = 256;
+const BATCH = 1000;
 /** Bytes of a batch, unless its first entry is larger. */
 const BATCH_BYTES = 1024 * 1024;
 /** The largest value of an `integer` column. */

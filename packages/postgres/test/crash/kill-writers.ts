@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 import type { PostgresStore } from "../../src/index.ts";
 import { readAll } from "../support.ts";
 
@@ -14,31 +15,34 @@ export interface Writer {
   reaches(count: number): Promise<void>;
 }
 
-export function startWriter(url: string, prefix: string): Writer {
-  return startChild("writer-child.ts", [url, prefix]);
+export function startWriter(url: string, prefix: string, session: string): Writer {
+  return startChild("writer-child.ts", [url, prefix, session]);
 }
 
 /** Starts a process that writes lines. */
 export function startChild(file: string, args: readonly string[]): Writer {
   const options = ["--conditions=@bowline/source", "--disable-warning=ExperimentalWarning"];
   const child = [...options, join(import.meta.dirname, file), ...args];
-  const process_ = spawn(process.execPath, child, { stdio: ["ignore", "pipe", "inherit"] });
+  const started = spawn(process.execPath, child, {
+    env: { ...process.env, ...compileCache },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const lines: string[] = [];
   let wake = (): void => {};
-  createInterface({ input: process_.stdout }).on("line", (line) => {
+  createInterface({ input: started.stdout }).on("line", (line) => {
     lines.push(line);
     wake();
   });
-  let hasEnded = false;
-  process_.on("exit", () => {
-    hasEnded = true;
+  const end = { isReached: false };
+  started.on("exit", () => {
+    end.isReached = true;
     wake();
   });
   return {
-    process: process_,
+    process: started,
     lines,
     async reaches(count) {
-      while (lines.length < count && !hasEnded)
+      while (lines.length < count && !end.isReached)
         await new Promise<void>((resolve) => (wake = resolve));
     },
   };
@@ -50,28 +54,34 @@ export interface KillReport {
   readonly problems: readonly string[];
 }
 
+export interface KillOptions {
+  readonly kills: number;
+  /** Id of the session, which is created. */
+  readonly session: string;
+  readonly onProgress?: (report: KillReport) => void;
+}
+
 /** Kills `kills` processes, each after a random number of acknowledged appends. */
 export async function killWriters(
   store: PostgresStore,
   url: string,
-  kills: number,
-  onProgress: (report: KillReport) => void = () => {},
+  { kills, session, onProgress = () => {} }: KillOptions,
 ): Promise<KillReport> {
-  await (await store.create({ id: "s", createdAt: 1 })).close();
+  await (await store.create({ id: session, createdAt: 1 })).close();
   const problems: string[] = [];
   let acknowledged = 0;
   let done = 0;
   let from = 0;
   // The next process starts while this one writes, since starting takes most of the time.
-  let next = startWriter(url, "0");
+  let next = startWriter(url, "0", session);
   for (let kill = 0; kill < kills; kill++) {
     const writer = next;
     await writer.reaches(1 + Math.floor(Math.random() * 30));
-    if (kill + 1 < kills) next = startWriter(url, String(kill + 1));
+    if (kill + 1 < kills) next = startWriter(url, String(kill + 1), session);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
     writer.process.kill("SIGKILL");
     await once(writer.process, "close");
-    const stored = await readAll(store, "s", { from });
+    const stored = await readAll(store, session, { from });
     const { found, count } = check(writer.lines, stored, from, kill);
     problems.push(...found);
     from += count;

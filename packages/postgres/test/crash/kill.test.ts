@@ -21,7 +21,10 @@ function keep(child: Writer): Writer {
 
 describe("a writer that is killed", { skip }, () => {
   it("loses no acknowledged entry and stores none twice", async () => {
-    const { problems, acknowledged, kills } = await killWriters(rig.open(), rig.url, KILLS);
+    const { problems, acknowledged, kills } = await killWriters(rig.open(), rig.url, {
+      kills: KILLS,
+      session: "s",
+    });
     assert.deepEqual(problems, []);
     assert.equal(kills, KILLS);
     assert.ok(acknowledged >= KILLS, `${acknowledged} acknowledged`);
@@ -33,7 +36,7 @@ describe("a writer that is stopped", { skip }, () => {
     const url = await rig.server.createDatabase("sleeper");
     const store = rig.open({ config: configOf("sleeper") });
     await (await store.create({ id: "s", createdAt: 1 })).close();
-    const sleeper = keep(startWriter(url, "sleeper"));
+    const sleeper = keep(startWriter(url, "sleeper", "s"));
     await sleeper.reaches(5);
     sleeper.process.kill("SIGSTOP");
 
@@ -51,13 +54,13 @@ describe("a writer that is stopped", { skip }, () => {
 
     assert.equal(sleeper.lines.at(-1), "error session_locked true true");
     await writer.append([entry(writer.nextSeq, { id: "newer" })]);
-    const after = await readAll(store, "s");
+    const later = await readAll(store, "s");
     assert.deepEqual(
-      after.map(({ id }) => id),
+      later.map(({ id }) => id),
       [...before.map(({ id }) => id), "newer"],
     );
     const acknowledged = sleeper.lines.filter((line) => line.startsWith("sleeper"));
-    const stored = after.filter(({ id }) => id.startsWith("sleeper")).map(({ id }) => id);
+    const stored = later.filter(({ id }) => id.startsWith("sleeper")).map(({ id }) => id);
     // The append that was under way when it was stopped may have been stored.
     assert.deepEqual(stored.slice(0, acknowledged.length), acknowledged);
     assert.ok(stored.length <= acknowledged.length + 1);

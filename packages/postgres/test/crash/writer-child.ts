@@ -1,7 +1,6 @@
 /**
- * A process that appends to the session `s` and writes each acknowledged id to its output:
- * `writer-child.ts <url> <prefix>`. It waits for a line on its input before it opens the session. It
- * ends with a line `error <code> <fenced>` when an append fails.
+ * A process that appends to a session and writes each acknowledged id to its output:
+ * `writer-child.ts <url> <prefix> <session>`. It ends with a line `error <code> <fenced>` when an append fails.
  */
 import { writeSync } from "node:fs";
 import { isBowlineError } from "@bowline/core";
@@ -9,7 +8,7 @@ import type { SessionWriter } from "@bowline/core/session";
 import { createPostgresStore, isSessionFenced } from "../../src/index.ts";
 import { entry } from "../support.ts";
 
-const [url = "", prefix = ""] = process.argv.slice(2);
+const [url = "", prefix = "", id = ""] = process.argv.slice(2);
 const store = createPostgresStore({ connectionString: url });
 const tell = (line: string): void => void writeSync(1, `${line}\n`);
 
@@ -17,9 +16,9 @@ const writer = await open();
 try {
   for (let n = 0; ; n++) {
     const { last, nextSeq } = writer;
-    const id = `${prefix}-${n}`;
-    await writer.append([entry(nextSeq, { id, parentId: last?.id ?? null, n })]);
-    tell(id);
+    const entryId = `${prefix}-${n}`;
+    await writer.append([entry(nextSeq, { id: entryId, parentId: last?.id ?? null, n })]);
+    tell(entryId);
   }
 } catch (error) {
   tell(
@@ -33,7 +32,7 @@ await store.close();
 async function open(): Promise<SessionWriter> {
   for (;;) {
     try {
-      return await store.open("s");
+      return await store.open(id);
     } catch (error) {
       if (!isBowlineError(error) || error.code !== "session_locked") throw error;
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -22,13 +22,22 @@ interface Entry {
 export class Pump {
   readonly #context: EngineContext;
   readonly #onCancel: () => void;
+  readonly #rest: () => Promise<unknown>;
   readonly #entries = new Map<Handle, Entry>();
   readonly #cancellation: Handle;
   #isCancelled = false;
   #isRunning = false;
 
-  /** `onCancel` is called once, between two results. */
-  constructor(context: EngineContext, onCancel: () => void) {
+  /**
+   * `onCancel` is called once, between two results. `rest` resolves when the loop has nothing to do
+   * but to wait.
+   */
+  constructor(
+    context: EngineContext,
+    onCancel: () => void,
+    rest: () => Promise<unknown> = setImmediate,
+  ) {
+    this.#rest = rest;
     this.#context = context;
     this.#onCancel = onCancel;
     this.#cancellation = context.cancellation();
@@ -74,7 +83,7 @@ export class Pump {
     for (;;) {
       // The loop comes to rest, so that everything that it starts takes part in the next wait. The
       // engine does not start what is added during a wait.
-      await setImmediate();
+      await this.#rest();
       if (this.#entries.size === 0 || this.#context.ended.aborted) return;
       const handles = [...this.#entries.keys()];
       if (!this.#isCancelled) handles.push(this.#cancellation);

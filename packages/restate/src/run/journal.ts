@@ -22,10 +22,21 @@ export class Journal {
   readonly pump: Pump;
   #now = 0;
 
-  /** `onCancel` is called once when the invocation is cancelled. */
-  constructor(context: EngineContext, onCancel: () => void) {
+  readonly #clock: () => number;
+
+  /**
+   * `onCancel` is called once when the invocation is cancelled. `clock` is the time of closures, and
+   * `rest` that of {@link Pump}.
+   */
+  constructor(
+    context: EngineContext,
+    onCancel: () => void,
+    clock: () => number = Date.now,
+    rest?: () => Promise<unknown>,
+  ) {
     this.context = context;
-    this.pump = new Pump(context, onCancel);
+    this.#clock = clock;
+    this.pump = new Pump(context, onCancel, rest);
   }
 
   /** The time of the last delivered result, in milliseconds since the epoch. */
@@ -49,7 +60,7 @@ export class Journal {
   ): Promise<U> {
     const handle = this.context.run(name, async () => {
       const value = await work();
-      return encode({ at: Date.now(), value }, name);
+      return encode({ at: this.#clock(), value }, name);
     });
     return this.pump.wait(handle, (bytes) => {
       const { at, value } = JSON.parse(decoder.decode(bytes as Uint8Array)) as Recorded<T>;

@@ -51,7 +51,7 @@ export async function loadRun({
   const state = await session.state();
   const agent = input.agent ?? state.model?.agent;
   const made = await attempt(() => agentFor(agent));
-  const ends = await endsOf(await session.contextMessages(), state, runId);
+  const ends = endsOf(await session.contextMessages(), state, runId);
   const start: DurableItem = {
     key: `${runId}:start`,
     body: {

@@ -23,6 +23,20 @@ const NOTE = `Note: ${STUCK}. Answer with what is known.`;
 /** Minimum room for a summary, in tokens. A shorter summary is useless. */
 const MIN_SUMMARY_TOKENS = 32;
 
+/** The name under which a run keeps the state of its compaction. */
+const MEMORY = "compaction";
+
+/** The state after a compaction, JSON-safe. */
+interface Kept {
+  readonly state: CompactionState | undefined;
+  readonly retryAbove: number;
+  readonly failures: number;
+  /** The transcript of the two numbers before: its beginning and its length. */
+  readonly of: { readonly mark: string; readonly length: number };
+  /** The size of a request that the server refused. Absent if there was none. */
+  readonly refused?: number | undefined;
+}
+
 /** The last result of `transform`, and its input. */
 interface Given {
   readonly messages: AgentMessage[];
@@ -49,6 +63,8 @@ export class Compactor {
   #previous: Promise<unknown> = Promise.resolve();
   /** The run that called `transform` last. */
   #run: RunPort | undefined;
+  /** What the run keeps of the last compaction. */
+  #kept: Kept | undefined;
 
   constructor(options: CompactionOptions) {
     this.#options = options;
@@ -77,6 +93,7 @@ export class Compactor {
     run: RunPort | undefined,
   ): Promise<AgentMessage[]> {
     this.#run = run;
+    this.#recall(run);
     // Skip the check once if the model is still unknown. The first request will name it. Do not skip it again
     // if that request never comes.
     const waits = this.#isExpecting && !this.#writer.model;
@@ -216,6 +233,26 @@ export class Compactor {
       this.#failures = next ? 0 : this.#failures + 1;
     }
     if (next && about.reason === "overflow") this.#writer.noteRefusal(about.before);
+    this.#kept = {
+      state: this.state,
+      retryAbove: this.#retryAbove,
+      failures: this.#failures,
+      of: this.#of,
+      refused: this.#writer.refused,
+    };
+    this.#run?.memory.set(MEMORY, this.#kept);
+  }
+
+  /** Takes over what the run keeps of a compaction that another attempt at the run made. */
+  #recall(run: RunPort | undefined): void {
+    const kept = run?.memory.get(MEMORY) as Kept | undefined;
+    if (kept === undefined || kept === this.#kept) return;
+    this.#kept = kept;
+    this.#transcript.state = kept.state;
+    this.#retryAbove = kept.retryAbove;
+    this.#failures = kept.failures;
+    this.#of = kept.of;
+    if (kept.refused !== undefined) this.#writer.noteRefusal(kept.refused);
   }
 
   #endOf(

@@ -67,6 +67,11 @@ export class SummaryWriter {
     this.#refused = Math.min(this.#refused, tokens);
   }
 
+  /** The smallest size that the server refused. Undefined if there was none. */
+  get refused(): number | undefined {
+    return this.#refused === Infinity ? undefined : this.#refused;
+  }
+
   /** The size above which the context is compacted, in tokens. */
   get limit(): number {
     const { reserveTokens } = this.#options;

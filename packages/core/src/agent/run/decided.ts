@@ -2,7 +2,8 @@
 import { BowlineError, toBowlineError, toErrorInfo, type ErrorInfo } from "../../errors.ts";
 import type { Effects } from "../contract/effects.ts";
 
-type Verdict<T> = { readonly value?: T } | { readonly error: ErrorInfo };
+/** The JSON-safe form of a verdict. */
+export type Verdict<T> = { readonly value?: T } | { readonly error: ErrorInfo };
 
 /**
  * Resolves with the recorded verdict, or with that of `fn`. Rejects with the recorded error, or with

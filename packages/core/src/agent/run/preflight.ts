@@ -20,7 +20,7 @@ import type { AgentTool } from "../contract/tool.ts";
 import { failedCall, type SettledCall } from "../contract/tool-result.ts";
 import { approvalNeed, unapproved } from "./approval-need.ts";
 import { askPerson, type Asking } from "./ask-person.ts";
-import { keyOf, stepOf } from "./call-names.ts";
+import { keyOf } from "./call-names.ts";
 import type { Run } from "./run.ts";
 
 /** Maximum length, in UTF-16 units, of invalid arguments quoted in an error result. */
@@ -71,7 +71,7 @@ export async function preflight(
   if (!isJudged(run, tool))
     return { call, tool, args: await check(run, { call, tool }, prepare()) };
   let own: { readonly args: unknown } | undefined;
-  const verdict = await run.decide<Verdict>(`ask:${stepOf(run, call)}`, async (port) => {
+  const verdict = await run.decide<Verdict>(`ask:${run.turns}:${call.id}`, async (port) => {
     const judged = await judge(run, message, { call, tool, args: prepare() }, port);
     if ("settled" in judged) return judged;
     own = judged;

@@ -50,7 +50,7 @@ export async function runChild(
   }
   settled = { ...settled, durationMs: run.now() - started };
   if (!run.config.afterToolCall) return settled;
-  return run.decide(`after:${stepOf(run, call)}`, (port) => after(settled, port));
+  return run.decide(`after:${run.turns}:${call.id}`, (port) => after(settled, port));
 }
 
 function settledOf(run: Run, nested: NestedTool, given: ChildResult): SettledCall {

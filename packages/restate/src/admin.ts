@@ -1,15 +1,17 @@
 /**
- * Finds runs that cannot go on, and ends them. A run whose code no longer fits its journal fails in
- * each attempt, and its session accepts no further run. Restate retries it for ever.
+ * The administrator's half. Finds runs that cannot go on, and ends them: a run whose code no longer
+ * fits its journal fails in each attempt, and its session accepts no further run. Removes what Restate
+ * has of a session.
  */
 import { setTimeout } from "node:timers/promises";
 import { connect, rpc } from "@restatedev/restate-sdk-clients";
+import { isBowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import { toClientError, toStatusError } from "./client-error.ts";
 import { checkServiceName, invalid } from "./options.ts";
 import { DEFAULT_SERVICE, type RecoverInput } from "./wire.ts";
 
-export interface RestateWatchdogOptions {
+export interface RestateAdminOptions {
   /** The address of Restate's admin interface, such as `http://restate:9070`. */
   readonly admin: string;
   /** The address of Restate's ingress, such as `http://restate:8080`. */
@@ -32,12 +34,12 @@ export interface EndedRun {
   readonly failure: string;
 }
 
-export interface RestateWatchdog {
+export interface RestateAdmin {
   /**
    * Ends the runs that cannot go on: kills their invocations, gives their open calls results, and
    * writes `run_end` with the reason `interrupted`. Resolves with them.
    */
-  check(): Promise<readonly EndedRun[]>;
+  endStuckRuns(): Promise<readonly EndedRun[]>;
   /**
    * Checks at this interval until `signal` fires. `onEnded` gets each ended run, `onError` the error
    * of a check that failed; the next check comes nevertheless.
@@ -49,9 +51,14 @@ export interface RestateWatchdog {
     readonly onEnded?: (run: EndedRun) => void;
     readonly onError?: (error: unknown) => void;
   }): Promise<void>;
+  /**
+   * Kills the session's runs and removes their journals and the session's state, which hold messages
+   * and results. For `beforeDelete` of `store.deleteSessions()`.
+   */
+  forget(sessionId: string): Promise<void>;
 }
 
-const names: Readonly<Record<keyof RestateWatchdogOptions, true>> = {
+const names: Readonly<Record<keyof RestateAdminOptions, true>> = {
   admin: true,
   ingress: true,
   serviceName: true,
@@ -65,38 +72,39 @@ const MISMATCH = "RT0016";
 const DEFAULT_ATTEMPTS = 4;
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_EVERY_MS = 10_000;
+const PURGE_ATTEMPTS = 20;
+const PURGE_PAUSE_MS = 100;
 
-/** Creates a watchdog. Throws `invalid_argument` for options that cannot work. */
-export function createRestateWatchdog(options: RestateWatchdogOptions): RestateWatchdog {
+type Row = Readonly<Record<string, string>>;
+
+/** Creates the administrator's half. Throws `invalid_argument` for options that cannot work. */
+export function createRestateAdmin(options: RestateAdminOptions): RestateAdmin {
   checkNames(options, Object.keys(names));
   const { admin, ingress, serviceName = DEFAULT_SERVICE } = options;
   for (const [name, url] of Object.entries({ admin, ingress }))
     if (!URL.canParse(url)) throw invalid(`The option ${name} must be a URL.`);
   checkServiceName(serviceName);
-  return new Watchdog({ ...options, admin: admin.replace(/\/$/, ""), serviceName });
+  return new Admin({ ...options, admin: admin.replace(/\/$/, ""), serviceName });
 }
 
-class Watchdog implements RestateWatchdog {
-  readonly #options: RestateWatchdogOptions;
+class Admin implements RestateAdmin {
+  readonly #options: RestateAdminOptions;
 
-  constructor(options: RestateWatchdogOptions) {
+  constructor(options: RestateAdminOptions) {
     this.#options = options;
   }
 
-  async check(): Promise<readonly EndedRun[]> {
+  async endStuckRuns(): Promise<readonly EndedRun[]> {
     const { serviceName, attempts = DEFAULT_ATTEMPTS } = this.#options;
     const sql = `select id, target_service_key, last_failure from sys_invocation
       where target_service_name = '${serviceName}' and status in ('backing-off', 'running', 'paused')
       and last_failure_error_code = '${MISMATCH}' and retry_count >= ${Math.trunc(attempts)}`;
-    const { rows } = (await this.#request("POST", "/query", { query: sql })) as {
-      readonly rows: readonly Readonly<Record<string, string>>[];
-    };
     const ended: EndedRun[] = [];
     for (const {
       id = "",
       target_service_key: sessionId = "",
       last_failure: failure = "",
-    } of rows) {
+    } of await this.#query(sql)) {
       const run = { sessionId, invocationId: id, failure };
       await this.#end(run);
       ended.push(run);
@@ -104,15 +112,29 @@ class Watchdog implements RestateWatchdog {
     return ended;
   }
 
+  async forget(sessionId: string): Promise<void> {
+    const { serviceName = DEFAULT_SERVICE } = this.#options;
+    const key = sessionId.replaceAll("'", "''");
+    const sql = `select id, status from sys_invocation
+      where target_service_name = '${serviceName}' and target_service_key = '${key}'`;
+    for (const { id = "", status } of await this.#query(sql)) {
+      const path = `/invocations/${encodeURIComponent(id)}`;
+      if (status !== "completed") await this.#request("PATCH", `${path}/kill`);
+      await this.#purge(path);
+    }
+    const body = { object_key: sessionId, new_state: {} };
+    await this.#request("POST", `/services/${serviceName}/state`, body);
+  }
+
   async watch({
     signal,
     everyMs = DEFAULT_EVERY_MS,
     onEnded,
     onError,
-  }: Parameters<RestateWatchdog["watch"]>[0]): Promise<void> {
+  }: Parameters<RestateAdmin["watch"]>[0]): Promise<void> {
     while (!signal.aborted) {
       try {
-        for (const run of await this.check()) onEnded?.(run);
+        for (const run of await this.endStuckRuns()) onEnded?.(run);
       } catch (error) {
         onError?.(error);
       }
@@ -139,6 +161,27 @@ class Watchdog implements RestateWatchdog {
     } catch (error) {
       throw toClientError(error);
     }
+  }
+
+  /** Removes an invocation. Restate refuses until a kill has taken effect, and forgets by itself. */
+  async #purge(path: string): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#request("PATCH", `${path}/purge`);
+        return;
+      } catch (error) {
+        if (isBowlineError(error) && error.code === "not_found") return;
+        if (attempt === PURGE_ATTEMPTS) throw error;
+        await setTimeout(PURGE_PAUSE_MS);
+      }
+    }
+  }
+
+  async #query(sql: string): Promise<readonly Row[]> {
+    const { rows } = (await this.#request("POST", "/query", { query: sql })) as {
+      readonly rows: readonly Row[];
+    };
+    return rows;
   }
 
   async #request(method: string, path: string, body?: object): Promise<unknown> {

@@ -1,0 +1,129 @@
+/** The part of `@bowline/postgres` that runs use, in memory. */
+import { BowlineError } from "@bowline/core";
+import {
+  createMemoryStore,
+  sessionNotFound,
+  type AnyEntry,
+  type SessionHeader,
+} from "@bowline/core/session";
+import type {
+  DurableItem,
+  DurableSessions,
+  InboxMessage,
+  MessagePlace,
+  PostgresStore,
+  QueuedInput,
+} from "@bowline/postgres";
+
+interface Row extends InboxMessage {
+  runId?: string;
+  drain?: string;
+}
+
+class FakeSession implements DurableSessions {
+  readonly entries: AnyEntry[] = [];
+  readonly inbox: Row[] = [];
+  readonly claims = new Map<string, string>();
+  epoch = 0;
+  isDeleted = false;
+  /** Number of entries that were written without the session's epoch. */
+  unfenced = 0;
+  header: SessionHeader = { id: "s", createdAt: 1 };
+
+  ensure(header: SessionHeader): Promise<SessionHeader> {
+    this.header = header;
+    return Promise.resolve(header);
+  }
+
+  async takeEpoch(): Promise<number> {
+    await this.#check(undefined);
+    return ++this.epoch;
+  }
+
+  async append(
+    _id: string,
+    epoch: number | undefined,
+    items: readonly DurableItem[],
+  ): Promise<readonly AnyEntry[]> {
+    await this.#check(epoch);
+    return items.map(({ key, body, timestamp = 1 }) => {
+      const known = this.entries.find(({ id }) => id === key);
+      if (known !== undefined) return known;
+      const base = { seq: this.entries.length, id: key, timestamp };
+      const parentId = this.entries.at(-1)?.id ?? null;
+      const entry = { ...(JSON.parse(JSON.stringify(body)) as object), ...base, parentId };
+      if (epoch !== this.epoch) this.unfenced++;
+      this.entries.push(entry as AnyEntry);
+      return entry as AnyEntry;
+    });
+  }
+
+  async push(_id: string, input: QueuedInput): Promise<MessagePlace> {
+    await this.#check(undefined);
+    if (!this.inbox.some(({ id }) => id === input.id)) this.inbox.push({ ...input, at: 1 });
+    return (await this.findMessage("", input.id)) ?? { state: "pending" };
+  }
+
+  async drain(
+    _id: string,
+    epoch: number,
+    { runId, name }: { runId: string; name: string },
+  ): Promise<readonly InboxMessage[]> {
+    await this.#check(epoch);
+    const drain = `${runId}:${name}`;
+    if (!this.claims.has(drain)) {
+      this.claims.set(drain, runId);
+      for (const row of this.inbox)
+        if (row.runId === undefined) Object.assign(row, { runId, drain });
+    }
+    return this.inbox
+      .filter((row) => row.drain === drain)
+      .map(({ id, queue, message, at }) => ({ id, queue, message, at }));
+  }
+
+  pending(): Promise<number> {
+    return Promise.resolve(this.inbox.filter(({ runId }) => runId === undefined).length);
+  }
+
+  claimRun(_id: string, messageId: string, runId: string): Promise<string> {
+    const owner = this.claims.get(messageId) ?? runId;
+    this.claims.set(messageId, owner);
+    return Promise.resolve(owner);
+  }
+
+  findMessage(_id: string, messageId: string): Promise<MessagePlace | undefined> {
+    const row = this.inbox.find(({ id }) => id === messageId);
+    const runId = row?.runId ?? this.claims.get(messageId);
+    if (runId !== undefined) return Promise.resolve({ state: "taken", runId });
+    return Promise.resolve(row && { state: "pending" });
+  }
+
+  async #check(epoch: number | undefined): Promise<void> {
+    await Promise.resolve();
+    if (this.isDeleted) throw sessionNotFound("s");
+    if (epoch === undefined || epoch === this.epoch) return;
+    const error = new BowlineError("session_locked", "fenced", { retryable: true });
+    throw Object.assign(error, { epoch, currentEpoch: this.epoch });
+  }
+}
+
+export type FakeStore = PostgresStore & { readonly session: FakeSession };
+
+/** A store with one session. */
+export function createFakeStore(): FakeStore {
+  const session = new FakeSession();
+  const others = createMemoryStore();
+  const store = {
+    session,
+    durable: session,
+    load: () =>
+      session.isDeleted ? Promise.reject(sessionNotFound("s")) : Promise.resolve(session.header),
+    async *read(_id: string, { from, reverse = false }: { from?: number; reverse?: boolean } = {}) {
+      await Promise.resolve();
+      const { entries } = session;
+      if (reverse) yield entries.slice(0, (from ?? entries.length) + 1).toReversed();
+      else yield entries.slice(from ?? 0);
+    },
+  };
+  return Object.assign(Object.create(others) as PostgresStore, store);
+}
