@@ -23,6 +23,8 @@ export interface EventSource {
    * forget what lower ones published.
    */
   readonly attempt: number;
+  /** Whether an earlier attempt may have published events of the run. */
+  readonly isRepeated: boolean;
   /** Number of the event within the attempt, from 0. */
   readonly number: number;
 }
