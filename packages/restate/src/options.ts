@@ -18,6 +18,8 @@ export interface AgentRequest {
 /** Where an event comes from. */
 export interface EventSource {
   readonly sessionId: string;
+  /** The run. Events of nested runs, of sub-agents, have another `runId`. */
+  readonly runId: string;
   /**
    * The attempt at the run. Another attempt has a higher number and publishes the run's events again:
    * forget what lower ones published.

@@ -45,7 +45,12 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
   const questions = new Questions(runId, journal, flush);
-  const source = { sessionId: log.sessionId, attempt: log.epoch, isRepeated: parts.isRepeated };
+  const source = {
+    sessionId: log.sessionId,
+    runId,
+    attempt: log.epoch,
+    isRepeated: parts.isRepeated,
+  };
   let number = 0;
   const effects: Effects = {
     step: steps.step,
