@@ -119,7 +119,8 @@ describe("the feed of a first attempt", () => {
       told.map((one) => one.event),
       ["exec.approval_request", "exec.approval_resolved"],
     );
-    assert.equal(dataOf(told[0]).workingDir, "/work");
+    const { workingDir, pattern } = dataOf(told[0]);
+    assert.deepEqual([workingDir, pattern], ["/work", undefined]);
     assert.ok(!JSON.stringify(told).includes(secret));
   });
 });
@@ -147,6 +148,22 @@ describe("the feed of a later attempt", () => {
     assert.deepEqual(told, []);
     await clock.advance(1);
     assert.deepEqual(namesAndSeqs(told), [["chat.snapshot", 2 * SEQ_PER_ATTEMPT - 1]]);
+  });
+
+  it("repeats the approvals that still wait after its snapshot", async () => {
+    const { feed, told, clock } = feedWith({ attempt: 2, isRepeated: true });
+    const call = { toolCallId: "c", toolName: "bash", args: { command: "ls" } };
+    for (const approvalId of ["one", "two"])
+      feed.tell(event({ type: "approval_request", approvalId, ...call }));
+    feed.tell(event({ type: "approval_answer", approvalId: "one", ...call, decision: "allow" }));
+    await clock.advance(250);
+    assert.deepEqual(
+      told.map((one) => [one.event, dataOf(one).approvalId]),
+      [
+        ["chat.snapshot", undefined],
+        ["exec.approval_request", "two"],
+      ],
+    );
   });
 
   it("shows a snapshot before an end that nothing preceded", () => {

@@ -8,7 +8,7 @@ import type { RunFrame } from "../engine/engine.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";
 import { RunLog } from "../log/run-log.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
-import type { EventData, RunInfo, WaitingMessage } from "../protocol/protocol.ts";
+import type { Approval, EventData, RunInfo, WaitingMessage } from "../protocol/protocol.ts";
 import type { SecretFilter } from "../../secrets.ts";
 
 /**
@@ -81,6 +81,8 @@ class Feed implements RunFeed {
   readonly #options: RunFeedOptions;
   readonly #log: RunLog;
   readonly #tell: (event: AgentEvent) => void;
+  /** The approvals that wait for an answer. */
+  readonly #questions = new Map<string, Approval>();
   #isLive: boolean;
   #stopTimer = (): void => {};
 
@@ -134,11 +136,18 @@ class Feed implements RunFeed {
     const { filter, workingDir } = this.#options;
     if (event.type === "message_update" || event.type === "agent_end") this.goLive();
     if (event.type === "approval_request") {
-      const shown = shownApproval(event, { runId, sessionKey }, { filter, workingDir });
+      // A rule of one process would not hold in the others, so a person can allow only this call.
+      const { pattern: _, ...shown } = shownApproval(
+        event,
+        { runId, sessionKey },
+        { filter, workingDir },
+      );
+      this.#questions.set(event.approvalId, shown);
       this.#log.append("exec.approval_request", shown);
-    } else if (event.type === "approval_answer")
+    } else if (event.type === "approval_answer") {
+      this.#questions.delete(event.approvalId);
       this.#log.append("exec.approval_resolved", shownAnswer(event, filter));
-    else this.#tell(event);
+    } else this.#tell(event);
     if (!this.#log.isOpen) this.#stopTimer();
   }
 
@@ -161,6 +170,8 @@ class Feed implements RunFeed {
     if (this.#isLive) return;
     this.#isLive = true;
     this.#log.show();
+    // A snapshot has no approvals, and the earlier attempt may have died before it sent them.
+    for (const shown of this.#questions.values()) this.#log.append("exec.approval_request", shown);
   }
 
   since(seq: number | undefined): readonly RunFrame[] {

@@ -35,12 +35,12 @@ export interface StoredRun {
  * that does not exist.
  */
 export async function findOpenRun(store: Store, sessionKey: string): Promise<string | undefined> {
-  const last = await lastOf(
-    store,
-    sessionKey,
-    (entry) => entry.type === "run_end" || isStart(entry),
-  );
-  return last?.type === "run_start" ? runOf(last) : undefined;
+  const ended = new Set<string | undefined>();
+  const last = await lastOf(store, sessionKey, (entry) => {
+    if (entry.type === "run_end") ended.add(runOf(entry));
+    return isStart(entry);
+  });
+  return last === undefined || ended.has(runOf(last)) ? undefined : runOf(last);
 }
 
 /** Returns the `seq` of the run's end in the stored session. Undefined while it has no end. */
