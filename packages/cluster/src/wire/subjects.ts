@@ -29,11 +29,6 @@ export class Subjects {
   get approvals(): string {
     return `${this.#prefix}.approvals`;
   }
-
-  /** Changes of all sessions, for every gateway. */
-  get sessions(): string {
-    return `${this.#prefix}.sessions`;
-  }
 }
 
 function hashOf(sessionKey: string): string {
