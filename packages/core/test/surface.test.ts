@@ -202,7 +202,9 @@ describe("the public surface", () => {
     assert.deepEqual(names(testing), [
       "checkChatRequest",
       "checkMessagesRequest",
+      "createJournalHarness",
       "createScriptedModel",
+      "effectsConformance",
       "scriptedToolCall",
       "storeConformance",
     ]);

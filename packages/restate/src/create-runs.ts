@@ -1,15 +1,17 @@
 /** Runs of agents on Restate: the service that a worker serves. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import {
   createEndpointHandler,
   handlers,
   object,
   TerminalError,
-  type NodeEndpointOptions,
   type ObjectContext,
   type ObjectSharedContext,
   type VirtualObjectDefinition,
 } from "@restatedev/restate-sdk";
 import { BowlineError, isBowlineError } from "@bowline/core";
+import { checkNames } from "@bowline/core/agent";
 import { toEngineContext, toEngineError } from "./engine/restate-context.ts";
 import { abortRun, answerQuestion, readState, recoverSession } from "./handlers.ts";
 import { readOptions, type RestateRunsOptions, type RunsSettings } from "./options.ts";
@@ -22,30 +24,39 @@ import type {
   RecoverInput,
   RunInput,
   RunOutcome,
-  SessionRuns,
   WakeInput,
 } from "./wire.ts";
 
-/** The handlers of a session, as Restate calls them. Use `createRestateClient` to call them. */
-export interface SessionHandlers {
-  run(context: ObjectContext, input: RunInput): Promise<RunOutcome>;
-  wake(context: ObjectContext, input: WakeInput): Promise<RunOutcome>;
-  recover(context: ObjectContext, input: RecoverInput): Promise<void>;
-  abort(context: ObjectSharedContext, input: AbortInput): Promise<boolean>;
-  answer(context: ObjectSharedContext, input: AnswerCall): Promise<void>;
-  state(context: ObjectSharedContext): Promise<SessionRuns>;
+/** Restate's request handler, for HTTP/2 and HTTP/1.1. */
+export interface EndpointHandler {
+  (request: IncomingMessage, response: ServerResponse): void;
+  (request: Http2ServerRequest, response: Http2ServerResponse): void;
+}
+
+export interface EndpointOptions {
+  /** The public keys of the Restate servers that may call, such as `publickeyv1_…`. Default: anyone may. */
+  readonly identityKeys?: readonly string[] | undefined;
+  /** Receives what the SDK logs. Default: the console. */
+  readonly logger?: ((about: LogAbout, message?: unknown, ...more: unknown[]) => void) | undefined;
+}
+
+/** Where a line of the SDK's log comes from. */
+export interface LogAbout {
+  readonly level: string;
+  readonly replaying: boolean;
 }
 
 export interface RestateRuns {
-  /** The virtual object whose keys are the sessions. */
-  readonly service: VirtualObjectDefinition<string, SessionHandlers>;
+  /**
+   * The virtual object whose keys are the sessions, for an endpoint of your own with
+   * `createEndpointHandler` of Restate's SDK.
+   */
+  readonly service: { readonly name: string };
   /**
    * Returns a request handler for `http2.createServer()`. Listen on a private address, or pass
    * `identityKeys`: whoever reaches it can run the agents.
    */
-  endpoint(
-    options?: Omit<NodeEndpointOptions, "services" | "defaultServiceOptions">,
-  ): ReturnType<typeof createEndpointHandler>;
+  endpoint(options?: EndpointOptions): EndpointHandler;
 }
 
 /**
@@ -59,8 +70,15 @@ export function createRestateRuns(options: RestateRunsOptions): RestateRuns {
   const service = createService(settings);
   return {
     service,
-    endpoint: (endpointOptions) =>
-      createEndpointHandler({ ...endpointOptions, services: [service] }),
+    endpoint(given = {}) {
+      checkNames(given, Object.keys(endpointNames));
+      const { identityKeys, logger } = given;
+      return createEndpointHandler({
+        services: [service],
+        ...(identityKeys && { identityKeys: [...identityKeys] }),
+        ...(logger && { logger }),
+      });
+    },
   };
 }
 
@@ -75,7 +93,12 @@ export function checkRuntime(
   );
 }
 
-function createService(settings: RunsSettings): VirtualObjectDefinition<string, SessionHandlers> {
+const endpointNames: Readonly<Record<keyof EndpointOptions, true>> = {
+  identityKeys: true,
+  logger: true,
+};
+
+function createService(settings: RunsSettings): VirtualObjectDefinition<string, unknown> {
   const adoptions = new Adoptions();
   const { store, inactivityMs, maxStepMs, retentionMs } = settings;
   const start = (context: ObjectContext, input: RunInput | WakeInput): Promise<RunOutcome> =>

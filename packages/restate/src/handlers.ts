@@ -4,7 +4,7 @@ import {
   type ObjectContext,
   type ObjectSharedContext,
 } from "@restatedev/restate-sdk";
-import { toErrorInfo, type BowlineError } from "@bowline/core";
+import { BowlineError, toErrorInfo } from "@bowline/core";
 import { openSession } from "@bowline/core/session";
 import type { PostgresStore } from "@bowline/postgres";
 import { endsOf } from "./run/load.ts";
@@ -78,7 +78,7 @@ export async function recoverSession(
     const epoch = await store.durable.takeEpoch(sessionId);
     const session = await openSession(store, sessionId, { readOnly: true });
     const state = await session.state();
-    const error = toErrorInfo({ code: "internal_error", message: reason } as BowlineError);
+    const error = toErrorInfo(new BowlineError("internal_error", reason));
     const ends = endsOf(await session.contextMessages(), state, "", error);
     if (ends.length > 0) await store.durable.append(sessionId, epoch, ends);
   });

@@ -1,6 +1,6 @@
 /** `@bowline/restate`: runs of agents that survive the death of their process. */
 export { createRestateRuns } from "./create-runs.ts";
-export type { RestateRuns, SessionHandlers } from "./create-runs.ts";
+export type { EndpointHandler, EndpointOptions, LogAbout, RestateRuns } from "./create-runs.ts";
 export type { AgentRequest, EventSource, RestateRunsOptions } from "./options.ts";
 export { createRestateClient } from "./client.ts";
 export type { ClientMessage, RestateClient, RestateClientOptions, Submitted } from "./client.ts";

@@ -60,6 +60,7 @@ describe("a run that cannot go on as usual", () => {
     });
     await assert.rejects(test.run(), { code: "not_found" });
     assert.equal(test.store.session.entries.length, 2);
+    assert.equal(test.engine.state.has("running"), false);
   });
 
   it("answers the open calls of a run before it, and ends that one", async () => {

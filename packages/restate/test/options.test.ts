@@ -24,6 +24,11 @@ describe("the options of runs on Restate", () => {
       () => createRestateClient({ ingress: "http://x", store, url: "" } as never),
       invalid,
     );
+    assert.throws(
+      () => createRestateRuns({ store, createAgent }).endpoint({ keys: [] } as never),
+      invalid,
+    );
+    assert.equal(typeof createRestateRuns({ store, createAgent }).endpoint(), "function");
     const urls = { admin: "http://x", ingress: "http://x" };
     assert.throws(() => createRestateAdmin({ ...urls, every: 1 } as never), invalid);
   });

@@ -141,7 +141,11 @@ function childResult(run: RunResult): ChildResult {
   const { runId, reason, message, output, usage, turns, error } = run;
   const text = message ? messageText(message) : "";
   return {
-    ...{ runId, reason, text, usage, turns },
+    runId,
+    reason,
+    text,
+    usage,
+    turns,
     ...defined({ output, error: error && toErrorInfo(error) }),
   };
 }

@@ -139,8 +139,6 @@ function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunSt
   let hasBegun = continues === true;
   let isAborted = false;
   let turns = 0;
-  let usage: Usage = {};
-  let guess = 0;
   for (const entry of entries) {
     switch (entry.type) {
       case "run_end":
@@ -150,21 +148,12 @@ function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunSt
         hasBegun ||= entry.runId === runId;
         if (entry.runId !== runId || entry.message.role !== "assistant") break;
         turns++;
-        usage = addUsage(usage, billedUsage(entry.message as AssistantMessage));
-        guess += entry.guess ?? 0;
-        break;
-      case "usage":
-        usage = addUsage(usage, billedUsage(entry));
         break;
       case "tool_intent":
         calls.set(entry.idempotencyKey, { intent: entry });
         break;
       case "tool_result": {
         const call = calls.get(entry.idempotencyKey);
-        // Nested runs have `usage` entries of their own, which lack only what was estimated.
-        const { usage: added, nested } = entry.result as StepResult;
-        if (added) usage = addUsage(usage, billedUsage({ usage: added }));
-        guess += nested?.guess ?? 0;
         if (call !== undefined) calls.set(entry.idempotencyKey, { ...call, result: entry });
         break;
       }
@@ -181,6 +170,7 @@ function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunSt
       case "abort":
         isAborted ||= entry.runId === runId;
         break;
+      case "usage":
       case "run_start":
       case "reopen":
       case "queued":
@@ -200,11 +190,32 @@ function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunSt
     hasBegun,
     isAborted,
     turns,
-    usage,
-    ...(guess > 0 && { guess }),
+    ...usedIn(entries, runId),
     ...defined({ deadline, partialAnswer: partialAnswerIn(entries, runId) }),
     calls,
     openApprovals,
     answers,
   };
+}
+
+/** Sums up what a run used. */
+function usedIn(entries: readonly Entry[], runId: string): Pick<RunState, "usage" | "guess"> {
+  let usage: Usage = {};
+  let guess = 0;
+  for (const entry of entries)
+    if (entry.type === "usage") usage = addUsage(usage, billedUsage(entry));
+    else if (entry.type === "tool_result") {
+      // Nested runs have `usage` entries of their own, which lack only what was estimated.
+      const { usage: added = {}, nested } = (entry.result ?? {}) as StepResult;
+      usage = addUsage(usage, added);
+      guess += nested?.guess ?? 0;
+    } else if (entry.type === "message" && entry.runId === runId && isAnswer(entry.message)) {
+      usage = addUsage(usage, billedUsage(entry.message));
+      guess += entry.guess ?? 0;
+    }
+  return { usage, ...(guess > 0 && { guess }) };
+}
+
+function isAnswer(message: SessionMessage): message is AssistantMessage {
+  return message.role === "assistant";
 }

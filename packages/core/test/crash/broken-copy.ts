@@ -14,13 +14,13 @@ interface Breakage {
 export const breakages = {
   "the intent is written after the tool ran": {
     file: "session/record-call.ts",
-    from: "  await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));\n  let result = (await run()) as SettledCall;\n",
-    to: "  let result = (await run()) as SettledCall;\n  await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));\n",
+    from: "  await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));\n  let result = (await run()) as ToolStepResult;\n",
+    to: "  let result = (await run()) as ToolStepResult;\n  await log.add(intent, () => ({ ...intent, args: inJson(intent.args) }));\n",
     found: /has an effect and no intent/,
   },
   "a call that was begun is run again": {
     file: "session/recorded-calls.ts",
-    from: "  if (result !== undefined) return result.result as SettledCall;\n  return",
+    from: "  if (result !== undefined) return result.result as ToolStepResult;\n  return",
     to: "  if (intent !== undefined || result !== undefined) return undefined;\n  return",
     found: /ran again, and its result was recorded|ran 2 times/,
   },

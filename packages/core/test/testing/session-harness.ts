@@ -17,7 +17,7 @@ import type { AttemptSetup, EffectsHarness } from "../../src/testing/index.ts";
 /** `createStore` returns an empty store. A new attempt gets a copy of what the last one has written. */
 export function createSessionHarness(
   createStore: () => Store | Promise<Store>,
-  dispose?: () => unknown,
+  dispose: () => unknown = () => {},
 ): EffectsHarness {
   let store: Store | undefined;
   let agent: Agent | undefined;

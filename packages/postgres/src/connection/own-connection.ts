@@ -157,18 +157,29 @@ export class OwnConnection {
   }
 }
 
-/** Returns a function that runs statements over the connection, which keeps no process running. */
+/**
+ * Returns a function that runs statements over the connection, one after the other, as the driver
+ * wants it. The connection keeps no process running.
+ */
 function runner(database: Database, client: PostgresClient, lose: () => void): OwnRun {
   const reference = client as PostgresClient & Referenced;
   let running = 0;
+  let last: Promise<unknown> = Promise.resolve();
   reference.unref?.();
-  return async (text, values) => {
-    if (running++ === 0) reference.ref?.();
+  const perform: OwnRun = async (text, values) => {
     try {
       return await database.run(client, text, values);
     } catch (error) {
       if (isLostConnection(error)) lose();
       throw error;
+    }
+  };
+  return async (text, values) => {
+    if (running++ === 0) reference.ref?.();
+    const work = last.then(() => perform(text, values));
+    last = work.catch(() => {}); // the caller gets the error
+    try {
+      return await work;
     } finally {
       if (--running === 0) reference.unref?.();
     }

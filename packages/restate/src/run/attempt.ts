@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import {
   BowlineError,
+  isBowlineError,
   runLoop,
   toErrorInfo,
   type Agent,
@@ -92,7 +93,14 @@ class Attempt {
       loadRun({ store, log, runId, input, agentFor: agents }),
     );
     if (start.state !== "ready") return start;
-    return this.#runFrom(start, { runId, log, agents, header });
+    try {
+      return await this.#runFrom(start, { runId, log, agents, header });
+    } catch (error) {
+      // The session is gone: its log cannot say that the run has ended.
+      const isFinal = isBowlineError(error) && error.code === "not_found";
+      if (isFinal && !this.#context.ended.aborted) this.#context.clear(RUNNING);
+      throw error;
+    }
   }
 
   /** Returns a function that creates the agent at its first call. */

@@ -8,9 +8,9 @@
  */
 import type { ErrorInfo } from "../../errors.ts";
 import { defined, type Optional } from "../../json-value.ts";
-import type { RunResult } from "../run/run-result.ts";
+import type { Usage } from "../../llm/usage.ts";
 import type { AgentMessage } from "./agent-message.ts";
-import type { AgentEvent } from "./event.ts";
+import type { AgentEvent, RunEndReason } from "./event.ts";
 import type { StepAbout, StepResult, ToolStep, ToolStepResult } from "./step.ts";
 
 export type InboxKind = "steering" | "followUp";
@@ -126,12 +126,19 @@ export interface ChildRun {
   readonly here: () => Promise<ChildResult>;
 }
 
-/** The result of a nested run: its `RunResult`, or the error of one that could not start. */
-export type ChildResult =
-  | (Pick<RunResult, "runId" | "reason" | "text" | "output" | "usage" | "turns"> & {
-      readonly error?: ErrorInfo;
-    })
-  | { readonly error: ErrorInfo };
+/** The result of a nested run, with the fields of its `RunResult`. */
+interface ChildEnd {
+  readonly runId: string;
+  readonly reason: RunEndReason;
+  readonly text: string;
+  readonly output?: unknown;
+  readonly usage: Usage;
+  readonly turns: number;
+  readonly error?: ErrorInfo;
+}
+
+/** The result of a nested run, or the error of one that could not start. */
+export type ChildResult = ChildEnd | { readonly error: ErrorInfo };
 
 /**
  * Calls a listener and waits for it up to its time limit. Returns undefined when there is nothing

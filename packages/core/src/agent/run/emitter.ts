@@ -26,7 +26,7 @@ export interface EmitterOptions {
   readonly parent?: ParentCall | undefined;
   /** Sequence number of the first event. */
   readonly seq: number;
-  readonly publish: Effects["publish"];
+  readonly effects: Pick<Effects, "publish">;
   readonly clock: Clock;
   readonly grace: AbortGrace;
   /** Time limit for one listener per event, in milliseconds; 0 means no limit. */
@@ -83,7 +83,7 @@ export class Emitter {
     const waiting =
       this.#tail || this.#isBusy()
         ? this.#sendLater(event, this.#tail)
-        : this.#options.publish(event, this.#callListener);
+        : this.#options.effects.publish(event, this.#callListener);
     if (!waiting) return undefined;
     const own = waiting.then(() => {
       if (this.#tail === own) this.#tail = undefined;
@@ -97,13 +97,13 @@ export class Emitter {
    * pending or the run has been busy.
    */
   async #sendLater(event: AgentEvent, before: Promise<void> | undefined): Promise<void> {
-    const { clock, publish } = this.#options;
+    const { clock, effects } = this.#options;
     await before;
     if (!before || this.#isBusy()) {
       await clock.yield?.();
       this.#yielded = monotonicNow(clock);
     }
-    return publish(event, this.#callListener);
+    return effects.publish(event, this.#callListener);
   }
 
   /**

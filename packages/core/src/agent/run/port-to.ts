@@ -1,15 +1,30 @@
 /** The interface of a run for its hooks and tools. */
 import { BowlineError } from "../../errors.ts";
-import { waitOptions } from "../contract/effects.ts";
+import { waitOptions, type Effects, type WaitOptions } from "../contract/effects.ts";
 import type { RunPort } from "../contract/run-port.ts";
-import type { Run } from "./run.ts";
+import type { AbortGrace } from "./abort-grace.ts";
+import type { Emitter } from "./emitter.ts";
+import type { Spending } from "./spending.ts";
 import type { StepChanges } from "./step-changes.ts";
+
+/** The parts of a run that its port gives access to. */
+interface Opened extends Pick<RunPort, "clock" | "approvedTools" | "decide"> {
+  readonly id: string;
+  readonly effects: Pick<Effects, "patience">;
+  readonly emitter: Emitter;
+  readonly grace: AbortGrace;
+  readonly spending: Spending;
+  readonly memory: Map<string, unknown>;
+  readonly signal: AbortSignal;
+  readonly isEnding: boolean;
+  wait<T>(name: string, options: WaitOptions): Promise<T>;
+}
 
 /**
  * Creates the port for hooks and tools: between steps, within a recorded decision, or within a step,
  * which collects its changes. Returns a plain object, because hooks may destructure its functions.
  */
-export function portTo(run: Run, inside?: "decision" | StepChanges): RunPort {
+export function portTo(run: Opened, inside?: "decision" | StepChanges): RunPort {
   const { id: runId, clock, grace, spending, memory, effects } = run;
   const changes = inside === "decision" ? undefined : inside;
   const isRecorded = inside !== undefined && effects.patience !== undefined;
@@ -49,6 +64,6 @@ export function portTo(run: Run, inside?: "decision" | StepChanges): RunPort {
 function noWait(name: string): BowlineError {
   return new BowlineError(
     "invalid_state",
-    `Cannot wait for "${name}" here, because the run's engine records this tool or hook as one step. Return "ask" from beforeToolCall, or use requireApproval().`,
+    `Cannot wait for "${name}" in a recorded step. Return "ask" from beforeToolCall, or use requireApproval().`,
   );
 }

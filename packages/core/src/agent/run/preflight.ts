@@ -91,12 +91,13 @@ function asking(run: Run): Asking {
 }
 
 /** Returns whether user code decides about calls of the tool. */
-function isJudged(
-  { config }: Run,
-  { parameters, needsApproval, prepareArguments }: AgentTool,
-): boolean {
-  const hooks = [config.beforeToolCall, needsApproval, prepareArguments];
-  return isStandardSchema(parameters) || hooks.some((hook) => hook !== undefined);
+function isJudged({ config }: Run, tool: AgentTool): boolean {
+  return (
+    isStandardSchema(tool.parameters) ||
+    config.beforeToolCall !== undefined ||
+    tool.needsApproval !== undefined ||
+    tool.prepareArguments !== undefined
+  );
 }
 
 /** Validates arguments. Throws an error that tells the model what does not fit. */

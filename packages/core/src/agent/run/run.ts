@@ -6,7 +6,6 @@ import type { StreamFn } from "../../llm/model.ts";
 import { abortedRun } from "../contract/aborted-run.ts";
 import type { AgentMessage } from "../contract/agent-message.ts";
 import type { Effects, WaitOptions } from "../contract/effects.ts";
-import type { AgentEventBody } from "../contract/event.ts";
 import type { AgentContext, AgentLoopConfig } from "../contract/hooks.ts";
 import type { RunPort } from "../contract/run-port.ts";
 import type { StepAbout, StepResult } from "../contract/step.ts";
@@ -19,6 +18,7 @@ import { portTo } from "./port-to.ts";
 import type { InterruptedRun } from "./run-result.ts";
 import { Spending } from "./spending.ts";
 import { StepChanges } from "./step-changes.ts";
+import { whileLive } from "./while-live.ts";
 
 export interface RunInput {
   readonly context: AgentContext;
@@ -109,7 +109,7 @@ export class Run {
           ? undefined
           : { parentRunId, ...defined({ parentToolCallId, parentToolName }) },
       seq,
-      publish: (event, hear) => (this.isOver ? undefined : effects.publish(event, hear)),
+      effects: effects.ended === undefined ? effects : { publish: this.#publish },
       clock,
       grace,
       hookTimeoutMs,
@@ -130,11 +130,6 @@ export class Run {
 
   get signal(): AbortSignal {
     return this.grace.signal;
-  }
-
-  /** Whether this attempt at the run is over. */
-  get isOver(): boolean {
-    return this.effects.ended?.aborted === true;
   }
 
   /**
@@ -179,21 +174,14 @@ export class Run {
   }
 
   /**
-   * Calls a hook with the time limit. A throw or timeout rejects with `hook_failed` and the hook's
+   * Calls a hook, or an effect that counts as one, with the time limit. A throw or timeout rejects with `hook_failed` and the hook's
    * name.
    */
-  hook<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
+  hook<T>(name: string, call: () => T | PromiseLike<T>, isEffect = false): Promise<T> {
     return callHook(name, () => {
       if (this.stop) throw this.stop; // the run may have stopped during an earlier wait
-      return this.grace.patiently(call(), this.#hookTimeoutMs);
-    });
-  }
-
-  /** Reads a queue of the effects as a hook. */
-  read<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
-    return callHook(name, () => {
-      if (this.stop) throw this.stop;
-      return this.effect(call, this.#hookTimeoutMs);
+      const limitMs = this.#hookTimeoutMs;
+      return isEffect ? this.effect(call, limitMs) : this.grace.patiently(call(), limitMs);
     });
   }
 
@@ -249,7 +237,7 @@ export class Run {
     if (usage) this.spending.add(usage);
     if (nested) this.spending.addNested(nested);
     for (const [name, value] of Object.entries(memory ?? {})) this.memory.set(name, value);
-    for (const event of kept ?? []) await this.emitter.emit(relinked(event, this.context.messages));
+    for (const event of kept ?? []) await this.emitter.emit(event);
   }
 
   /**
@@ -289,33 +277,12 @@ export class Run {
     this.grace.abort(this.stop);
   }
 
+  /** Publishes an event while this attempt at the run is not over. */
+  readonly #publish: Effects["publish"] = (event, hear) =>
+    this.effects.ended?.aborted === true ? undefined : this.effects.publish(event, hear);
+
   async #begin<T extends StepResult>(fn: (port: RunPort) => Promise<T>): Promise<T> {
     const changes = new StepChanges(this.spending.budget);
     return changes.addTo(await fn(portTo(this, changes)));
   }
-}
-
-/**
- * Returns the event with the message of the transcript that it names, because listeners compare
- * messages by identity.
- */
-function relinked(event: AgentEventBody, messages: readonly AgentMessage[]): AgentEventBody {
-  if (event.type !== "compaction_end") return event;
-  const own = messages[event.firstKeptIndex];
-  const isSame = own !== undefined && JSON.stringify(own) === JSON.stringify(event.firstKept);
-  return isSame ? { ...event, firstKept: own } : event;
-}
-
-/** Calls an effect. Once its attempt is over, the promise stays pending, so the loop stands still. */
-function whileLive<T>(ended: AbortSignal, call: () => T | PromiseLike<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (ended.aborted) return;
-    const pass = (settle: () => void): void => {
-      if (!ended.aborted) settle();
-    };
-    Promise.resolve(call()).then(
-      (value) => pass(() => resolve(value)),
-      (error: unknown) => pass(() => reject(error as Error)),
-    );
-  });
 }

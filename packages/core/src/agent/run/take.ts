@@ -8,9 +8,10 @@ export async function take(run: Run, kind: InboxKind): Promise<readonly AgentMes
   const { effects } = run;
   let asked: ReturnType<typeof effects.inbox> | undefined;
   try {
-    return await run.read(
+    return await run.hook(
       `Reading the ${kind} queue`,
       () => (asked = effects.inbox(kind, run.turns)),
+      true,
     );
   } catch (error) {
     if (asked && (error as BowlineError).code === "aborted")

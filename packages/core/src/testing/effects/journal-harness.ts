@@ -47,7 +47,10 @@ export function createJournalHarness({ hasChildren = false }: JournalOptions = {
       const effects = setup.watch(portsOf(current, hasChildren, setup.onWait));
       const given = { ...config, createId: () => "run" };
       const input: RunInput = {
-        ...{ context, effects, streamFn, signal: controller.signal },
+        context,
+        effects,
+        streamFn,
+        signal: controller.signal,
         config: () => given,
       };
       const forOutput = output === undefined ? undefined : createOutputRun(output, input);
