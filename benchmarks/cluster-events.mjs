@@ -44,7 +44,7 @@ async function work(servers) {
 
 async function compare() {
   const rows = [await alone(), await overNats()];
-  console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
+  console.table(Object.fromEntries(rows.map(({ name, ...figures }) => [name, figures])));
 }
 
 /** A run's events in the process that has its client. */
