@@ -5,8 +5,8 @@
 import { isEnd, toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
-import { RunTrack } from "./run-track.ts";
 import { Tap } from "./tap.ts";
+import { trackRun, withoutEnd, type Tracked } from "./tracked-run.ts";
 
 /** How long an open run may be silent before its worker is asked, in milliseconds. */
 const QUIET_MS = 10_000;
@@ -16,20 +16,6 @@ const ON_THE_WAY_MS = 250;
 const CONFIRM_MS = 20;
 /** The most ended runs that are remembered while the session is followed. */
 const MAX_ENDED = 64;
-
-interface Tracked {
-  readonly track: RunTrack;
-  /** Whether the database was asked if the run is over. */
-  isChecked: boolean;
-  isConfirming: boolean;
-  check: Promise<void> | undefined;
-  sync: Promise<void> | undefined;
-  heardAt: number;
-  /** Called when the position changes. */
-  readonly moved: Set<() => void>;
-  /** Events of a run whose message has no response yet. Undefined: they are passed on at once. */
-  gate: LiveEvent[] | undefined;
-}
 
 export class SessionRelay {
   readonly sessionKey: string;
@@ -285,16 +271,7 @@ export class SessionRelay {
   #runOf(runId: string): Tracked {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const run: Tracked = {
-      track: new RunTrack(runId),
-      isChecked: false,
-      isConfirming: false,
-      check: undefined,
-      sync: undefined,
-      heardAt: this.#ports.clock.now(),
-      moved: new Set(),
-      gate: undefined,
-    };
+    const run = trackRun(runId, this.#ports.clock.now());
     this.#runs.set(runId, run);
     return run;
   }
@@ -304,10 +281,4 @@ export class SessionRelay {
     const ended = [...this.#runs].filter(([, { track }]) => track.isEnded);
     for (const [runId] of ended.slice(0, -MAX_ENDED)) this.#runs.delete(runId);
   }
-}
-
-/** A worker's run whose end is not stored is still open. */
-function withoutEnd(answer: AnsweredRun): AnsweredRun {
-  const frames = answer.frames.filter(({ event }) => !isEnd(event));
-  return { ...answer, state: "running", seq: answer.seq - 1, frames };
 }
