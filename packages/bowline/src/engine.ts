@@ -30,7 +30,12 @@ export {
   findRunEnd,
   readStoredSession,
 } from "./gateway/remote/stored-run.ts";
-export type { StoredRun, StoredRunOptions, StoredSession } from "./gateway/remote/stored-run.ts";
+export type {
+  StoredEnd,
+  StoredRun,
+  StoredRunOptions,
+  StoredSession,
+} from "./gateway/remote/stored-run.ts";
 export { GatewayError } from "./gateway/protocol/gateway-error.ts";
 export type { Frame } from "./gateway/log/outbox.ts";
 export type { RunEventName } from "./gateway/log/run-log.ts";

@@ -35,6 +35,8 @@ class Play {
       await settle();
       this.world.network.deliverAll();
     }
+    await this.world.clock.advance(50); // the time to wait for other workers' answers
+    await settle();
   }
 
   async step([name, index]: Step): Promise<void> {

@@ -193,7 +193,7 @@ describe("a stored run", () => {
     await session.append({ type: "run_end", runId: "r", reason: "done" });
     const over = await readStoredSession(options, "s");
     assert.equal(await findOpenRun(store, "s"), undefined);
-    assert.equal(await findRunEnd(store, "s", "r"), 2);
+    assert.deepEqual(await findRunEnd(store, "s", "r"), { seq: 2, state: "final" });
     assert.equal(await findRunEnd(store, "missing", "r"), undefined);
     assert.equal(await findLastSeq(store, "missing"), -1);
     const run = over.run("r");

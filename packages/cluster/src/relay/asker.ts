@@ -8,7 +8,7 @@ import type { Subjects } from "../wire/subjects.ts";
 
 /** How long to wait for an answer, and for a better one after the first, in milliseconds. */
 const ASK_MS = 1500;
-const GATHER_MS = 30;
+const GATHER_MS = 20;
 /** The most questions at a time. Further ones wait; more than `MAX_WAITING` are refused. */
 const MAX_ASKING = 256;
 const MAX_WAITING = 10_000;
@@ -44,16 +44,20 @@ export class Asker {
 
   /**
    * Returns what the workers know. Returns undefined if none answers in time, such as when the run is
-   * over or no process executes it. Throws `busy` if too many questions wait.
+   * over or no process executes it. Throws `busy` if too many questions wait. `known` returns the
+   * attempt at a run that was heard of: a worker that was taken over answers too, and is ignored.
    */
-  async ask(ask: Ask): Promise<readonly AnsweredRun[] | undefined> {
+  async ask(
+    ask: Ask,
+    known: (runId: string) => number,
+  ): Promise<readonly AnsweredRun[] | undefined> {
     if (this.#waiting.length >= MAX_WAITING)
       throw new GatewayError("busy", "Too many clients connect at once.", { retryable: true });
     if (this.#asking >= MAX_ASKING)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#asking++;
     try {
-      return await this.#ask(ask);
+      return await this.#ask(ask, known);
     } finally {
       this.#asking--;
       this.#waiting.shift()?.();
@@ -64,7 +68,7 @@ export class Asker {
     this.#stop();
   }
 
-  #ask(ask: Ask): Promise<readonly AnsweredRun[] | undefined> {
+  #ask(ask: Ask, heard: (runId: string) => number): Promise<readonly AnsweredRun[] | undefined> {
     const token = String(this.#next++);
     const parcels = new Parcels(this.#maxBytes * 2);
     const known = new Map<string, AnsweredRun>();
@@ -82,13 +86,12 @@ export class Asker {
         const runs = parcel && fromReply(parcel);
         if (runs === undefined) return;
         for (const run of runs)
-          if (run.attempt > (known.get(run.runId)?.attempt ?? -1)) known.set(run.runId, run);
-        const isFirst = !hasAnswer;
+          if (run.attempt > (known.get(run.runId)?.attempt ?? heard(run.runId) - 1))
+            known.set(run.runId, run);
+        if (hasAnswer) return;
         hasAnswer = true;
-        if (isEnough(ask, known)) return finish();
-        if (!isFirst) return;
         stop();
-        // Several workers may know runs of the session.
+        // Several workers may know runs of the session, also one whose run was taken over.
         stop = this.#clock.setTimer(GATHER_MS, finish);
       };
       this.#open.set(token, { hear });
@@ -103,10 +106,4 @@ export class Asker {
     const { subject } = message;
     this.#open.get(subject.slice(this.#inbox.length + 1))?.hear(message);
   }
-}
-
-/** A session has one open run at a time: with it, and the requested run, nothing better comes. */
-function isEnough({ runId }: Ask, known: ReadonlyMap<string, AnsweredRun>): boolean {
-  const hasOpen = [...known.values()].some(({ state }) => state === "running");
-  return hasOpen && (runId === undefined || known.has(runId));
 }

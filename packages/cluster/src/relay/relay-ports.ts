@@ -1,6 +1,6 @@
 /** What the relay of a gateway works with. */
 import type { Clock } from "@bowline/core";
-import type { Clients, StoredSession } from "bowline/engine";
+import type { Clients, StoredEnd, StoredSession } from "bowline/engine";
 import type { GatewayLimits } from "bowline/gateway";
 import type { Bus } from "../bus/bus.ts";
 import type { Subjects } from "../wire/subjects.ts";
@@ -13,8 +13,8 @@ export interface RelayPorts {
   readonly clients: Clients;
   readonly limits: GatewayLimits;
   readonly clock: Clock;
-  /** Returns the `seq` of the run's end in the stored session. Undefined while it has no end. */
-  readonly endOf: (sessionKey: string, runId: string) => Promise<number | undefined>;
+  /** Returns the run's end in the stored session. Undefined while it has none. */
+  readonly endOf: (sessionKey: string, runId: string) => Promise<StoredEnd | undefined>;
   /** Returns the `seq` of the last entry of the stored session; -1 without one. */
   readonly lastSeq: (sessionKey: string) => Promise<number>;
   readonly read: (sessionKey: string) => Promise<StoredSession>;

@@ -200,7 +200,7 @@ export class Relay {
       ...(seq !== undefined && { seq }),
     };
     const answers: AnsweredRun[] = [];
-    for (const answer of (await asker.ask(ask)) ?? []) {
+    for (const answer of (await asker.ask(ask, (id) => session.attemptOf(id))) ?? []) {
       const admitted = await session.admit(answer);
       if (admitted !== undefined) answers.push(admitted);
     }
@@ -219,6 +219,7 @@ export class Relay {
         if (run === undefined) return [];
         const isOpen = run.info.state === "running";
         if (isOpen) session.withdraw(id, tap);
+        else session.settle(id, run);
         const own = id === runId ? seq : undefined;
         // A client that has live events has more than what is stored of a run without an end.
         const isBehind = own === undefined || own < 0 || !isOpen;

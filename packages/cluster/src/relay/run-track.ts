@@ -34,6 +34,11 @@ export class RunTrack {
     return this.#attempt;
   }
 
+  /** Whether the clients here may know the run. */
+  get isHeard(): boolean {
+    return this.#attempt > 0 || this.#hasBegun;
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -46,6 +51,11 @@ export class RunTrack {
   /** Whether the run's last event is here. It counts when {@link confirm} is called. */
   get isEnding(): boolean {
     return this.#end !== undefined && !this.#isEnded;
+  }
+
+  /** Whether the last event that is here has this outcome. */
+  endsAs(state: string): boolean {
+    return this.#end?.event === `chat.${state}`;
   }
 
   /** The stored session has the run's end. Returns the last event, which is passed on now. */

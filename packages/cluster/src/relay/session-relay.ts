@@ -2,7 +2,8 @@
  * The live events of one session in one gateway: subscribes to them, passes each on once and in order
  * to the clients here, and asks for what is missing.
  */
-import { isEnd, toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
+import type { StoredRun } from "bowline/engine";
+import { toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import { Tap } from "./tap.ts";
@@ -93,6 +94,11 @@ export class SessionRelay {
     );
   }
 
+  /** Returns the highest attempt at a run that was heard of; 0 without one. */
+  attemptOf(runId: string): number {
+    return this.#runs.get(runId)?.track.attempt ?? 0;
+  }
+
   /**
    * Takes a worker's answer for a client. Resolves with what the client gets: nothing if the run is
    * over, whatever the worker says, and no end before the stored session has it. Afterwards the clients
@@ -103,13 +109,13 @@ export class SessionRelay {
     const { track } = run;
     const isOpen = given.state === "running" || given.state === "queued";
     await this.#check(run);
-    if (track.isEnded && isOpen) return undefined;
+    if (given.attempt < track.attempt || (track.isEnded && isOpen)) return undefined;
     const end = isOpen ? undefined : await this.#ports.endOf(this.sessionKey, given.runId);
     const answer = isOpen || end !== undefined ? given : withoutEnd(given);
     if (track.position === undefined && !this.#ports.clients.isFollowed(this.sessionKey))
       this.#passOn(run, track.adopt(answer));
     else if (track.position === undefined) this.#passOn(run, track.absorb(answer));
-    await this.#reach(run, answer.seq);
+    await this.#reach(run, answer);
     return answer;
   }
 
@@ -122,6 +128,16 @@ export class SessionRelay {
     run.isChecked = true; // it was open a moment ago
     run.track.withdraw();
     tap.drop(runId);
+  }
+
+  /**
+   * Notes that a client gets the stored run, which is over. The clients here that know the run as open
+   * get its end too, since no worker will be asked any more.
+   */
+  settle(runId: string, stored: StoredRun): void {
+    const run = this.#runOf(runId);
+    if (run.track.isHeard || this.expected.includes(runId)) this.#passEnd(run, stored);
+    else run.track.end();
   }
 
   /** Asks for open runs that were silent for a while. With `isAll`, for all of them, and for new ones. */
@@ -168,7 +184,7 @@ export class SessionRelay {
     await this.ready();
     const end = await this.#ports.endOf(this.sessionKey, track.runId);
     // It ended while events arrived here: the clients have not seen it.
-    if (end !== undefined && end > this.#lastSeq) await this.#settle(track.runId);
+    if (end !== undefined && end.seq > this.#lastSeq) await this.#settle(track.runId);
     else if (end !== undefined) track.end();
     run.isChecked = true;
     for (const held of track.release()) this.#passOn(run, track.take(held));
@@ -181,7 +197,9 @@ export class SessionRelay {
     run.isConfirming = true;
     for (let ms = CONFIRM_MS; ms <= CONFIRM_MS * 32 && track.isEnding; ms *= 2) {
       const end = await this.#ports.endOf(this.sessionKey, track.runId).catch(() => undefined);
-      if (end !== undefined) this.#passOn(run, track.confirm());
+      // An attempt that was taken over may have ended otherwise than the run.
+      if (end !== undefined && track.endsAs(end.state)) this.#passOn(run, track.confirm());
+      else if (end !== undefined) await this.#settle(track.runId);
       else await new Promise<void>((resolve) => void this.#ports.clock.setTimer(ms, resolve));
     }
     run.isConfirming = false;
@@ -209,20 +227,26 @@ export class SessionRelay {
     await this.#check(run);
     if (track.isEnded || !run.isChecked) return;
     const ask = { sessionKey, runId, ...(seq !== undefined && { seq }) };
-    const answers = await this.#ports.asker.ask(ask);
+    const answers = await this.#ports.asker.ask(ask, (id) => this.attemptOf(id));
     const answer = answers?.find((one) => one.runId === runId);
     if (this.#isClosed) return;
+    // A client got the stored run meanwhile: what follows the old number is no use without a snapshot.
+    if (seq !== undefined && track.position === undefined) return this.#ask(run);
     if (answer !== undefined) return this.#passOn(run, track.absorb(answer));
     if ((await this.#ports.endOf(sessionKey, runId)) !== undefined) await this.#settle(runId);
   }
 
-  /** Passes on the stored run, which is over. */
   async #settle(runId: string): Promise<void> {
     const stored = (await this.#ports.read(this.sessionKey)).run(runId);
-    const run = this.#runOf(runId);
-    if (stored === undefined || run.track.isEnded) return;
-    run.track.end();
-    const { attempt } = run.track;
+    if (stored !== undefined) this.#passEnd(this.#runOf(runId), stored);
+  }
+
+  /** Passes on the stored run, which is over. */
+  #passEnd(run: Tracked, stored: StoredRun): void {
+    const { track } = run;
+    if (track.isEnded) return;
+    track.end();
+    const { runId, attempt } = track;
     const told = stored.since(undefined);
     this.#passOn(
       run,
@@ -233,13 +257,16 @@ export class SessionRelay {
   /** After a lost connection, finds a run that began meanwhile. */
   async #discover(): Promise<void> {
     const { sessionKey } = this;
-    const answers = await this.#ports.asker.ask({ sessionKey }).catch(() => undefined);
+    const answers = await this.#ports.asker
+      .ask({ sessionKey }, (id) => this.attemptOf(id))
+      .catch(() => undefined);
     for (const answer of answers ?? [])
       if (!this.#isClosed && !this.#runs.has(answer.runId)) await this.admit(answer);
   }
 
   /** Waits until the clients here have the events up to `seq`, which are on their way. */
-  async #reach(run: Tracked, seq: number): Promise<void> {
+  async #reach(run: Tracked, answer: AnsweredRun): Promise<void> {
+    const { seq } = answer;
     const isThere = (): boolean => run.track.isEnded || (run.track.position ?? -1) >= seq;
     if (isThere()) return;
     await new Promise<void>((resolve) => {
@@ -255,6 +282,9 @@ export class SessionRelay {
       run.moved.add(moved);
     });
     if (!isThere()) await this.#sync(run);
+    if (!isThere()) this.#passOn(run, run.track.absorb(answer));
+    // The others then get a snapshot, so that the new client gets nothing twice.
+    if (!isThere()) run.track.withdraw();
   }
 
   #passOn(run: Tracked, events: readonly LiveEvent[]): void {

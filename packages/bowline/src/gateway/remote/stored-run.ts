@@ -43,16 +43,26 @@ export async function findOpenRun(store: Store, sessionKey: string): Promise<str
   return last === undefined || ended.has(runOf(last)) ? undefined : runOf(last);
 }
 
-/** Returns the `seq` of the run's end in the stored session. Undefined while it has no end. */
+/** The end of a run in the stored session. */
+export interface StoredEnd {
+  /** The number of its entry. */
+  readonly seq: number;
+  readonly state: "final" | "error" | "aborted";
+}
+
+/** Returns the run's end in the stored session. Undefined while it has none. */
 export async function findRunEnd(
   store: Store,
   sessionKey: string,
   runId: string,
-): Promise<number | undefined> {
+): Promise<StoredEnd | undefined> {
   const own = (entry: AnyEntry): boolean =>
     runOf(entry) === runId && (entry.type === "run_end" || entry.type === "run_start");
   const last = await lastOf(store, sessionKey, own);
-  return last?.type === "run_end" ? last.seq : undefined;
+  if (last?.type !== "run_end") return undefined;
+  const { reason } = last as AnyEntry & { readonly reason: string };
+  const isStop = reason === "done" || reason === "length" || reason === "budget";
+  return { seq: last.seq, state: isStop ? "final" : reason === "aborted" ? "aborted" : "error" };
 }
 
 /** Returns the `seq` of the last entry of a stored session; -1 without one. */
