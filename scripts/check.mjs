@@ -25,6 +25,7 @@ const allPacked = [
   "bowline-mcp",
   "bowline-postgres",
   "bowline-restate",
+  "bowline-cluster",
   "bowline-0",
 ].map(packed);
 
@@ -81,6 +82,11 @@ const steps = [
     after: ["pack"],
   },
   {
+    name: "publint cluster",
+    command: ["publint", "run", packed("bowline-cluster"), "--strict"],
+    after: ["pack"],
+  },
+  {
     name: "publint bowline",
     command: ["publint", "run", packed("bowline-0"), "--strict"],
     after: ["pack"],
@@ -108,6 +114,11 @@ const steps = [
   {
     name: "attw restate",
     command: ["attw", packed("bowline-restate"), "--profile", "esm-only"],
+    after: ["pack"],
+  },
+  {
+    name: "attw cluster",
+    command: ["attw", packed("bowline-cluster"), "--profile", "esm-only"],
     after: ["pack"],
   },
   {

@@ -109,6 +109,19 @@ const mcp: PackageRules = {
   },
 };
 
+/** A worker and a gateway know the messages and the bus, and not each other. */
+const cluster: PackageRules = {
+  source: "packages/cluster/src",
+  isWebOnly: false,
+  layers: {
+    bus: [],
+    wire: [],
+    worker: ["bus", "wire"],
+    relay: ["bus", "wire"],
+    index: ["bus", "worker", "relay"],
+  },
+};
+
 /** Rows and statements are at the bottom. The store is above its writers and connections. */
 const postgres: PackageRules = {
   source: "packages/postgres/src",
@@ -182,7 +195,18 @@ const ground = [
 /**
  * The layers of the gateway from the bottom up. The client is separate, since it runs in a page.
  */
-const gateway = ["protocol", "log", "access", "agents", "approvals", "runs", "sessions", "server"];
+const gateway = [
+  "protocol",
+  "log",
+  "access",
+  "agents",
+  "engine",
+  "approvals",
+  "runs",
+  "sessions",
+  "remote",
+  "server",
+];
 const rooms = gateway.map((room) => `gateway/${room}`);
 const roomsBelow = (room: string): string[] => rooms.slice(0, rooms.indexOf(`gateway/${room}`));
 
@@ -221,9 +245,11 @@ const bowline: PackageRules = {
     "gateway/log": [...ground, "gateway/protocol"],
     "gateway/access": [...ground, "gateway/protocol"],
     "gateway/agents": [...ground, "models", "gateway/protocol", "gateway/access"],
+    "gateway/engine": [...ground, "models", ...roomsBelow("engine")],
     "gateway/approvals": [...ground, "tools", "policy", ...roomsBelow("approvals")],
     "gateway/runs": [...ground, "models", "policy", ...roomsBelow("runs")],
     "gateway/sessions": [...ground, "models", ...roomsBelow("sessions")],
+    "gateway/remote": [...ground, "models", "policy", ...roomsBelow("remote")],
     "gateway/server": [...ground, "models", "policy", ...roomsBelow("server")],
     // Runs in a browser. Imports only the gateway's protocol and client, and the functions that
     // make text safe to show.
@@ -240,6 +266,7 @@ const bowline: PackageRules = {
       ...rooms,
       "page/node",
     ],
+    engine: [...ground, ...rooms],
     gateway: [...ground, "models", "policy", ...rooms, "page/node", "serve"],
     cli: [
       ...ground,
@@ -267,6 +294,7 @@ export const packages: Readonly<Record<string, PackageRules>> = {
   postgres,
   restate,
   bowline,
+  cluster,
 };
 
 function each(

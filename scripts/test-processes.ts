@@ -11,6 +11,7 @@ const apart = [
   "packages/compat/test/(?:seeds|gateway)",
   "packages/mcp/test",
   "packages/postgres/test",
+  "packages/cluster/test",
   "packages/restate/test",
   "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
   "mutants/test",

@@ -27,7 +27,7 @@ export async function unpack(tarball, folder) {
 
 /** Whether an entry needs Node. All others also run in browsers and workers. */
 export function isForNode(entry) {
-  return /\/(?:node|undici)$|^bowline\/(?:gateway|tools)$|^@bowline\/(?:mcp|postgres|restate)$/.test(
+  return /\/(?:node|undici)$|^bowline\/(?:engine|gateway|tools)$|^@bowline\/(?:cluster|mcp|postgres|restate)$/.test(
     entry,
   );
 }

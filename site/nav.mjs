@@ -37,6 +37,7 @@ const terminal = [
 
 const serving = [
   ["Serving: the gateway", "gateway"],
+  ["Events of a cluster", "cluster"],
   ["The chat page", "page"],
   ["A page with useChat", "web"],
   ["Security", "security"],

@@ -12,7 +12,9 @@ import {
   type StreamFn,
 } from "@bowline/core";
 import { createPostgresStore } from "@bowline/postgres";
+import { connectNats, RunPublisher } from "@bowline/cluster";
 import { createRestateRuns } from "@bowline/restate";
+import { createSecretFilter } from "bowline/engine";
 
 /** Passed as JSON in `WORKER`. */
 export interface WorkerSettings {
@@ -20,6 +22,8 @@ export interface WorkerSettings {
   readonly postgres: string;
   /** The address of the model and of the tools. */
   readonly outside: string;
+  /** The NATS server to which the events go. Default: none. */
+  readonly nats?: string;
   readonly inactivityMs?: number;
   readonly maxStepMs?: number;
   readonly retentionMs?: number;
@@ -115,14 +119,27 @@ const dyingStream: StreamFn = async (...args) => {
   return stream;
 };
 
+const publisher =
+  settings.nats === undefined
+    ? undefined
+    : new RunPublisher({
+        bus: await connectNats({ servers: settings.nats }),
+        filter: createSecretFilter([]),
+        workingDir: "/work",
+      });
+
 const runs = createRestateRuns({
   store,
   inactivityMs,
   maxStepMs,
   retentionMs,
-  onEvent({ type, runId }, source) {
+  onEvent(event, source) {
+    const { type, runId } = event;
+    const { sessionId: sessionKey, attempt, isRepeated } = source;
+    // Events of nested runs belong to their tool's call.
+    publisher?.tell({ sessionKey, attempt, isRepeated, runId: source.runId }, event);
     if (settings.events !== undefined)
-      appendFileSync(settings.events, `${JSON.stringify({ type, runId, ...source })}\n`);
+      appendFileSync(settings.events, `${JSON.stringify({ type, ...source, runId })}\n`);
   },
   createAgent: () =>
     new Agent({

@@ -151,6 +151,21 @@ export const pages = [
     ],
   },
   {
+    file: "engine",
+    title: "Engine of a gateway",
+    about:
+      "The gateway's entry points over runs that another process executes, such as a worker of a cluster: `bowline/engine`.",
+    holds: { bowline: ["engine", "gateway/engine/", "gateway/remote/", "gateway/log/", "secrets"] },
+    first: ["startEngine", "mountEngine", "CreateEngine", "Engine", "RunFeed", "RunFeedOptions"],
+  },
+  {
+    file: "cluster",
+    title: "Cluster",
+    about: "Gateways and workers on several machines: `@bowline/cluster`.",
+    holds: { cluster: [""] },
+    first: ["connectNats", "NatsOptions", "RunPublisher", "Relay", "RelayOptions"],
+  },
+  {
     file: "client",
     title: "Gateway client",
     about: "The client of the gateway for programs and pages: `bowline/client`.",

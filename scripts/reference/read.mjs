@@ -59,14 +59,16 @@ function namesOf(checker, exported) {
 }
 
 function readEntries() {
-  return ["core", "bowline", "compat", "mcp", "postgres", "restate"].flatMap((folder) => {
-    const { name, exports } = JSON.parse(readFileSync(`packages/${folder}/package.json`, "utf8"));
-    return Object.entries(exports).flatMap(([path, { types }]) =>
-      types === undefined
-        ? []
-        : [{ name: `${name}${path.slice(1)}`, file: `packages/${folder}/${types.slice(2)}` }],
-    );
-  });
+  return ["core", "bowline", "compat", "mcp", "postgres", "restate", "cluster"].flatMap(
+    (folder) => {
+      const { name, exports } = JSON.parse(readFileSync(`packages/${folder}/package.json`, "utf8"));
+      return Object.entries(exports).flatMap(([path, { types }]) =>
+        types === undefined
+          ? []
+          : [{ name: `${name}${path.slice(1)}`, file: `packages/${folder}/${types.slice(2)}` }],
+      );
+    },
+  );
 }
 
 function declare(symbol, page, ...entries) {

@@ -13,7 +13,7 @@ export { createPage } from "./page/node/page.ts";
 export { createBackends } from "./models/backends.ts";
 export type { BackendOptions, Backends } from "./models/backends.ts";
 export type { Backend } from "./models/backend.ts";
-export type { MethodContext } from "./gateway/server/methods.ts";
+export type { MethodContext } from "./gateway/server/context.ts";
 export { defaultLimits } from "./gateway/protocol/limits.ts";
 export type { GatewayLimits } from "./gateway/protocol/limits.ts";
 export type { DoorOptions, ListedAgents, MadeAgents } from "./gateway/server/options.ts";

@@ -50,6 +50,11 @@ export interface ClientMessage {
   readonly message: string | SessionMessage;
   /** The name of the agent, for `createAgent`. Default: that of the session's last run. */
   readonly agent?: string | undefined;
+  /**
+   * For `submit`: the id of the run, 1 to 256 characters. Give the same for each submission of the
+   * message. Default: a random one.
+   */
+  readonly runId?: string | undefined;
 }
 
 /** Where a message is after it was sent. */
@@ -106,6 +111,7 @@ const messageNames: Readonly<Record<keyof ClientMessage, true>> = {
   messageId: true,
   message: true,
   agent: true,
+  runId: true,
 };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -149,11 +155,16 @@ class Client implements RestateClient {
   }
 
   async submit(sessionId: string, sent: ClientMessage): Promise<Submitted> {
-    const { messageId, message, agent } = readMessage(sent);
+    const { messageId, message, agent, runId } = readMessage(sent);
     // Restate forgets ids after some time. The session does not.
     const place = await this.#parts.store.durable.findMessage(sessionId, messageId);
     if (place?.state === "taken") return place;
-    const input: RunInput = { messageId, message, ...(agent !== undefined && { agent }) };
+    const input: RunInput = {
+      messageId,
+      message,
+      ...(agent !== undefined && { agent }),
+      ...(runId !== undefined && { runId }),
+    };
     const invocationId = await this.#send(sessionId, "run", messageId, input);
     return { state: "accepted", invocationId };
   }

@@ -18,11 +18,15 @@ export interface AgentRequest {
 /** Where an event comes from. */
 export interface EventSource {
   readonly sessionId: string;
+  /** The run. Events of nested runs, of sub-agents, have another `runId`. */
+  readonly runId: string;
   /**
    * The attempt at the run. Another attempt has a higher number and publishes the run's events again:
    * forget what lower ones published.
    */
   readonly attempt: number;
+  /** Whether an earlier attempt may have published events of the run. */
+  readonly isRepeated: boolean;
   /** Number of the event within the attempt, from 0. */
   readonly number: number;
 }

@@ -8,6 +8,8 @@ type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
 
 const isText = (value: unknown): boolean =>
   typeof value === "string" && value.length > 0 && value.length <= 512;
+/** Keys of entries begin with it, and have at most 512 characters. */
+const isRunId = (value: unknown): boolean => isText(value) && (value as string).length <= 256;
 const isString = (value: unknown): boolean => typeof value === "string";
 const optional =
   (check: (value: unknown) => boolean) =>
@@ -17,7 +19,12 @@ const isMessage = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";
 
 export const readRun = (value: unknown): RunInput =>
-  read(value, { messageId: isText, message: isMessage, agent: optional(isText) }) as RunInput;
+  read(value, {
+    messageId: isText,
+    message: isMessage,
+    agent: optional(isText),
+    runId: optional(isRunId),
+  }) as RunInput;
 
 export const readWake = (value: unknown): WakeInput => read(value, { agent: optional(isText) });
 

@@ -27,6 +27,8 @@ export interface RunInput {
   readonly message: SessionMessage;
   /** The name of the agent, for `createAgent`. */
   readonly agent?: string;
+  /** The id of the run. Default: a random one. */
+  readonly runId?: string;
 }
 
 /** Begins a run if messages wait in the inbox. */

@@ -169,6 +169,25 @@ describe("runs over an engine that replays", () => {
     assert.equal(later.at(-1)?.event.type, "agent_end");
   });
 
+  it("says with each event whether an earlier attempt may have published", async () => {
+    for (const [step, isRepeated] of [
+      ["run", false],
+      ["start", true],
+    ] as const) {
+      const test = make();
+      test.engine.killsAfter = once(step);
+      await test.run();
+      const last = test.events.at(-1);
+      assert.deepEqual([last?.source.attempt, last?.source.isRepeated], [2, isRepeated], step);
+    }
+  });
+
+  it("gives a run the id that comes with its message", async () => {
+    const message = { role: "user", content: "go", timestamp: 1 } as const;
+    const outcome = await make().run({ messageId: "m1", message, runId: "own" });
+    assert.equal(outcome.state === "ended" && outcome.runId, "own");
+  });
+
   it("refuses the writes of an attempt whose session another one took, and tries again", async () => {
     const test = testRun({
       answers: ["done"],

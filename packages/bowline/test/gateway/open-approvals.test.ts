@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import type { Agent, AgentEvent } from "@bowline/core";
-import { Approvals, type Answer } from "../../src/gateway/approvals/approvals.ts";
+import { Approvals } from "../../src/gateway/approvals/approvals.ts";
+import type { ApprovalAnswer } from "../../src/gateway/engine/engine.ts";
 import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
 import { RunLog } from "../../src/gateway/log/run-log.ts";
 import { loadRules, type Rules } from "../../src/policy/rules.ts";
@@ -10,7 +11,7 @@ import { createSecretFilter } from "../../src/secrets.ts";
 
 const secret = "hunter2-and-more";
 const ann = { by: "ann" } as const;
-const allow: Answer = { decision: "allow-once", ...ann };
+const allow: ApprovalAnswer = { decision: "allow-once", ...ann };
 
 let rules: Rules;
 let approvals: Approvals;
@@ -170,7 +171,7 @@ describe("a pending approval", () => {
     ask("a");
     const keep = rules.add.bind(rules);
     rules.add = () => Promise.reject(new Error("no room"));
-    const always: Answer = { decision: "allow-always", ...ann };
+    const always: ApprovalAnswer = { decision: "allow-always", ...ann };
     await assert.rejects(approvals.resolve("a", always), /no room/);
     assert.equal(approvals.list().length, 1);
     rules.add = keep;

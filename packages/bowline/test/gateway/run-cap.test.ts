@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
 import { systemClock } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
@@ -10,6 +11,7 @@ import { Listeners, type Listener } from "../../src/gateway/server/listeners.ts"
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { RunCap } from "../../src/gateway/runs/run-cap.ts";
 import type { Run } from "../../src/gateway/runs/run.ts";
+import { createSecretFilter } from "../../src/secrets.ts";
 import { agents, gatewayWith } from "./gateway.ts";
 
 const [a, b] = [{}, {}] as [Run, Run];
@@ -52,7 +54,13 @@ it("a run that is stopped between its reservation and its answer passes on its p
       systemPrompt: () => "",
       workspacePath: "/work",
     },
-    { limits: { ...defaultLimits, maxRuns: 1 }, clock: systemClock, listeners },
+    {
+      limits: { ...defaultLimits, maxRuns: 1 },
+      clock: systemClock,
+      createId: randomUUID,
+      filter: createSecretFilter([]),
+      clients: listeners,
+    },
   );
   const first = await runs.accept(
     { sessionKey: "s", message: "Hi", idempotencyKey: "first" },

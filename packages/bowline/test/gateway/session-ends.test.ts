@@ -7,7 +7,7 @@ import { BowlineError } from "@bowline/core";
 import { createMemoryStore, type Store } from "@bowline/core/session";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { scriptedToolCall } from "@bowline/core/testing";
-import { handlers, type Caller, type MethodContext } from "../../src/gateway/server/methods.ts";
+import { handlers, type Caller, type DoorContext } from "../../src/gateway/server/methods.ts";
 import {
   createMemoryPending,
   type Pending,
@@ -151,7 +151,7 @@ it("a session is unsubscribed after the answer, so that earlier answers stay val
     unsubscribe: (sessionKey: string) => left.push(sessionKey),
   } as unknown as Caller;
   const { after } = await handlers["chat.unsubscribe"](
-    {} as MethodContext,
+    {} as DoorContext,
     { sessionKey: "s" },
     caller,
   );

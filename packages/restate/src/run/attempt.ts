@@ -78,8 +78,9 @@ class Attempt {
     // Not journaled: each attempt takes an epoch of its own, and refuses the writes of the others.
     const epoch = await store.durable.takeEpoch(sessionId);
     const header = await store.load(sessionId);
+    const given = "messageId" in input ? input.runId : undefined;
     // Random, because the engine gives a purged invocation the same id again.
-    const runId = await journal.record("run", () => Promise.resolve(randomUUID()));
+    const runId = await journal.record("run", () => Promise.resolve(given ?? randomUUID()));
     const log = new SessionLog({
       durable: store.durable,
       sessionId,
@@ -170,6 +171,7 @@ class Attempt {
       maxResultBytes: maxJournaledBytes,
       load: async (seq) => resultAt(store.read(log.sessionId, { from: seq }), seq),
       onEvent,
+      isRepeated: start.epoch !== log.epoch,
     });
     const output = outputOf(this.#request(header, runId, start.agent));
     const { signal } = this.#controller;

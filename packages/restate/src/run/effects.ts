@@ -23,6 +23,8 @@ export interface EffectsParts {
   readonly approvedTools: Set<string>;
   readonly maxResultBytes: number;
   readonly load: (seq: number) => Promise<ToolStepResult>;
+  /** Whether an earlier attempt recorded the start of the run. */
+  readonly isRepeated: boolean;
   readonly onEvent: (event: AgentEvent, source: EventSource) => void;
 }
 
@@ -43,7 +45,12 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
   const questions = new Questions(runId, journal, flush);
-  const source = { sessionId: log.sessionId, attempt: log.epoch };
+  const source = {
+    sessionId: log.sessionId,
+    runId,
+    attempt: log.epoch,
+    isRepeated: parts.isRepeated,
+  };
   let number = 0;
   const effects: Effects = {
     step: steps.step,

@@ -16,6 +16,8 @@ export type RunStart =
   | { readonly state: "idle" }
   | {
       readonly state: "ready";
+      /** The epoch of the attempt that recorded the start. */
+      readonly epoch: number;
       /** The last entry that belongs to the context. `null`: none. */
       readonly head: string | null;
       readonly taken: readonly InboxMessage[];
@@ -63,6 +65,7 @@ export async function loadRun({
   const entries = await log.append([...ends, start]);
   return {
     state: "ready",
+    epoch: log.epoch,
     head: entries.at(-1)?.id ?? null,
     taken,
     ...(agent !== undefined && { agent }),

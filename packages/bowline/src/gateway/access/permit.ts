@@ -14,11 +14,19 @@ interface Caller extends SessionUser {
   readonly scope: Scope;
 }
 
-/** Finds the sessions of runs and approvals. Returns undefined for unknown ids. */
+type Found = string | undefined;
+
+/**
+ * Finds the sessions of runs, messages and approvals. Returns undefined for unknown ids, or a
+ * promise if it has to look elsewhere.
+ */
 export interface Owners {
   readonly createId: () => string;
-  readonly runs: { sessionOf(runId: string): string | undefined };
-  readonly approvals: { sessionOf(approvalId: string): string | undefined };
+  readonly runs: {
+    sessionOf(runId: string): Found | Promise<Found>;
+    sessionOfMessage(id: string): Found;
+  };
+  readonly approvals: { sessionOf(approvalId: string): Found | Promise<Found> };
 }
 
 type Texts = Readonly<Record<string, string | undefined>>;
@@ -29,29 +37,42 @@ type Texts = Readonly<Record<string, string | undefined>>;
  *
  * Throws `forbidden` for a token that may only read, for keys of other users' sessions, and for
  * decisions that would affect other sessions. Throws `conflict` for the id of another user's
- * message, and `not_found` for another user's approval. The params must fit the method's schema.
+ * message, and `not_found` for another user's approval. Rejects instead if a session has to be
+ * looked up elsewhere. The params must fit the method's schema.
  */
 export function permit<M extends MethodName>(
   owners: Owners,
   method: M,
   params: Params<M>,
   caller: Caller,
-): Params<M> {
+): Params<M> | Promise<Params<M>> {
   assertScope(caller.scope, method);
+  const { sessions } = caller;
+  if (sessions === undefined) return params;
   const { refersTo } = methods[method];
-  if (caller.sessions === undefined) return params;
   const given = params as Texts;
-  const own: Record<string, string | undefined> = {};
+  const own: Record<string, Found> = {};
+  const lookups: Promise<void>[] = [];
+  // A promise only where one is needed: a client's requests begin in the order in which they came.
+  const whenFound = (found: Found | Promise<Found>, use: (found: Found) => void): void => {
+    if (typeof found === "object") lookups.push(found.then(use));
+    else use(found);
+  };
   for (const [name, reference] of Object.entries(refersTo)) {
     const value = given[name];
-    if (value !== undefined) assertRight(owners, reference, value, caller);
-    else if (reference === "newSession") own[name] = `${caller.sessions}${owners.createId()}`;
+    if (reference === "newSession" && value === undefined)
+      own[name] = `${sessions}${owners.createId()}`;
+    else if (reference === "approval" && value !== undefined)
+      whenFound(owners.approvals.sessionOf(value), (found) => assertQuestion(found, caller));
+    else if (value !== undefined) assertRight(owners, reference, value, caller);
   }
   const session = nameOf("session", refersTo);
   const runId = given[nameOf("run", refersTo) ?? ""];
   if (runId !== undefined && session !== undefined && given[session] === undefined)
-    own[session] = sessionOfRun(owners, runId, caller);
-  return { ...params, ...own };
+    whenFound(sessionOfRun(owners, runId, caller), (found) => (own[session] = found));
+  const permitted = { ...params };
+  if (lookups.length === 0) return Object.assign(permitted, own);
+  return Promise.all(lookups).then(() => Object.assign(permitted, own));
 }
 
 /**
@@ -71,13 +92,20 @@ export function sessionOfRun(
   { runs }: Pick<Owners, "runs">,
   runId: string,
   user: SessionUser,
-): string | undefined {
+): Found | Promise<Found> {
+  const own = (known: Found): Found =>
+    known !== undefined && sees(user, known) ? known : user.sessions;
   const known = runs.sessionOf(runId);
-  return known !== undefined && sees(user, known) ? known : user.sessions;
+  return typeof known === "object" ? known.then(own) : own(known);
+}
+
+function assertQuestion(sessionKey: Found, caller: SessionUser): void {
+  if (sessionKey === undefined || !sees(caller, sessionKey))
+    throw new GatewayError("not_found", "There is no such question, or its run has ended.");
 }
 
 function assertRight(
-  { runs, approvals }: Owners,
+  { runs }: Owners,
   reference: Reference,
   value: string,
   caller: SessionUser,
@@ -88,16 +116,9 @@ function assertRight(
       assertOwn(caller, value);
       break;
     case "message": {
-      // The new message would replace the pending one with this id.
-      const sessionKey = runs.sessionOf(value);
+      const sessionKey = runs.sessionOfMessage(value);
       if (sessionKey !== undefined && !sees(caller, sessionKey))
         throw new GatewayError("conflict", "This idempotency key was used in another session.");
-      break;
-    }
-    case "approval": {
-      const sessionKey = approvals.sessionOf(value);
-      if (sessionKey === undefined || !sees(caller, sessionKey))
-        throw new GatewayError("not_found", "There is no such question, or its run has ended.");
       break;
     }
     case "decision":
@@ -107,6 +128,7 @@ function assertRight(
           "allow-always would apply to all users. Use allow-session for this session.",
         );
       break;
+    case "approval": // checked by `permit`
     case "run": // searched in a session of the caller
     case "entry":
     case "agent":

@@ -1,21 +1,14 @@
 /** Pending approvals. Each belongs to one run and its exact arguments. The first answer counts. */
 import type { AgentEvent } from "@bowline/core";
 import type { Agent } from "@bowline/core/agent";
-import { describeCall } from "../../tools/index.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
-import { covers, patternOf } from "../../policy/policy.ts";
-import type { Approval, Decision } from "../protocol/protocol.ts";
+import { covers } from "../../policy/policy.ts";
+import type { ApprovalAnswer, EngineApprovals } from "../engine/engine.ts";
+import type { Approval } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
 import type { Rules } from "../../policy/rules.ts";
 import type { SecretFilter } from "../../secrets.ts";
-
-export interface Answer {
-  readonly decision: Decision;
-  readonly pattern?: string;
-  readonly reason?: string;
-  /** The client that answered. */
-  readonly by: string;
-}
+import { shownAnswer, shownApproval, type ShownWith } from "./shown-approval.ts";
 
 interface Open {
   /**
@@ -38,17 +31,15 @@ interface Open {
  */
 const MAX_SETTLED = 1000;
 
-export class Approvals {
+export class Approvals implements EngineApprovals {
   readonly #rules: Rules;
-  readonly #filter: SecretFilter;
-  readonly #workingDir: string;
+  readonly #shown: ShownWith;
   readonly #open = new Map<string, Open>();
   readonly #settled = new Map<string, { readonly how: string; readonly sessionKey: string }>();
 
   constructor(rules: Rules, filter: SecretFilter, workingDir: string) {
     this.#rules = rules;
-    this.#filter = filter;
-    this.#workingDir = workingDir;
+    this.#shown = { filter, workingDir };
   }
 
   list(sessionKey?: string): Approval[] {
@@ -68,28 +59,9 @@ export class Approvals {
     const { runId, sessionKey } = log;
     return (event) => {
       if (event.type === "approval_request") {
-        const { toolCallId, toolName, args, reason, expiresAt } = event;
-        const approvalId = sayable(event.approvalId);
-        const { command } = args as { command?: unknown };
-        const pattern = patternOf({ tool: toolName, args, sessionKey });
-        const shown: Approval = {
-          approvalId,
-          runId,
-          sessionKey,
-          toolCallId,
-          toolName,
-          summary: this.#filter.text(describeCall(toolName, args)),
-          arguments: this.#filter.value(args),
-          ...(toolName === "bash" &&
-            typeof command === "string" && {
-              command: this.#filter.text(command),
-              workingDir: this.#workingDir,
-            }),
-          ...(reason !== undefined && { reason: this.#filter.text(reason) }),
-          ...(pattern !== undefined && this.#filter.text(pattern) === pattern && { pattern }),
-          ...(expiresAt !== undefined && { expiresAt }),
-        };
-        const { approvalId: name } = event;
+        const shown = shownApproval(event, { runId, sessionKey }, this.#shown);
+        const { approvalId } = shown;
+        const { approvalId: name, args } = event;
         this.#open.set(approvalId, {
           shown,
           name,
@@ -100,16 +72,11 @@ export class Approvals {
         });
         log.append("exec.approval_request", shown);
       } else if (event.type === "approval_answer") {
-        const { decision, by, reason } = event;
-        const approvalId = sayable(event.approvalId);
+        const answer = shownAnswer(event, this.#shown.filter);
         // The process is ending and does not record the answer; the question is asked again.
-        this.#settle(approvalId, sessionKey, log.isStopped ? "expired" : decision);
-        log.append("exec.approval_resolved", {
-          approvalId,
-          decision,
-          ...(by !== undefined && { by: this.#filter.text(by) }),
-          ...(reason !== undefined && { reason: this.#filter.text(reason) }),
-        });
+        const how = log.isStopped ? "expired" : event.decision;
+        this.#settle(answer.approvalId, sessionKey, how);
+        log.append("exec.approval_resolved", answer);
       } else if (event.type === "agent_end") this.forget(runId);
     };
   }
@@ -120,17 +87,14 @@ export class Approvals {
       if (shown.runId === runId) this.#settle(id, shown.sessionKey, "expired");
   }
 
-  /** Returns the session of a pending or recently answered approval. */
   sessionOf(approvalId: string): string | undefined {
     return (this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId))?.sessionKey;
   }
 
-  /**
-   * Resolves when the answer is in the run's log, so that it survives a crash. Throws `not_found`;
-   * `conflict` if it was already answered or the run no longer waits; `bad_params` for a pattern
-   * that does not cover the call.
-   */
-  async resolve(approvalId: string, { decision, pattern, reason, by }: Answer): Promise<void> {
+  async resolve(
+    approvalId: string,
+    { decision, pattern, reason, by }: ApprovalAnswer,
+  ): Promise<void> {
     const open = this.#open.get(approvalId);
     const settled = this.#settled.get(approvalId)?.how;
     if (open?.isAnswered === true || settled !== undefined)
@@ -182,13 +146,4 @@ export class Approvals {
 
 function noQuestion(): GatewayError {
   return new GatewayError("not_found", "There is no such question, or its run has ended.");
-}
-
-/**
- * Replaces lone surrogates, which clients cannot send back. They and the replacement character
- * become a replacement character with a number, so that different ids stay different.
- */
-function sayable(id: string): string {
-  const number = (half: string): string => half.charCodeAt(0).toString(16);
-  return id.replaceAll(/\p{Surrogate}|\ufffd/gu, (half) => `\ufffd${number(half)}`);
 }

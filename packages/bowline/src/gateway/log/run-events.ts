@@ -52,6 +52,8 @@ class RunEvents {
   /** The vendor's own tools that were told of. */
   readonly #providerTools = new Set<string>();
   #turn: number;
+  /** Whether the current answer had deltas. */
+  #hasStreamed = false;
 
   constructor(log: RunLog, options: RunEventsOptions) {
     this.#log = log;
@@ -107,6 +109,7 @@ class RunEvents {
   }
 
   #tellDelta(update: AssistantMessageEvent): void {
+    this.#hasStreamed ||= update.type === "text_delta" || update.type === "thinking_delta";
     if (update.type === "text_delta") this.#add("chat.delta", this.#text.push(update.delta));
     else if (update.type === "thinking_delta")
       this.#add("chat.thinking", this.#thinking.push(update.delta));
@@ -150,11 +153,21 @@ class RunEvents {
 
   #tellTurn(message: AssistantMessage): void {
     this.#flush();
+    if (!this.#hasStreamed) this.#tellWhole(message);
+    this.#hasStreamed = false;
     const { provider, model } = message;
     const usage = billedTokens(message);
     this.#log.append("chat.turn", { turn: this.#turn, provider, model, usage });
     this.#turn++;
     this.#tellSources(message);
+  }
+
+  /** Tells of an answer that was recorded by an earlier attempt, so that nothing streams. */
+  #tellWhole({ content }: AssistantMessage): void {
+    const { filter } = this.#options;
+    for (const part of content)
+      if (part.type === "text") this.#add("chat.delta", filter.text(part.text));
+      else if (part.type === "thinking") this.#add("chat.thinking", filter.text(part.thinking));
   }
 
   #tellTool(event: ToolEvent): void {

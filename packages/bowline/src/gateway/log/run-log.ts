@@ -95,7 +95,7 @@ export class RunLog {
 
   /** True while the run is queued or running, so that more events may follow. */
   get isOpen(): boolean {
-    return this.state === "queued" || this.state === "running";
+    return isOpen(this.state);
   }
 
   get isStopped(): boolean {
@@ -132,7 +132,7 @@ export class RunLog {
   since(seq: number | undefined): { readonly frame: Frame; readonly event: RunEventName }[] {
     if (seq !== undefined && seq >= this.#heldFrom - 1 && seq < this.#next)
       return this.#frames.filter((held) => held.seq > seq);
-    if (this.#next === 0) return [];
+    if (this.#next === 0 && this.#blocks.length === 0) return [];
     return [{ frame: this.#snapshot(), event: "chat.snapshot" }, ...this.#terminal()];
   }
 
@@ -158,6 +158,11 @@ export class RunLog {
     for (const { frame } of this.#frames.splice(0, first)) this.#length -= frame.json.length;
     this.#heldFrom = this.#frames[0]?.seq ?? this.#next;
   }
+}
+
+/** Whether more events may follow. */
+export function isOpen(state: RunState): boolean {
+  return state === "queued" || state === "running";
 }
 
 export function isTerminal(event: EventName): boolean {

@@ -1,9 +1,8 @@
 /** Accepts messages, each at most once. */
 import { assertTaken, checkAttachments, digestOf } from "./attachments.ts";
-import type { User } from "../access/user.ts";
+import type { Accepted, MessageKind, OwnedMessage } from "../engine/engine.ts";
 import { agentOf } from "../agents/session-agent.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
-import type { SendParams, SendResult } from "../protocol/protocol.ts";
 import type { Host } from "./host.ts";
 import { incomingOf, type Incoming } from "./incoming.ts";
 import type { Lanes } from "./lanes.ts";
@@ -13,19 +12,6 @@ import { lastEntries, reviveRun, runWith } from "./revive.ts";
 import { Run } from "./run.ts";
 import type { RunMemory } from "./run-memory.ts";
 import type { Schedule } from "./schedule.ts";
-
-export interface Accepted {
-  readonly result: SendResult;
-  /** Call it when the response has been queued. */
-  readonly start: () => void;
-}
-
-/** A message with its user. */
-export interface OwnedMessage extends SendParams {
-  readonly user?: User;
-}
-
-export type Kind = "send" | "steer" | "followUp";
 
 interface Parts {
   readonly lanes: Lanes;
@@ -50,7 +36,7 @@ export class Intake {
   }
 
   /** Resolves when the message is stored. */
-  async accept(params: OwnedMessage, kind: Kind): Promise<Accepted> {
+  async accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     const { sessionKey, message, agentId, idempotencyKey, attachments } = params;
     checkAttachments(attachments, this.#host.limits);
     const lane = this.#lanes.of(sessionKey);
@@ -62,7 +48,7 @@ export class Intake {
     return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
   }
 
-  async #accept(id: string, params: OwnedMessage, kind: Kind): Promise<Accepted> {
+  async #accept(id: string, params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     const { sessionKey, message: text, agentId, attachments, user } = params;
     const lane = this.#lanes.of(sessionKey);
     const { current } = lane;
@@ -124,7 +110,7 @@ export class Intake {
    * Accepts the message unless its session has a run with this id already. That run may be older
    * than this process or than its memory of keys.
    */
-  async #acceptOnce(id: string, params: OwnedMessage, kind: Kind): Promise<Accepted> {
+  async #acceptOnce(id: string, params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     const { sessionKey } = params;
     const known = (runId: string, isOpen: boolean): Accepted => {
       return {
@@ -157,7 +143,7 @@ export class Intake {
    * Accepts a resent message whose run failed before the transcript had the message. It begins a
    * new run.
    */
-  async #acceptAgain(held: Incoming, params: OwnedMessage, kind: Kind): Promise<Accepted> {
+  async #acceptAgain(held: Incoming, params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     const { id, sessionKey, text, attachments } = held.pending;
     if (params.message !== text || digestOf(params.attachments) !== digestOf(attachments))
       throw new GatewayError("conflict", "This idempotency key was used for another message.");

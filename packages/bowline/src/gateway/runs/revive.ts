@@ -41,13 +41,29 @@ export function reviveRun(
   entries: readonly AnyEntry[],
 ): RunLog | undefined {
   const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
+  return rebuild(host, log, entries, firstSeq);
+}
+
+/** As {@link reviveRun}, into an empty log. `first` returns the number after the snapshot's. */
+export function rebuild(
+  host: Pick<Host, "filter">,
+  log: RunLog,
+  entries: readonly AnyEntry[],
+  first: (entries: readonly AnyEntry[]) => number,
+): RunLog | undefined {
+  const { runId } = log;
   const at = entries.findLastIndex(
     (entry) => isStartOrEnd(entry) && (entry as { runId?: unknown }).runId === runId,
   );
   const last = entries[at];
   // Later entries must not change the numbers of an ended run. Otherwise a client that is up to
   // date would get its events twice.
-  const own = takeUp(host, log, last?.type === "run_end" ? entries.slice(0, at + 1) : entries);
+  const own = takeUp(
+    host,
+    log,
+    last?.type === "run_end" ? entries.slice(0, at + 1) : entries,
+    first,
+  );
   if (own === undefined) return undefined;
   if (last?.type === "run_end") endRun(log, last as AnyEntry & RunEnd, interrupted, host.filter);
   else log.state = "interrupted";
@@ -68,17 +84,22 @@ export function runWith(messageId: string, entries: readonly AnyEntry[]): string
  * have seen. Returns the run's entries, or undefined if there are none.
  */
 export function takeUp(
-  { filter }: Host,
+  { filter }: Pick<Host, "filter">,
   log: RunLog,
   entries: readonly AnyEntry[],
+  first: (entries: readonly AnyEntry[]) => number = firstSeq,
 ): AnyEntry[] | undefined {
   const own = entries.filter((entry) => (entry as { runId?: unknown }).runId === log.runId);
   if (!own.some(({ type }) => type === "run_start")) return undefined;
   const messages = own.flatMap((entry) =>
     isKnownEntry(entry) && entry.type === "message" ? [entry.message] : [],
   );
-  log.continueFrom(((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY, blocksOf(messages, filter));
+  log.continueFrom(first(entries), blocksOf(messages, filter));
   return own;
+}
+
+function firstSeq(entries: readonly AnyEntry[]): number {
+  return ((entries.at(-1)?.seq ?? 0) + 2) * SEQ_PER_ENTRY;
 }
 
 /**

@@ -4,11 +4,20 @@
  */
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "./host.ts";
-import { Intake, type Accepted, type Kind, type OwnedMessage } from "./intake.ts";
+import type {
+  Accepted,
+  EngineRuns,
+  Followed,
+  FollowedRun,
+  MessageKind,
+  OwnedMessage,
+  RunPosition,
+} from "../engine/engine.ts";
+import { Intake } from "./intake.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { LeftMessages } from "./left-messages.ts";
-import type { RunInfo, WaitingMessage } from "../protocol/protocol.ts";
+import type { Params, RunInfo, WaitingMessage } from "../protocol/protocol.ts";
 import { restoreRuns } from "./restore.ts";
 import { lastEntries, reviveRun } from "./revive.ts";
 import type { Run } from "./run.ts";
@@ -19,7 +28,7 @@ import { agentOf } from "../agents/session-agent.ts";
 import { waitingIn } from "./waiting-in.ts";
 import { toWaiting } from "./waiting-message.ts";
 
-export class Runs {
+export class Runs implements EngineRuns {
   readonly #host: Host;
   readonly #lanes: Lanes;
   readonly #memory: RunMemory;
@@ -41,7 +50,7 @@ export class Runs {
     });
   }
 
-  get count(): number {
+  count(): number {
     return this.#schedule.count;
   }
 
@@ -54,7 +63,6 @@ export class Runs {
     return this.#of(key).map(({ log }) => log.info);
   }
 
-  /** Returns the accepted messages that are not in the session's transcript yet. */
   waitingIn(key: string): WaitingMessage[] {
     const { filter } = this.#host;
     const lane = this.#lanes.known(key);
@@ -80,35 +88,49 @@ export class Runs {
     return this.#memory.log(runId)?.sessionKey ?? this.#left.sessionOf(runId);
   }
 
+  /** A new message would replace the pending one with its id. */
+  sessionOfMessage(id: string): string | undefined {
+    return this.sessionOf(id);
+  }
+
   /** Evicts runs that ended long ago. */
   forgetEnded(): void {
     this.#memory.forgetEnded();
   }
 
-  currentLog(sessionKey: string): RunLog | undefined {
-    return this.#lanes.known(sessionKey)?.current?.log;
+  async follow({ sessionKey, runId, seq }: Params<"chat.subscribe">): Promise<Followed> {
+    const asked = runId === undefined ? undefined : await this.log(runId, sessionKey);
+    const missing: RunInfo[] =
+      runId !== undefined && asked === undefined
+        ? [{ runId, sessionKey, state: "unknown", seq: -1 }]
+        : [];
+    const open = this.ofSession(sessionKey);
+    const ended =
+      asked !== undefined && !open.some((run) => run.runId === asked.runId) ? [asked.info] : [];
+    return {
+      runs: [...ended, ...open, ...missing],
+      missed: () => {
+        const current = this.#lanes.known(sessionKey)?.current?.log;
+        return [
+          ...(asked !== undefined && asked !== current ? asked.since(seq) : []),
+          ...(current?.since(runId === undefined || asked === current ? seq : undefined) ?? []),
+        ];
+      },
+    };
   }
 
-  /**
-   * Accepts a message. Resolves when the message is stored, so a crash loses no message that a
-   * client knows to be accepted.
-   */
-  async accept(params: OwnedMessage, kind: Kind): Promise<Accepted> {
+  async followRun({ sessionKey, runId, seq }: RunPosition): Promise<FollowedRun | undefined> {
+    const log = await this.log(runId, sessionKey);
+    return log && { info: log.info, missed: () => log.since(seq), release: () => {} };
+  }
+
+  async accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     this.#assertOpen();
     return this.#intake.accept(params, kind);
   }
 
-  /**
-   * Aborts a run, or all runs of a session. Returns the ids of the open and queued runs. Resolves
-   * when the abort is stored. A current run ends later, if need be in the next process.
-   */
-  async abort({
-    sessionKey,
-    runId,
-  }: {
-    readonly sessionKey?: string;
-    readonly runId?: string;
-  }): Promise<string[]> {
+  /** A current run ends later, if need be in the next process. */
+  async abort({ sessionKey, runId }: Params<"chat.abort">): Promise<string[]> {
     this.#assertOpen(); // an abort during the shutdown would be lost
     const key = sessionKey ?? (runId === undefined ? undefined : this.sessionOf(runId));
     if (key === undefined) return [];

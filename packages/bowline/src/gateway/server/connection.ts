@@ -23,12 +23,11 @@ import {
 import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Listener, Listeners } from "./listeners.ts";
-import { handlers, type Answered, type Caller, type MethodContext } from "./methods.ts";
+import { handlers, type Answered, type Caller, type DoorContext } from "./methods.ts";
 import { Outbox, type Frame } from "../log/outbox.ts";
 import { permit } from "../access/permit.ts";
 import { userOf, type User } from "../access/user.ts";
 import type { EventName, MethodName, Params } from "../protocol/protocol.ts";
-import type { RunLog } from "../log/run-log.ts";
 import { methods } from "../protocol/schema.ts";
 import {
   connectShape,
@@ -45,7 +44,7 @@ export interface ConnectionOptions {
   readonly request: IncomingMessage;
   readonly entry: Entry;
   readonly limits: GatewayLimits;
-  readonly context: MethodContext;
+  readonly context: DoorContext;
   readonly welcome: (id: string, access: Access) => Promise<AuthReply>;
   readonly listeners: Listeners;
   /** Called when the socket has closed, not when closing begins. */
@@ -112,10 +111,6 @@ export class Connection implements Caller, Listener {
 
   unsubscribe(sessionKey: string): void {
     this.#options.listeners.unsubscribe(this, sessionKey);
-  }
-
-  replay(log: RunLog, seq: number | undefined): void {
-    for (const { frame, event } of log.since(seq)) this.event(event, frame);
   }
 
   event(name: EventName, frame: Frame): void {
@@ -264,13 +259,17 @@ export class Connection implements Caller, Listener {
 
   async #call({ id, method, params }: ParsedRequest): Promise<void> {
     const handle = handlers[method] as (
-      context: MethodContext,
+      context: DoorContext,
       params: unknown,
       caller: Caller,
     ) => Answered<unknown> | Promise<Answered<unknown>>;
     const { context } = this.#options;
     const permitted = permit(context, method, params as Params<MethodName>, this);
-    const { result, after } = await handle(context, permitted, this);
+    const { result, after } = await handle(
+      context,
+      permitted instanceof Promise ? await permitted : permitted,
+      this,
+    );
     this.#outbox.push({ json: this.#dialect.result(id, result) });
     // Runs after the response is queued, so that the response precedes the events that it causes.
     // Also runs if the client has disconnected.

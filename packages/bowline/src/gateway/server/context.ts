@@ -1,40 +1,37 @@
-/** Creates the context of the methods: stores, agents, models and the listeners to events. */
-import { randomUUID } from "node:crypto";
-import { BowlineError, parseModelRef, type Clock, type Model, type StreamFn } from "@bowline/core";
+/** Creates the engine of one process: stores, agents, models and the listeners to events. */
+import { BowlineError, parseModelRef, type Model, type StreamFn } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
-import type { Access } from "../access/access.ts";
-import { findAgent, type AgentEntry, type KnownAgent } from "../agents/agent-entry.ts";
+import type { AgentEntry, KnownAgent } from "../agents/agent-entry.ts";
 import { AgentMakers } from "../agents/agent-makers.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Choices } from "../agents/choices.ts";
-import type { Welcome } from "../protocol/frame.ts";
-import { toFrameError } from "../protocol/gateway-error.ts";
 import type { Backend } from "../../models/backend.ts";
 import type { Host } from "../runs/host.ts";
-import type { GatewayLimits } from "../protocol/limits.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { EnginePorts } from "../engine/engine-ports.ts";
 import type { Listeners } from "./listeners.ts";
-import type { MethodContext } from "./methods.ts";
 import { createMemoryPending } from "../runs/pending.ts";
 import { loadRules } from "../../policy/rules.ts";
 import { isListed, type DoorOptions, type ListedAgents, type MadeAgents } from "./options.ts";
 import { Runs } from "../runs/runs.ts";
-import { events, methods } from "../protocol/schema.ts";
-import { createSecretFilter } from "../../secrets.ts";
 import { SessionChanges } from "../runs/session-changes.ts";
 import { Sessions } from "../sessions/sessions.ts";
 
-interface Ports {
-  readonly limits: GatewayLimits;
-  readonly clock: Clock;
-  readonly listeners: Listeners;
+interface Ports extends Omit<EnginePorts, "clients"> {
+  readonly clients: Listeners;
+}
+
+/** What the methods and runs of one process share. */
+export interface MethodContext extends Host, Engine {
+  readonly runs: Runs;
+  readonly sessions: Sessions;
+  readonly approvals: Approvals;
 }
 
 export async function createContext(options: DoorOptions, ports: Ports): Promise<MethodContext> {
   const { store = createMemoryStore(), workspacePath = process.cwd() } = options;
-  const { secrets = [], version = "0", createId = randomUUID } = options;
-  const { limits, clock, listeners } = ports;
+  const { limits, clock, createId, filter, clients } = ports;
   const { rules = await loadRules(), pending = createMemoryPending() } = options;
-  const filter = createSecretFilter(secrets);
   const host: Host = {
     store,
     pending,
@@ -48,9 +45,9 @@ export async function createContext(options: DoorOptions, ports: Ports): Promise
     ...answering(options),
     approvals: new Approvals(rules, filter, workspacePath),
     choices: new Choices(store),
-    publish: (...told) => listeners.publish(...told),
+    publish: (...told) => clients.publish(...told),
     sessionChanges: new SessionChanges(clock, (change) =>
-      listeners.broadcast("sessions.changed", change),
+      clients.broadcast("sessions.changed", change),
     ),
   };
   const runs = new Runs(host);
@@ -59,9 +56,10 @@ export async function createContext(options: DoorOptions, ports: Ports): Promise
     ...host,
     runs,
     sessions,
-    version,
-    startedAt: clock.now(),
-    connections: () => listeners.size,
+    open: () => runs.restore(),
+    tick: () => runs.forgetEnded(),
+    closing: () => host.sessionChanges.close(),
+    close: () => runs.close(),
   };
 }
 
@@ -129,52 +127,4 @@ function ofProvider(
     input: ["text"],
   };
   return { model, streamFn, isPractice: false };
-}
-
-export async function createWelcome(
-  context: MethodContext,
-  connectionId: string,
-  { scope, sessions }: Access,
-): Promise<Welcome> {
-  const { version } = context;
-  const { maxFrameBytes, maxAuthFrameBytes, maxBufferedBytes, tickIntervalMs, ...limits } =
-    context.limits;
-  const { maxQueuedRuns, maxMessageLength, maxAttachments, maxAttachmentBytes } = limits;
-  const agent = findAgent(await context.agents());
-  let notice: string | undefined;
-  const backend =
-    agent &&
-    (await context.backendFor(agent).catch((error: unknown) => {
-      notice = context.filter.failure(toFrameError(error)).message;
-      return undefined;
-    }));
-  notice ??= backend?.notice?.message;
-  const model = backend?.model ?? (agent && context.makers.modelOf(agent.id));
-  return {
-    type: "auth",
-    ok: true,
-    server: { name: "bowline", version, connectionId },
-    scope,
-    ...(sessions !== undefined && { sessions }),
-    methods: Object.keys(methods),
-    events: Object.keys(events),
-    limits: {
-      maxFrameBytes,
-      maxAuthFrameBytes,
-      maxBufferedBytes,
-      tickIntervalMs,
-      maxQueuedRuns,
-      maxMessageLength,
-      maxAttachments,
-      maxAttachmentBytes,
-    },
-    model: {
-      agentId: agent?.id ?? "",
-      wanted: agent?.model ?? "",
-      provider: model?.provider ?? "",
-      model: model?.id ?? "",
-      isPractice: backend?.isPractice ?? false,
-    },
-    ...(notice !== undefined && { notice }),
-  };
 }

@@ -1,19 +1,26 @@
 /** Mounts the gateway under a path of a server that the application owns. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { BowlineError, systemClock } from "@bowline/core";
-import { createDoors } from "./doors.ts";
-import { checkOptions, type DoorOptions } from "./options.ts";
+import { BowlineError, systemClock, type Clock } from "@bowline/core";
+import type { CreateEngine } from "../engine/engine-ports.ts";
+import { createContext } from "./context.ts";
+import { createDoors, type Doors } from "./doors.ts";
+import { checkFrontOptions, checkOptions, type DoorOptions, type FrontOptions } from "./options.ts";
 import { inTurn } from "./in-turn.ts";
 import { isPath } from "../access/trusted-proxies.ts";
 
-export type MountOptions = DoorOptions & {
+interface Mounting {
   /**
    * The path of the gateway, such as `/agents`, URL-encoded. Default: the gateway answers all paths
    * of the server.
    */
   readonly path?: string;
-};
+}
+
+export type MountOptions = DoorOptions & Mounting;
+
+/** The options of {@link mountEngine}. */
+export type MountEngineOptions = FrontOptions & Mounting;
 
 /**
  * Both handlers return false for a request outside the path, and leave that request untouched. They
@@ -39,14 +46,44 @@ export interface MountedGateway {
  */
 export async function createGateway(options: MountOptions): Promise<MountedGateway> {
   checkOptions(options, ["path"]);
-  const { clock = systemClock } = options;
-  const path = (options.path ?? "").replace(/\/$/, "");
-  if (!isPath(path))
-    throw new BowlineError(
-      "invalid_argument",
-      `path must be like "/agents", not ${JSON.stringify(options.path)}.`,
-    );
-  const doors = await createDoors(options, path);
+  const path = pathOf(options);
+  return mount(await createDoors(options, path, (ports) => createContext(options, ports)), {
+    path,
+    clock: options.clock,
+  });
+}
+
+/**
+ * As `createGateway`, for runs, approvals and sessions that something other than this process
+ * provides, such as a cluster. Rejects as `createGateway` does, and as the engine's `open` does.
+ */
+export async function mountEngine(
+  options: MountEngineOptions,
+  create: CreateEngine,
+): Promise<MountedGateway> {
+  checkFrontOptions(options, ["path"]);
+  const path = pathOf(options);
+  return mount(await createDoors(options, path, create), { path, clock: options.clock });
+}
+
+function pathOf({ path: given = "" }: Mounting): string {
+  const path = given.replace(/\/$/, "");
+  if (isPath(path)) return path;
+  throw new BowlineError(
+    "invalid_argument",
+    `path must be like "/agents", not ${JSON.stringify(given)}.`,
+  );
+}
+
+interface Mounted {
+  readonly path: string;
+  readonly clock: Clock | undefined;
+}
+
+async function mount(
+  doors: Doors,
+  { path, clock = systemClock }: Mounted,
+): Promise<MountedGateway> {
   const { limits } = doors;
   await doors.restore();
   /**

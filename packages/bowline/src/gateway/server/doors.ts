@@ -1,4 +1,5 @@
 /** Answers the gateway's HTTP requests and upgrades. The HTTP server belongs to the caller. */
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
@@ -7,41 +8,62 @@ import { WebSocketServer, type WebSocket } from "ws";
 import { defined } from "../../defined.ts";
 import { Entry } from "../access/access.ts";
 import { Connection } from "./connection.ts";
-import { createContext, createWelcome } from "./context.ts";
 import { closeCodes } from "../protocol/frame.ts";
 import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
 import { createHttp, toResponse } from "./http.ts";
 import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import { Listeners } from "./listeners.ts";
-import type { MethodContext } from "./methods.ts";
-import type { DoorOptions } from "./options.ts";
+import type { DoorContext } from "./methods.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { EnginePorts } from "../engine/engine-ports.ts";
+import type { FrontOptions } from "./options.ts";
+import { createSecretFilter } from "../../secrets.ts";
+import { createWelcome } from "./welcome.ts";
 import { originRefusal } from "../access/origin.ts";
 
 /**
  * `path` is the path under which the application mounts the gateway. Throws `invalid_argument` for
  * invalid tokens and proxies.
  */
-export async function createDoors(options: DoorOptions, path: string): Promise<Doors> {
-  const { clock = systemClock, secrets = [] } = options;
+export async function createDoors(
+  options: FrontOptions,
+  path: string,
+  create: (ports: EnginePorts & { readonly clients: Listeners }) => Engine | Promise<Engine>,
+): Promise<Doors> {
+  const { clock = systemClock, createId = randomUUID, secrets = [], version = "0" } = options;
   const limits: GatewayLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   const entry = new Entry(options, limits, clock);
   const listeners = new Listeners();
-  const context = await createContext(
-    { ...options, secrets: [...secrets, ...entry.secrets] },
-    { limits, clock, listeners },
-  );
-  return new Doors(options, path, { entry, listeners, context });
+  const filter = createSecretFilter([...secrets, ...entry.secrets]);
+  const ports = { limits, clock, createId, filter };
+  const engine = await create({ ...ports, clients: listeners });
+  const { runs, approvals, sessions, store } = engine;
+  const context: DoorContext = {
+    ...ports,
+    runs,
+    approvals,
+    sessions,
+    store,
+    agents: () => engine.agents(),
+    backendFor: (agent) => engine.backendFor(agent),
+    modelFor: (agent) => engine.modelFor(agent),
+    version,
+    startedAt: clock.now(),
+    connections: () => listeners.size,
+  };
+  return new Doors(options, path, { entry, listeners, engine, context });
 }
 
 interface Inside {
   readonly entry: Entry;
   readonly listeners: Listeners;
-  readonly context: MethodContext;
+  readonly engine: Engine;
+  readonly context: DoorContext;
 }
 
 export class Doors {
   readonly limits: GatewayLimits;
-  readonly #options: DoorOptions;
+  readonly #options: FrontOptions;
   readonly #inside: Inside;
   readonly #connections = new Set<Connection>();
   readonly #streams = new Set<ServerResponse>();
@@ -56,7 +78,7 @@ export class Doors {
   #closing: string | undefined;
   #stopTicks = (): void => {};
 
-  constructor(options: DoorOptions, path: string, inside: Inside) {
+  constructor(options: FrontOptions, path: string, inside: Inside) {
     this.limits = inside.context.limits;
     this.#options = options;
     this.#inside = inside;
@@ -105,7 +127,7 @@ export class Doors {
    */
   async restore(): Promise<void> {
     try {
-      await this.#inside.context.runs.restore();
+      await this.#inside.engine.open();
     } catch (error) {
       this.#closing = "the server cannot start";
       this.#leave(closeCodes.failed, this.#closing);
@@ -120,12 +142,12 @@ export class Doors {
    * sockets then have `closeGraceMs` to close.
    */
   async close(reason: string): Promise<void> {
-    const { context, listeners } = this.#inside;
+    const { engine, listeners } = this.#inside;
     this.#closing = reason; // set first, so that no client is admitted during the shutdown
     this.#stopTicks();
-    context.sessionChanges.close();
+    engine.closing();
     listeners.broadcast("shutdown", { reason });
-    await context.runs.close();
+    await engine.close();
     this.#leave(closeCodes.shutdown, "shutdown");
   }
 
@@ -165,11 +187,11 @@ export class Doors {
   }
 
   #tick(): void {
-    const { context, listeners } = this.#inside;
+    const { context, engine, listeners } = this.#inside;
     this.#stopTicks = context.clock.setTimer(this.limits.tickIntervalMs, () => {
       listeners.broadcast("tick", { time: context.clock.now() });
       for (const connection of this.#connections) connection.ping();
-      context.runs.forgetEnded();
+      engine.tick();
       this.#tick();
     });
   }

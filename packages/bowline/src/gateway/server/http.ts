@@ -9,17 +9,18 @@ import { assertParams } from "../protocol/check.ts";
 import { GatewayError, toFrameError } from "../protocol/gateway-error.ts";
 import { errorNumbers, type FrameError } from "../protocol/frame.ts";
 import type { Listeners } from "./listeners.ts";
-import type { MethodContext } from "./methods.ts";
+import type { DoorContext } from "./methods.ts";
 import { originRefusal } from "../access/origin.ts";
 import { assertScope, permit, sessionOfRun } from "../access/permit.ts";
 import { userOf } from "../access/user.ts";
 import type { SendParams } from "../protocol/protocol.ts";
-import type { RunLog } from "../log/run-log.ts";
+import type { FollowedRun } from "../engine/engine.ts";
+import { isOpen } from "../log/run-log.ts";
 import { readData } from "../sessions/history.ts";
 import { streamRun } from "./run-stream.ts";
 
 interface HttpOptions {
-  readonly context: MethodContext;
+  readonly context: DoorContext;
   readonly entry: Entry;
   readonly listeners: Listeners;
   readonly exposed: boolean;
@@ -94,7 +95,7 @@ async function takeMessage(http: Asked, { context, entry, path }: HttpOptions): 
   const access = await admit(http, entry);
   assertScope(access.scope, "chat.send");
   const body = await bodyOf(http, limits.maxFrameBytes);
-  const params = permit(context, "chat.send", body, access);
+  const params = await permit(context, "chat.send", body, access);
   const { result, start } = await runs.accept({ ...params, user: userOf(access) }, "send");
   start();
   const [id, key] = [result.runId, result.sessionKey].map(encodeURIComponent);
@@ -105,12 +106,24 @@ async function takeMessage(http: Asked, { context, entry, path }: HttpOptions): 
 }
 
 async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
-  const { context, listeners, closing, noRoom, streams } = options;
-  const log = await askedLog(http, options);
   const seq = numberIn(http.req.header("last-event-id") ?? http.req.query("seq"));
+  const run = await askedRun(http, options, seq);
+  try {
+    return streamOf(run, seq, http, options);
+  } finally {
+    run.release();
+  }
+}
+
+function streamOf(
+  run: FollowedRun,
+  seq: number | undefined,
+  http: Asked,
+  { context, listeners, closing, noRoom, streams }: HttpOptions,
+): Response {
   // The client is up to date and the run has ended. The status 204 tells an EventSource not to
   // reconnect (HTML, 9.2).
-  if (!log.isOpen && seq === log.info.seq) return new Response(null, { status: 204 });
+  if (!isOpen(run.info.state) && seq === run.info.seq) return new Response(null, { status: 204 });
   const headers = {
     "content-type": "text/event-stream",
     "x-accel-buffering": "no", // otherwise nginx buffers the events
@@ -130,7 +143,7 @@ async function readRun(http: Asked, options: HttpOptions): Promise<Response> {
   outgoing.once("close", () => streams.delete(outgoing));
   const cutOff = (): void => void outgoing.destroy();
   const maxBytes = context.limits.maxBufferedBytes;
-  return new Response(streamRun(log, seq, { listeners, maxBytes, cutOff }), { headers });
+  return new Response(streamRun(run, { listeners, maxBytes, cutOff }), { headers });
 }
 
 const maxNameLength = 255;
@@ -155,7 +168,7 @@ async function sendFile(http: Asked, { context, entry }: HttpOptions): Promise<R
   const { sessionKey, id, part = "" } = http.req.query();
   const params = { sessionKey: sessionKey ?? "", id: id ?? "" };
   assertParams("chat.message", params, "The query does");
-  const asked = permit(context, "chat.message", params, access);
+  const asked = await permit(context, "chat.message", params, access);
   const position = /^\d{1,9}$/.test(part) ? Number(part) : -1;
   const file = await readData(context.store, asked.sessionKey, { id: asked.id, part: position });
   const { mimeType, name, bytes } = file;
@@ -170,21 +183,25 @@ async function sendFile(http: Asked, { context, entry }: HttpOptions): Promise<R
 }
 
 /**
- * Returns the log of the requested run. Also throws `not_found` for a run in a session of another
- * user.
+ * Returns the requested run, from after `seq`. Also throws `not_found` for a run in a session of
+ * another user.
  */
-async function askedLog(http: Asked, { context, entry }: HttpOptions): Promise<RunLog> {
+async function askedRun(
+  http: Asked,
+  { context, entry }: HttpOptions,
+  seq: number | undefined,
+): Promise<FollowedRun> {
   const { runs } = context;
   const access = await admit(http, entry);
   const runId = http.req.param("id") ?? "";
   const sessionKey = http.req.query("sessionKey");
-  const known = sessionKey ?? sessionOfRun(context, runId, access);
+  const known = sessionKey ?? (await sessionOfRun(context, runId, access));
   const asked =
     known === undefined
       ? undefined
-      : permit(context, "chat.subscribe", { sessionKey: known, runId }, access);
-  const log = asked && (await runs.log(runId, asked.sessionKey));
-  if (log !== undefined) return log;
+      : await permit(context, "chat.subscribe", { sessionKey: known, runId }, access);
+  const run = asked && (await runs.followRun({ sessionKey: asked.sessionKey, runId, seq }));
+  if (run !== undefined) return run;
   throw new GatewayError(
     "not_found",
     sessionKey === undefined

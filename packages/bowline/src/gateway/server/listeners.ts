@@ -1,6 +1,7 @@
 /** Delivers events to sockets and HTTP streams, by the sessions to which they subscribed. */
 import type { Frame } from "../log/outbox.ts";
 import { sees } from "../access/own-sessions.ts";
+import type { Clients } from "../engine/engine-ports.ts";
 import type { EventData, EventName } from "../protocol/protocol.ts";
 
 export interface Listener {
@@ -18,7 +19,7 @@ const forEveryone: ReadonlySet<EventName> = new Set([
   "exec.approval_resolved",
 ]);
 
-export class Listeners {
+export class Listeners implements Clients {
   /** The subscribed sessions of each listener. */
   readonly #all = new Map<Listener, Set<string>>();
   /**
@@ -26,6 +27,7 @@ export class Listeners {
    * on all connections.
    */
   readonly #bySession = new Map<string, Set<Listener>>();
+  #onFollow: (sessionKey: string, isFollowed: boolean) => void = () => {};
 
   get size(): number {
     return this.#all.size;
@@ -47,29 +49,49 @@ export class Listeners {
     if (own === undefined) return;
     own.add(sessionKey);
     const others = this.#bySession.get(sessionKey);
-    if (others === undefined) this.#bySession.set(sessionKey, new Set([listener]));
-    else others.add(listener);
+    if (others !== undefined) {
+      others.add(listener);
+      return;
+    }
+    this.#bySession.set(sessionKey, new Set([listener]));
+    this.#onFollow(sessionKey, true);
   }
 
   unsubscribe(listener: Listener, sessionKey: string): void {
     this.#all.get(listener)?.delete(sessionKey);
     const followers = this.#bySession.get(sessionKey);
     followers?.delete(listener);
-    if (followers?.size === 0) this.#bySession.delete(sessionKey);
+    if (followers?.size !== 0) return;
+    this.#bySession.delete(sessionKey);
+    this.#onFollow(sessionKey, false);
   }
 
-  /** Sends an event of a run to the subscribers of its session. */
+  isFollowed(sessionKey: string): boolean {
+    return this.#bySession.has(sessionKey);
+  }
+
+  watch(listener: (sessionKey: string, isFollowed: boolean) => void): void {
+    this.#onFollow = listener;
+  }
+
+  /** Sends an event of a run to the subscribers of its session, and an approval to all others. */
   publish(sessionKey: string, frame: Frame, event: EventName): void {
-    const told = forEveryone.has(event)
-      ? this.#all.keys()
-      : (this.#bySession.get(sessionKey) ?? []);
-    for (const listener of told) if (sees(listener, sessionKey)) listener.event(event, frame);
+    this.toFollowers(sessionKey, frame, event);
+    if (forEveryone.has(event)) this.toOthers(sessionKey, frame, event);
   }
 
-  /**
-   * Sends an event to all listeners. An event of a session goes only to listeners that may see the
-   * session.
-   */
+  toFollowers(sessionKey: string, frame: Frame, event: EventName): void {
+    for (const listener of this.#bySession.get(sessionKey) ?? [])
+      if (sees(listener, sessionKey)) listener.event(event, frame);
+  }
+
+  toOthers(sessionKey: string, frame: Frame, event: EventName): void {
+    const followers = this.#bySession.get(sessionKey);
+    for (const listener of this.#all.keys())
+      if (followers?.has(listener) !== true && sees(listener, sessionKey))
+        listener.event(event, frame);
+  }
+
   broadcast<E extends EventName>(event: E, data: EventData<E>): void {
     const frame: Frame = { json: JSON.stringify({ event, data }) };
     for (const listener of this.#all.keys())

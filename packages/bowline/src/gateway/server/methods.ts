@@ -2,17 +2,18 @@
  * The handlers of the methods. The caller has checked the params. A thrown error becomes the
  * response.
  */
+import type { Clock } from "@bowline/core";
 import { agentInfos } from "../agents/agent-infos.ts";
 import type { Scope } from "../protocol/frame.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import { readHistory, readMessage } from "../sessions/history.ts";
-import type { Host } from "../runs/host.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Frame } from "../log/outbox.ts";
+import type { GatewayLimits } from "../protocol/limits.ts";
+import type { SecretFilter } from "../../secrets.ts";
 import { sees } from "../access/own-sessions.ts";
 import type { User } from "../access/user.ts";
-import type { Decision, MethodName, Params, Result, RunInfo } from "../protocol/protocol.ts";
-import type { RunLog } from "../log/run-log.ts";
-import type { Runs } from "../runs/runs.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { Decision, EventName, MethodName, Params, Result } from "../protocol/protocol.ts";
 
 /** The client that sent the request. */
 export interface Caller {
@@ -24,13 +25,18 @@ export interface Caller {
   readonly name: string;
   subscribe(sessionKey: string): void;
   unsubscribe(sessionKey: string): void;
-  /** Sends the events of a run that the client has missed. */
-  replay(log: RunLog, seq: number | undefined): void;
+  /** Sends an event to this client only. */
+  event(name: EventName, frame: Frame): void;
 }
 
-export interface MethodContext extends Host {
-  readonly runs: Runs;
-  readonly sessions: Sessions;
+type OfEngine = "runs" | "approvals" | "sessions" | "store" | "agents" | "backendFor" | "modelFor";
+
+/** What the methods need. */
+export interface DoorContext extends Pick<Engine, OfEngine> {
+  readonly filter: SecretFilter;
+  readonly limits: GatewayLimits;
+  readonly clock: Clock;
+  readonly createId: () => string;
   readonly version: string;
   readonly startedAt: number;
   readonly connections: () => number;
@@ -43,19 +49,19 @@ export interface Answered<R> {
 }
 
 type Handler<M extends MethodName> = (
-  context: MethodContext,
+  context: DoorContext,
   params: Params<M>,
   caller: Caller,
 ) => Answered<Result<M>> | Promise<Answered<Result<M>>>;
 
 export const handlers: { readonly [M in MethodName]: Handler<M> } = {
-  "health.check": ({ version, startedAt, clock, connections, runs }) => ({
+  "health.check": async ({ version, startedAt, clock, connections, runs }) => ({
     result: {
       status: "ok",
       version,
       uptimeMs: clock.now() - startedAt,
       connections: connections(),
-      runs: runs.count,
+      runs: await runs.count(),
     },
   }),
   "agents.list": async (context) => ({ result: { agents: await agentInfos(context) } }),
@@ -82,9 +88,9 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
   "chat.history": async ({ store, filter, runs }, params) => {
     const { sessionKey } = params;
     for (let tries = 3; ; tries--) {
-      const before = runs.waitingIn(sessionKey);
+      const before = await runs.waitingIn(sessionKey);
       const history = await readHistory(store, filter, params);
-      const waiting = runs.waitingIn(sessionKey);
+      const waiting = await runs.waitingIn(sessionKey);
       const stays = new Set(waiting.map(({ messageId }) => messageId));
       // A message that entered the transcript during the read would be in neither list, so the read
       // is repeated.
@@ -95,23 +101,14 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
   "chat.message": async ({ store, filter }, params) => ({
     result: await readMessage(store, filter, params),
   }),
-  "chat.subscribe": async ({ runs }, { sessionKey, runId, seq }, caller) => {
-    const asked = runId === undefined ? undefined : await runs.log(runId, sessionKey);
-    const missing: RunInfo[] =
-      runId !== undefined && asked === undefined
-        ? [{ runId, sessionKey, state: "unknown", seq: -1 }]
-        : [];
-    const open = runs.ofSession(sessionKey);
-    const ended =
-      asked !== undefined && !open.some((run) => run.runId === asked.runId) ? [asked.info] : [];
+  "chat.subscribe": async (context, params, caller) => {
+    const { sessionKey } = params;
+    const { runs, missed } = await context.runs.follow(params);
     return {
-      result: { sessionKey, runs: [...ended, ...open, ...missing] },
+      result: { sessionKey, runs },
       // Synchronous, so that no event is lost between the replay and the subscription.
       after: () => {
-        const current = runs.currentLog(sessionKey);
-        if (asked !== undefined && asked !== current) caller.replay(asked, seq);
-        if (current !== undefined)
-          caller.replay(current, runId === undefined || asked === current ? seq : undefined);
+        for (const { frame, event } of missed()) caller.event(event, frame);
         caller.subscribe(sessionKey);
       },
     };
@@ -122,11 +119,12 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     // last wins.
     after: () => caller.unsubscribe(sessionKey),
   }),
-  "approvals.list": ({ approvals }, { sessionKey }, caller) => ({
-    result: {
-      approvals: approvals.list(sessionKey).filter((approval) => sees(caller, approval.sessionKey)),
-    },
-  }),
+  "approvals.list": async (context, { sessionKey }, caller) => {
+    const approvals = await context.approvals.list(sessionKey);
+    return {
+      result: { approvals: approvals.filter((approval) => sees(caller, approval.sessionKey)) },
+    };
+  },
   "approvals.resolve": (context, params, caller) => resolve(context, params, caller),
   "exec.approve": (context, params, caller) =>
     resolve(context, { ...params, decision: "allow-once" }, caller),
@@ -135,7 +133,7 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
 };
 
 async function send(
-  { runs }: MethodContext,
+  { runs }: DoorContext,
   params: Params<"chat.send">,
   caller: Caller,
   kind: "send" | "steer" | "followUp",
@@ -151,7 +149,7 @@ async function send(
 }
 
 async function resolve(
-  { approvals }: MethodContext,
+  { approvals }: DoorContext,
   { approvalId, ...answer }: Params<"approvals.resolve">,
   { name }: Caller,
 ): Promise<{ result: { approvalId: string; decision: Decision } }> {

@@ -10,24 +10,8 @@ import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import type { Pending } from "../runs/pending.ts";
 import type { Rules } from "../../policy/rules.ts";
 
-/** The options that do not depend on how agents are given. */
-interface SharedOptions extends EntryOptions {
-  /** Stores the sessions. Default: this process's memory. */
-  readonly store?: Store;
-  /** The folder in which tools work. Approvals show it. Default: the current folder. */
-  readonly workspacePath?: string;
-  /**
-   * Decides which calls run without approval. Default for a list of agents: reading is allowed, all
-   * other calls need approval. Default for agents that a function makes: no rules. A call then
-   * needs approval if its tool's `needsApproval` or the agent's `beforeToolCall` says so. With
-   * rules given, calls that no rule names need approval.
-   */
-  readonly rules?: Rules;
-  /**
-   * Stores accepted messages until they are processed. Default: this process's memory. Runs are
-   * then not resumed after a restart, whatever the store.
-   */
-  readonly pending?: Pending;
+/** The options of the entry points, which do not depend on what runs the agents. */
+export interface FrontOptions extends EntryOptions {
   /**
    * Texts that are redacted from everything sent to clients. Texts shorter than 8 characters are
    * not redacted.
@@ -50,6 +34,26 @@ interface SharedOptions extends EntryOptions {
    * Answers requests that match no route of the gateway, such as with the page of `createPage()`.
    */
   readonly page?: (request: Request) => Response | Promise<Response>;
+}
+
+/** The options of one process that do not depend on how agents are given. */
+interface SharedOptions extends FrontOptions {
+  /** Stores the sessions. Default: this process's memory. */
+  readonly store?: Store;
+  /** The folder in which tools work. Approvals show it. Default: the current folder. */
+  readonly workspacePath?: string;
+  /**
+   * Decides which calls run without approval. Default for a list of agents: reading is allowed, all
+   * other calls need approval. Default for agents that a function makes: no rules. A call then
+   * needs approval if its tool's `needsApproval` or the agent's `beforeToolCall` says so. With
+   * rules given, calls that no rule names need approval.
+   */
+  readonly rules?: Rules;
+  /**
+   * Stores accepted messages until they are processed. Default: this process's memory. Runs are
+   * then not resumed after a restart, whatever the store.
+   */
+  readonly pending?: Pending;
 }
 
 /** Agents that functions of the application make, one for each run. */
@@ -87,23 +91,27 @@ export type DoorOptions = SharedOptions & (MadeAgents | ListedAgents);
 
 const ofList = { backendFor: true, providers: true, systemPrompt: true, tools: true } as const;
 
-const names: Readonly<Record<keyof DoorOptions, true>> = {
-  ...ofList,
-  agents: true,
+const ofFront: Readonly<Record<keyof FrontOptions, true>> = {
   authorize: true,
   clock: true,
   createId: true,
   exposed: true,
   limits: true,
   page: true,
-  pending: true,
-  rules: true,
   secrets: true,
-  store: true,
   token: true,
   tokens: true,
   trustProxy: true,
   version: true,
+};
+
+const names: Readonly<Record<keyof DoorOptions, true>> = {
+  ...ofFront,
+  ...ofList,
+  agents: true,
+  pending: true,
+  rules: true,
+  store: true,
   workspacePath: true,
 };
 
@@ -121,8 +129,7 @@ export function isListed(options: DoorOptions): options is SharedOptions & Liste
  * agents and an option for lists is given. `more` are further known option names.
  */
 export function checkOptions(options: DoorOptions, more: readonly string[]): void {
-  checkNames(options, [...Object.keys(names), ...more]);
-  checkNames(options.limits ?? {}, Object.keys(defaultLimits), "limit");
+  checkFrontOptions(options, [...Object.keys(names), ...more]);
   if (isListed(options)) return;
   const { agents } = options;
   const makers = typeof agents === "function" ? [agents] : Object.values(agents ?? {});
@@ -139,4 +146,10 @@ export function checkOptions(options: DoorOptions, more: readonly string[]): voi
       "invalid_argument",
       `"${refused}" goes with agents that are a list, and these are made by a function. Give the agent its model, tools and prompt there, or give a list and backendFor.`,
     );
+}
+
+/** Throws `invalid_argument` for an unknown option or limit. `more` are further known names. */
+export function checkFrontOptions(options: FrontOptions, more: readonly string[]): void {
+  checkNames(options, [...Object.keys(ofFront), ...more]);
+  checkNames(options.limits ?? {}, Object.keys(defaultLimits), "limit");
 }

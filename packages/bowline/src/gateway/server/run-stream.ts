@@ -5,7 +5,8 @@
 import type { Listener, Listeners } from "./listeners.ts";
 import type { Frame } from "../log/outbox.ts";
 import type { EventName } from "../protocol/protocol.ts";
-import { isTerminal, type RunLog } from "../log/run-log.ts";
+import { isOpen, isTerminal } from "../log/run-log.ts";
+import type { FollowedRun } from "../engine/engine.ts";
 
 export interface RunStreamOptions {
   readonly listeners: Listeners;
@@ -18,12 +19,12 @@ export interface RunStreamOptions {
   readonly cutOff: () => void;
 }
 
-/** Begins with a snapshot if `seq` is undefined. Also ends when the server shuts down. */
+/** Begins with what the client has missed. Also ends when the server shuts down. */
 export function streamRun(
-  log: RunLog,
-  seq: number | undefined,
+  { info, missed }: FollowedRun,
   { listeners, maxBytes, cutOff }: RunStreamOptions,
 ): ReadableStream<Uint8Array> {
+  const { runId, sessionKey, state } = info;
   const encoder = new TextEncoder();
   let leave = (): void => {};
   return new ReadableStream<Uint8Array>(
@@ -47,15 +48,15 @@ export function streamRun(
           event(event, frame) {
             // A comment keeps proxies from closing an inactive connection, and detects a dead one.
             if (event === "tick") send(":\n\n");
-            else if (frame.runId === log.runId || event === "shutdown") tell(event, frame);
+            else if (frame.runId === runId || event === "shutdown") tell(event, frame);
           },
         };
         leave = () => listeners.delete(listener);
         listeners.add(listener);
-        listeners.subscribe(listener, log.sessionKey);
-        for (const { event, frame } of log.since(seq)) tell(event, frame);
+        listeners.subscribe(listener, sessionKey);
+        for (const { event, frame } of missed()) tell(event, frame);
         // The run has ended, or no process continues it. No more events follow.
-        if (!log.isOpen && !isEnded) end();
+        if (!isOpen(state) && !isEnded) end();
       },
       cancel: () => leave(),
     },

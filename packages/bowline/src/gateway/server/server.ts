@@ -1,17 +1,24 @@
 /** Starts the gateway on its own port. */
 import type { AddressInfo } from "node:net";
 import { BowlineError, systemClock } from "@bowline/core";
+import type { CreateEngine } from "../engine/engine-ports.ts";
+import { createContext } from "./context.ts";
 import { createDoors } from "./doors.ts";
 import { createHttpServer } from "./http-server.ts";
-import { checkOptions, type DoorOptions } from "./options.ts";
+import { checkFrontOptions, checkOptions, type DoorOptions, type FrontOptions } from "./options.ts";
 import { inUrl, isLoopbackName } from "../access/origin.ts";
 
-export type GatewayOptions = DoorOptions & {
+interface Listening {
   /** Default 127.0.0.1. A host other than loopback needs `exposed`. */
   readonly host?: string;
   /** Default 18789. With 0 the system chooses a free port. */
   readonly port?: number;
-};
+}
+
+export type GatewayOptions = DoorOptions & Listening;
+
+/** The options of {@link startEngine}. */
+export type StartEngineOptions = FrontOptions & Listening;
 
 export interface Gateway {
   readonly host: string;
@@ -35,13 +42,32 @@ export const DEFAULT_PORT = 18_789;
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions(options, ["host", "port"]);
+  return listen(options, (ports) => createContext(options, ports));
+}
+
+/**
+ * As `startGateway`, for runs, approvals and sessions that something other than this process
+ * provides, such as a cluster. Rejects as `startGateway` does, and as the engine's `open` does.
+ */
+export async function startEngine(
+  options: StartEngineOptions,
+  create: CreateEngine,
+): Promise<Gateway> {
+  checkFrontOptions(options, ["host", "port"]);
+  return listen(options, create);
+}
+
+async function listen(
+  options: StartEngineOptions,
+  create: Parameters<typeof createDoors>[2],
+): Promise<Gateway> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, exposed = false, clock = systemClock } = options;
   if (!isLoopbackName(host) && !exposed)
     throw new BowlineError(
       "invalid_argument",
       `${host} can be reached by other machines: pass --expose (exposed: true) to allow that.`,
     );
-  const doors = await createDoors(options, "");
+  const doors = await createDoors(options, "", create);
   const { limits } = doors;
   const { server, ...listening } = createHttpServer(
     (request, response) => void doors.answer(request, response),

@@ -3,6 +3,7 @@ import { isBowlineError, parseModelRef } from "@bowline/core";
 import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
 import { DEFAULT_AGENT, findAgent, type KnownAgent } from "../agents/agent-entry.ts";
 import { referenceOf, type Choice } from "../agents/choices.ts";
+import type { EngineSessions } from "../engine/engine.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { User } from "../access/user.ts";
 import type { Host } from "../runs/host.ts";
@@ -14,7 +15,7 @@ import { agentOf, noAgent } from "../agents/session-agent.ts";
 
 type OneSession = Promise<Result<"sessions.get">>;
 
-export class Sessions {
+export class Sessions implements EngineSessions {
   readonly #host: Host;
   readonly #runs: Runs;
 
@@ -34,7 +35,6 @@ export class Sessions {
     return this.#changed(sessionKey, "created");
   }
 
-  /** Lists sessions whose keys begin with `beginning`. */
   async list(
     { search, limit = 50, cursor }: Params<"sessions.list">,
     beginning?: string,

@@ -1,0 +1,297 @@
+/**
+ * The gateway's half of the live events: passes on the events of the sessions that clients here
+ * follow. Events come from workers over the bus; what a client missed is asked from the worker, and
+ * read from the stored session if no worker answers.
+ */
+import {
+  findLastSeq,
+  findOpenRun,
+  findRunEnd,
+  readStoredSession,
+  type Clients,
+  type Followed,
+  type FollowedRun,
+  type RunFrame,
+  type RunPosition,
+  type SecretFilter,
+} from "bowline/engine";
+import { type Clock } from "@bowline/core";
+import type { Store } from "@bowline/core/session";
+import type { GatewayLimits } from "bowline/gateway";
+import type { RunInfo } from "bowline/client";
+import type { Bus } from "../bus/bus.ts";
+import type { AnsweredRun, LiveEvent, Queued } from "../wire/messages.ts";
+import { Subjects } from "../wire/subjects.ts";
+import { ApprovalRelay } from "./approval-relay.ts";
+import { Asker } from "./asker.ts";
+import type { RelayPorts } from "./relay-ports.ts";
+import { SessionRelay } from "./session-relay.ts";
+import type { Tap } from "./tap.ts";
+
+export interface RelayOptions {
+  readonly bus: Bus;
+  /** The first part of all subjects. The same for all workers and gateways. Default `bowline`. */
+  readonly prefix?: string;
+  readonly clients: Clients;
+  /** The stored sessions. */
+  readonly store: Store;
+  readonly filter: SecretFilter;
+  readonly limits: GatewayLimits;
+  readonly clock: Clock;
+}
+
+/** How long a session stays subscribed after its last client left, in milliseconds. */
+const LINGER_MS = 5000;
+const TICK_MS = 1000;
+
+/** What is sent to a client that follows one or two runs. */
+interface Found {
+  readonly answers: readonly AnsweredRun[];
+  /** Runs that no worker answered for. */
+  readonly stored: readonly { readonly info: RunInfo; readonly frames: readonly RunFrame[] }[];
+}
+
+export class Relay {
+  readonly #ports: RelayPorts;
+  readonly #sessions = new Map<string, SessionRelay>();
+  readonly #approvals: ApprovalRelay;
+  readonly #stopReconnects: () => void;
+  #stopTick: () => void;
+  readonly #lingering = new Set<() => void>();
+  #isClosed = false;
+
+  /** Throws `invalid_argument` for an invalid prefix. */
+  constructor({ bus, prefix = "bowline", clients, store, filter, limits, clock }: RelayOptions) {
+    const subjects = new Subjects(prefix);
+    this.#ports = {
+      bus,
+      subjects,
+      asker: new Asker(bus, subjects, { clock, maxBytes: limits.maxBufferedBytes }),
+      clients,
+      limits,
+      clock,
+      endOf: (sessionKey, runId) => findRunEnd(store, sessionKey, runId),
+      lastSeq: (sessionKey) => findLastSeq(store, sessionKey),
+      read: (sessionKey) => readStoredSession({ store, filter, limits }, sessionKey),
+      openRun: (sessionKey) => findOpenRun(store, sessionKey),
+    };
+    clients.watch((sessionKey, isFollowed) =>
+      isFollowed ? void this.#use(sessionKey) : this.#leave(sessionKey),
+    );
+    this.#approvals = new ApprovalRelay(this.#ports);
+    this.#stopReconnects = bus.onReconnect(() => {
+      for (const session of this.#sessions.values()) session.refresh(true);
+    });
+    this.#stopTick = clock.setTimer(TICK_MS, () => this.#tick());
+  }
+
+  /** The number of sessions whose events arrive here. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Finds the open run of a session and the requested run, and what a client has missed of them. */
+  async follow({
+    sessionKey,
+    runId,
+    seq,
+  }: Omit<RunPosition, "runId" | "seq"> & {
+    readonly runId?: string;
+    readonly seq?: number;
+  }): Promise<Followed> {
+    const { found, session, finish } = await this.#find(sessionKey, runId, seq);
+    const infos = infosOf(found, sessionKey, session);
+    const isKnown = runId === undefined || infos.some((info) => info.runId === runId);
+    return {
+      runs: isKnown ? infos : [...infos, { runId, sessionKey, state: "unknown", seq: -1 }],
+      missed: () => missedOf(found, finish()),
+    };
+  }
+
+  /** Finds one run. Resolves with undefined if the session has no such run. */
+  async followRun({ sessionKey, runId, seq }: RunPosition): Promise<FollowedRun | undefined> {
+    const { found, session, finish } = await this.#find(sessionKey, runId, seq);
+    const info = infosOf(found, sessionKey, session).find((one) => one.runId === runId);
+    const isIt = (one: { readonly runId: string }): boolean => one.runId === runId;
+    if (info === undefined) {
+      finish();
+      return undefined;
+    }
+    const own: Found = {
+      answers: found.answers.filter(isIt),
+      stored: found.stored.filter((one) => isIt(one.info)),
+    };
+    return {
+      info,
+      missed: () => missedOf(own, finish().filter(isIt)),
+      release: () => void finish(),
+    };
+  }
+
+  /**
+   * Expects the run of a message that this gateway accepts. Resolves when its events would arrive
+   * here. Call the returned function when the response has been sent; the events wait for it.
+   */
+  async expect(sessionKey: string, runId: string): Promise<() => void> {
+    const session = this.#use(sessionKey);
+    await session.ready();
+    const open = session.expect(runId);
+    return once(() => {
+      open();
+      this.#leave(sessionKey);
+    });
+  }
+
+  /** Tells the worker of a run that a message waits for the run's next step. It may be lost. */
+  tellQueued(message: Queued): void {
+    const { bus, subjects } = this.#ports;
+    const payload = new TextEncoder().encode(JSON.stringify(message));
+    bus.publish(subjects.ask(message.sessionKey), payload);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopTick();
+    for (const stop of this.#lingering) stop();
+    this.#stopReconnects();
+    this.#approvals.close();
+    this.#ports.asker.close();
+    for (const session of this.#sessions.values()) session.close();
+    this.#sessions.clear();
+  }
+
+  async #find(
+    sessionKey: string,
+    runId: string | undefined,
+    seq: number | undefined,
+  ): Promise<{ found: Found; session: SessionRelay; finish: () => readonly LiveEvent[] }> {
+    const session = this.#use(sessionKey);
+    const tap = session.tap();
+    try {
+      await session.ready();
+      const found = await this.#lookUp(session, tap, { runId, seq });
+      tap.assertWhole();
+      return { found, session, finish: this.#finisher(sessionKey, tap) };
+    } catch (error) {
+      this.#finisher(sessionKey, tap)();
+      throw error;
+    }
+  }
+
+  /** Returns the collected events once, and leaves the session. */
+  #finisher(sessionKey: string, tap: Tap): () => readonly LiveEvent[] {
+    const leave = once(() => this.#leave(sessionKey));
+    return () => {
+      leave();
+      return tap.close();
+    };
+  }
+
+  async #lookUp(
+    session: SessionRelay,
+    tap: Tap,
+    { runId, seq }: { readonly runId: string | undefined; readonly seq: number | undefined },
+  ): Promise<Found> {
+    const { sessionKey } = session;
+    const { asker, openRun, read } = this.#ports;
+    const ask = {
+      sessionKey,
+      ...(runId !== undefined && { runId }),
+      ...(seq !== undefined && { seq }),
+    };
+    const answers: AnsweredRun[] = [];
+    for (const answer of (await asker.ask(ask, (id) => session.attemptOf(id))) ?? []) {
+      const admitted = await session.admit(answer);
+      if (admitted !== undefined) answers.push(admitted);
+    }
+    const isAnswered = (id: string): boolean => answers.some((one) => one.runId === id);
+    const hasOpen = answers.some(({ state }) => state === "running");
+    const open = hasOpen ? undefined : await openRun(sessionKey);
+    const wanted = [...new Set([runId, open])].filter(
+      (id): id is string => id !== undefined && !isAnswered(id),
+    );
+    if (wanted.length === 0) return { answers, stored: [] };
+    const stored = await read(sessionKey);
+    return {
+      answers,
+      stored: wanted.flatMap((id) => {
+        const run = stored.run(id);
+        if (run === undefined) return [];
+        const isOpen = run.info.state === "running";
+        if (isOpen) session.withdraw(id, tap);
+        else session.settle(id, run);
+        const own = id === runId ? seq : undefined;
+        // A client that has live events has more than what is stored of a run without an end.
+        const isBehind = own === undefined || own < 0 || !isOpen;
+        return [{ info: run.info, frames: isBehind ? run.since(own) : [] }];
+      }),
+    };
+  }
+
+  #use(sessionKey: string): SessionRelay {
+    const known = this.#sessions.get(sessionKey);
+    if (known !== undefined) {
+      known.uses++;
+      return known;
+    }
+    const session = new SessionRelay(sessionKey, this.#ports);
+    session.uses++;
+    this.#sessions.set(sessionKey, session);
+    return session;
+  }
+
+  /** Leaves the session after a while, since clients often come back. */
+  #leave(sessionKey: string): void {
+    const session = this.#sessions.get(sessionKey);
+    if (session === undefined) return;
+    const stop = this.#ports.clock.setTimer(LINGER_MS, () => {
+      this.#lingering.delete(stop);
+      session.uses--;
+      if (session.uses > 0 || this.#sessions.get(sessionKey) !== session) return;
+      this.#sessions.delete(sessionKey);
+      session.close();
+    });
+    this.#lingering.add(stop);
+  }
+
+  #tick(): void {
+    if (this.#isClosed) return;
+    for (const session of this.#sessions.values()) session.refresh(false);
+    this.#stopTick = this.#ports.clock.setTimer(TICK_MS, () => this.#tick());
+  }
+}
+
+function infosOf({ answers, stored }: Found, sessionKey: string, session: SessionRelay): RunInfo[] {
+  const known = [
+    ...answers.map(({ runId, state, seq }): RunInfo => ({ runId, sessionKey, state, seq })),
+    ...stored.map(({ info }) => info),
+  ];
+  const queued = session.expected.flatMap((runId): RunInfo[] =>
+    known.some((info) => info.runId === runId)
+      ? []
+      : [{ runId, sessionKey, state: "queued", seq: -1 }],
+  );
+  return [...known, ...queued];
+}
+
+/** What was found, and then what was passed on since. */
+function missedOf({ answers, stored }: Found, since: readonly LiveEvent[]): RunFrame[] {
+  const last = new Map<string, number>();
+  for (const { runId, seq, state } of [...answers, ...stored.map(({ info }) => info)])
+    last.set(runId, state === "running" ? seq : Infinity);
+  const isNew = ({ runId, seq }: LiveEvent): boolean => seq > (last.get(runId) ?? -2);
+  return [
+    ...answers.flatMap(({ frames }) => frames),
+    ...stored.flatMap(({ frames }) => frames),
+    ...since.filter(isNew),
+  ].map(({ frame, event }) => ({ frame, event }));
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+}

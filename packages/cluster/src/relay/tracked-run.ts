@@ -1,0 +1,36 @@
+/** What a gateway knows of one run besides its {@link RunTrack}. */
+import { isEnd, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
+import { RunTrack } from "./run-track.ts";
+
+export interface Tracked {
+  readonly track: RunTrack;
+  /** Whether the database was asked if the run is over. */
+  isChecked: boolean;
+  isConfirming: boolean;
+  check: Promise<void> | undefined;
+  sync: Promise<void> | undefined;
+  heardAt: number;
+  /** Called when the position changes. */
+  readonly moved: Set<() => void>;
+  /** Events of a run whose message has no response yet. Undefined: they are passed on at once. */
+  gate: LiveEvent[] | undefined;
+}
+
+export function trackRun(runId: string, now: number): Tracked {
+  return {
+    track: new RunTrack(runId),
+    isChecked: false,
+    isConfirming: false,
+    check: undefined,
+    sync: undefined,
+    heardAt: now,
+    moved: new Set(),
+    gate: undefined,
+  };
+}
+
+/** A worker's run whose end is not stored is still open. */
+export function withoutEnd(answer: AnsweredRun): AnsweredRun {
+  const frames = answer.frames.filter(({ event }) => !isEnd(event));
+  return { ...answer, state: "running", seq: answer.seq - 1, frames };
+}
