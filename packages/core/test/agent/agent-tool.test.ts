@@ -10,6 +10,7 @@ import {
   type AgentTool,
 } from "../../src/agent/index.ts";
 import { BowlineError } from "../../src/errors.ts";
+import { messageText, type Message } from "../../src/llm/message.ts";
 import {
   createScriptedModel,
   scriptedToolCall,
@@ -304,10 +305,14 @@ describe("an agent as a tool", () => {
 
   it("runs several calls at once, each with its own transcript", async () => {
     const gate = deferred();
-    const { tool: research, script } = helper("research", [
-      async () => (await gate.promise, "One."),
-      async () => (gate.resolve(), "Two."),
-    ]);
+    // The nested runs ask in any order.
+    const answer: ScriptedStep = async ({ messages: [prompt] }) => {
+      const isFirst = messageText(prompt as Message) === "1";
+      if (isFirst) await gate.promise;
+      else gate.resolve();
+      return isFirst ? "One." : "Two.";
+    };
+    const { tool: research, script } = helper("research", [answer, answer]);
     const both: ScriptedStep = {
       content: [
         scriptedToolCall("research", { prompt: "1" }, "a"),

@@ -49,6 +49,8 @@ export class Intake {
   }
 
   async #accept(id: string, params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
+    // Not before: a message that is stored already must not look refused when it is sent again.
+    this.#schedule.assertOpen();
     const { sessionKey, message: text, agentId, attachments, user } = params;
     const lane = this.#lanes.of(sessionKey);
     const { current } = lane;

@@ -2,7 +2,6 @@
  * All runs of the gateway: lists and aborts them. `intake.ts` accepts messages, `restore.ts`
  * restores those of an earlier process, `schedule.ts` starts runs.
  */
-import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "./host.ts";
 import type {
   Accepted,
@@ -125,13 +124,12 @@ export class Runs implements EngineRuns {
   }
 
   async accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
-    this.#assertOpen();
     return this.#intake.accept(params, kind);
   }
 
   /** A current run ends later, if need be in the next process. */
   async abort({ sessionKey, runId }: Params<"chat.abort">): Promise<string[]> {
-    this.#assertOpen(); // an abort during the shutdown would be lost
+    this.#schedule.assertOpen(); // an abort during the shutdown would be lost
     const key = sessionKey ?? (runId === undefined ? undefined : this.sessionOf(runId));
     if (key === undefined) return [];
     const left = this.#left.abort(key, runId);
@@ -163,7 +161,7 @@ export class Runs implements EngineRuns {
    */
   async quiet(sessionKey: string): Promise<void> {
     const lane = this.lane(sessionKey);
-    this.#assertOpen();
+    this.#schedule.assertOpen();
     // In a loop, since a run that ends by itself may turn its unprocessed messages into a new run.
     while (lane.isBusy) {
       const ended = lane.nextEnd();
@@ -182,11 +180,6 @@ export class Runs implements EngineRuns {
   /** Stops at a shutdown. Open runs stay open, and the next process resumes them. */
   close(): Promise<void> {
     return this.#schedule.close(this.#lanes.all);
-  }
-
-  #assertOpen(): void {
-    if (this.#schedule.isClosing)
-      throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
   }
 
   #of(key: string): readonly Run[] {

@@ -1,4 +1,5 @@
 /** Starts runs: those of a session one after the other, and all under one cap. */
+import { GatewayError } from "../protocol/gateway-error.ts";
 import type { Host } from "./host.ts";
 import { failedOf, incomingOf, type Incoming } from "./incoming.ts";
 import type { Lane } from "./lane.ts";
@@ -28,8 +29,10 @@ export class Schedule {
     return this.#cap.count;
   }
 
-  get isClosing(): boolean {
-    return this.#isClosing;
+  /** Throws `busy` during a shutdown. */
+  assertOpen(): void {
+    if (this.#isClosing)
+      throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
   }
 
   enqueue(lane: Lane, run: Run): Run {
