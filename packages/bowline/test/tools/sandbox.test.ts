@@ -5,6 +5,8 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
+  constants,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -133,7 +135,9 @@ describe("bash in a sandbox", { skip, concurrency: 4 }, () => {
     const server = createServer((socket) => socket.end("reached")).listen(path);
     await once(server, "listening");
     const connect = `require("node:net").connect("agent.sock").on("data", (data) => console.log(String(data))).on("error", (error) => console.log(error.code))`;
-    const { text } = await run(folder.path, `'${process.execPath}' -e '${connect}'`);
+    // Node's own path may be in a folder that the sandbox hides.
+    copyFileSync(process.execPath, join(folder.path, "node"), constants.COPYFILE_FICLONE);
+    const { text } = await run(folder.path, `./node -e '${connect}'`);
     server.close();
     assert.match(text, /^E[A-Z]+$/m);
     const script = `

@@ -33,8 +33,9 @@ export function createSessionHarness(
     }
   };
   /** A writer of a process that writes nothing after its death. */
-  const writerUntil = (stopped: AbortSignal, writer: SessionWriter): SessionWriter =>
-    new Proxy(writer, {
+  const writerUntil = (stopped: AbortSignal, writer: SessionWriter): SessionWriter => {
+    stopped.addEventListener("abort", () => void writer.close(), { once: true });
+    return new Proxy(writer, {
       get(_, name) {
         if (name === "append")
           return (entries: AnyEntry[]) =>
@@ -43,6 +44,7 @@ export function createSessionHarness(
         return typeof value === "function" ? (value.bind(writer) as unknown) : value;
       },
     });
+  };
 
   async function attach({ config, tools, streamFn, stopped }: AttemptSetup): Promise<AgentSession> {
     const before = store;
