@@ -14,7 +14,7 @@ import { createRunFeed, createSecretFilter } from "bowline/engine";
 import { defaultLimits } from "bowline/gateway";
 import { startNats } from "../cluster/kit/nats.ts";
 import { Listeners } from "../packages/bowline/src/gateway/server/listeners.ts";
-import { delta } from "../packages/cluster/test/support/events.ts";
+import { delta } from "../test/support/agent-events.ts";
 
 const [first, second] = process.argv.slice(2);
 const isWorker = first === "worker";

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { RunPublisher } from "@bowline/cluster";
 import { createSecretFilter } from "bowline/engine";
 import { settle } from "../../../test/support/manual-clock.ts";
-import { asked, delta, ended } from "./support/events.ts";
+import { asked, delta, ended } from "../../../test/support/agent-events.ts";
 import { PlainClient, RUN, SESSION, World, type Gateway } from "./support/world.ts";
 
 const about = { sessionKey: SESSION, runId: "new", attempt: 7, isRepeated: false };

@@ -9,7 +9,7 @@ import { connectNats } from "@bowline/cluster";
 import { GatewayClient, type RunEvent } from "bowline/client";
 import { WebSocket } from "ws";
 import { natsIsMissing, startNats, type Nats } from "../../../cluster/kit/nats.ts";
-import { answered, asked, delta, ended } from "./support/events.ts";
+import { answered, asked, delta, ended } from "../../../test/support/agent-events.ts";
 import { openRun, secret, startRelayGateway, startWorker, token } from "./support/gateways.ts";
 import { moveOften } from "./support/moves.ts";
 

@@ -6,7 +6,7 @@ import { createSecretFilter } from "bowline/engine";
 import { defaultLimits } from "bowline/gateway";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { Subjects } from "../src/wire/subjects.ts";
-import { delta, ended } from "./support/events.ts";
+import { delta, ended } from "../../../test/support/agent-events.ts";
 import { FakeNetwork } from "./support/fake-bus.ts";
 
 const attempt = (number: number, sessionKey = "s", runId = "r") => ({

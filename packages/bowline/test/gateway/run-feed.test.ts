@@ -1,7 +1,7 @@
 /** The frames of a run's attempts, and a run rebuilt from its stored session. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AgentEvent, AssistantMessage } from "@bowline/core";
+import type { AgentEvent } from "@bowline/core";
 import { createMemoryStore, createSession } from "@bowline/core/session";
 import {
   createRunFeed,
@@ -15,31 +15,15 @@ import {
   type RunFeedOptions,
   type RunFrame,
 } from "bowline/engine";
+import * as events from "../../../../test/support/agent-events.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 
 const secret = "hunter2-and-more";
 
-const answer = (text: string): AssistantMessage => ({
-  role: "assistant",
-  content: [{ type: "text", text }],
-  api: "x",
-  provider: "p",
-  model: "m",
-  usage: {},
-  stopReason: "stop",
-  timestamp: 1,
-});
-
-const event = (body: object): AgentEvent => ({ runId: "r", seq: 0, ...body }) as AgentEvent;
-const delta = (text: string): AgentEvent =>
-  event({
-    type: "message_update",
-    message: answer(""),
-    assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: text },
-  });
-const ended = (text: string): AgentEvent => event({ type: "message_end", message: answer(text) });
-const end = event({ type: "agent_end", reason: "done", usage: {}, messages: [] });
+const delta = (text: string): AgentEvent => events.delta("r", text);
+const ended = (text: string): AgentEvent => events.answered("r", text);
+const end = events.ended("r");
 
 function feedWith(given: Partial<RunFeedOptions> = {}): {
   readonly feed: RunFeed;
@@ -113,8 +97,12 @@ describe("the feed of a first attempt", () => {
   it("shows approvals and their answers without secrets", () => {
     const { feed, told } = feedWith();
     const call = { approvalId: "q", toolCallId: "c", toolName: "bash" };
-    feed.tell(event({ type: "approval_request", ...call, args: { command: `echo ${secret}` } }));
-    feed.tell(event({ type: "approval_answer", ...call, decision: "deny", by: secret }));
+    feed.tell(
+      events.event("r", { type: "approval_request", ...call, args: { command: `echo ${secret}` } }),
+    );
+    feed.tell(
+      events.event("r", { type: "approval_answer", ...call, decision: "deny", by: secret }),
+    );
     assert.deepEqual(
       told.map((one) => one.event),
       ["exec.approval_request", "exec.approval_resolved"],
@@ -154,8 +142,10 @@ describe("the feed of a later attempt", () => {
     const { feed, told, clock } = feedWith({ attempt: 2, isRepeated: true });
     const call = { toolCallId: "c", toolName: "bash", args: { command: "ls" } };
     for (const approvalId of ["one", "two"])
-      feed.tell(event({ type: "approval_request", approvalId, ...call }));
-    feed.tell(event({ type: "approval_answer", approvalId: "one", ...call, decision: "allow" }));
+      feed.tell(events.event("r", { type: "approval_request", approvalId, ...call }));
+    feed.tell(
+      events.event("r", { type: "approval_answer", approvalId: "one", ...call, decision: "allow" }),
+    );
     await clock.advance(250);
     assert.deepEqual(
       told.map((one) => [one.event, dataOf(one).approvalId]),
@@ -181,7 +171,11 @@ describe("a stored run", () => {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
     await session.append({ type: "run_start", runId: "r" });
-    await session.append({ type: "message", runId: "r", message: answer(`It is ${secret}.`) });
+    await session.append({
+      type: "message",
+      runId: "r",
+      message: events.answer(`It is ${secret}.`),
+    });
     const options = { store, filter: createSecretFilter([secret]), limits: defaultLimits };
     const open = await readStoredSession(options, "s");
     assert.equal(await findOpenRun(store, "s"), "r");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import type { RunEvent } from "bowline/client";
-import { answered, delta, ended } from "./events.ts";
+import { answered, delta, ended } from "../../../../test/support/agent-events.ts";
 import { MovingClient, openRun, startRelayGateway, startWorker } from "./gateways.ts";
 
 export interface MovesResult {

@@ -8,7 +8,7 @@ import { createSecretFilter, type Frame } from "bowline/engine";
 import { defaultLimits } from "bowline/gateway";
 import { Listeners, type Listener } from "../../../bowline/src/gateway/server/listeners.ts";
 import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
-import { answer, answered, delta, ended } from "./events.ts";
+import { answer, answered, delta, ended } from "../../../../test/support/agent-events.ts";
 import { FakeNetwork, type FakeBus } from "./fake-bus.ts";
 
 export const SESSION = "ann/any characters: \n*.> 日本";

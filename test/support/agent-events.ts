@@ -1,4 +1,4 @@
-/** Events of an agent's run, as a worker gets them. */
+/** Events of an agent's run, for tests of what follows runs. */
 import type { AgentEvent, AssistantMessage } from "@bowline/core";
 
 export function answer(text: string): AssistantMessage {
@@ -14,7 +14,7 @@ export function answer(text: string): AssistantMessage {
   };
 }
 
-function event(runId: string, body: object): AgentEvent {
+export function event(runId: string, body: object): AgentEvent {
   return { runId, seq: 0, ...body } as AgentEvent;
 }
 
