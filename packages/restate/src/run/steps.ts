@@ -4,7 +4,6 @@ import { BowlineError } from "@bowline/core";
 import { unknownOutcome, type EntryBody } from "@bowline/core/session";
 import type { Adoptions, StepOwner } from "./adoptions.ts";
 import type { Journal } from "./journal.ts";
-import { toPlain } from "./plain.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -139,6 +138,6 @@ function toJsonResult(done: StepResult): unknown {
     const text = `The tool ran, but its result is lost: it is not JSON and could not be stored. ${why}`;
     const { durationMs } = done as ToolStepResult;
     const result = { content: [{ type: "text", text }] };
-    return toPlain({ result, isError: true, outcome: "failed", durationMs });
+    return { result, isError: true, outcome: "failed", durationMs };
   }
 }

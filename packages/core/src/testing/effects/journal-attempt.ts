@@ -7,8 +7,8 @@ import { onAbort, type Clock } from "../../clock.ts";
 import { BowlineError, errorText } from "../../errors.ts";
 import type { AgentMessage } from "../../agent/contract/agent-message.ts";
 import type { Effects, InboxKind, WaitOptions } from "../../agent/contract/effects.ts";
-import type { StepAbout, StepResult, ToolStep, ToolStepResult } from "../../agent/contract/step.ts";
-import { textResult } from "../../agent/contract/tool-result.ts";
+import type { StepAbout, StepResult, ToolStep } from "../../agent/contract/step.ts";
+import { unknownOutcome } from "../../session/recorded-calls.ts";
 import { atRest } from "./case-clock.ts";
 import { fromRecord, toRecord, type Delivery, type Journal, type Outcome } from "./journal.ts";
 
@@ -80,7 +80,7 @@ export class JournalAttempt implements Effects {
       about.kind === "tool" &&
       about.replay === "never" &&
       this.#intents.get(about.idempotencyKey) !== this.#number;
-    const work = isForeign ? async (): Promise<unknown> => unknown(about) : fn;
+    const work = isForeign ? async (): Promise<unknown> => unknownOutcome(about) : fn;
     return (await this.#call(name, work)) as T;
   }
 
@@ -220,9 +220,4 @@ export class JournalAttempt implements Effects {
       this.#fail(error as Error);
     }
   }
-}
-
-function unknown({ toolName }: ToolStep): ToolStepResult {
-  const text = `The process ended while ${toolName} ran. It is not known whether the call took effect.`;
-  return { result: textResult(text), isError: true, outcome: "unknown", durationMs: 0 };
 }
