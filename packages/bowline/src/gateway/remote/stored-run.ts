@@ -4,7 +4,7 @@ import type { RunFrame } from "../engine/engine.ts";
 import { RunLog } from "../log/run-log.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { RunInfo } from "../protocol/protocol.ts";
-import { lastEntries, rebuild } from "../runs/revive.ts";
+import { byItself, lastEntries, rebuild } from "../runs/revive.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { SecretFilter } from "../../secrets.ts";
 
@@ -61,8 +61,8 @@ export async function findRunEnd(
   const last = await lastOf(store, sessionKey, own);
   if (last?.type !== "run_end") return undefined;
   const { reason } = last as AnyEntry & { readonly reason: string };
-  const isStop = reason === "done" || reason === "length" || reason === "budget";
-  return { seq: last.seq, state: isStop ? "final" : reason === "aborted" ? "aborted" : "error" };
+  if (byItself.has(reason)) return { seq: last.seq, state: "final" };
+  return { seq: last.seq, state: reason === "aborted" ? "aborted" : "error" };
 }
 
 /** Returns the `seq` of the last entry of a stored session; -1 without one. */

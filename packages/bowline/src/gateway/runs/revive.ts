@@ -22,7 +22,7 @@ const MAX_ENTRIES = 2000;
 const SEQ_PER_ENTRY = 1_000_000;
 
 /** The reasons of runs that ended without being stopped. */
-const byItself: ReadonlySet<string> = new Set(["done", "length", "budget"]);
+export const byItself: ReadonlySet<string> = new Set(["done", "length", "budget"]);
 
 const interrupted: ErrorInfo = {
   code: "aborted",
