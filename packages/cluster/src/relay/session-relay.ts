@@ -7,7 +7,7 @@ import { toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/m
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import { Tap } from "./tap.ts";
-import { trackRun, withoutEnd, type Tracked } from "./tracked-run.ts";
+import { movedUntil, trackRun, withoutEnd, type Tracked } from "./tracked-run.ts";
 
 /** How long an open run may be silent before its worker is asked, in milliseconds. */
 const QUIET_MS = 10_000;
@@ -112,9 +112,9 @@ export class SessionRelay {
     if (given.attempt < track.attempt || (track.isEnded && isOpen)) return undefined;
     const end = isOpen ? undefined : await this.#ports.endOf(this.sessionKey, given.runId);
     const answer = isOpen || end !== undefined ? given : withoutEnd(given);
-    if (track.position === undefined && !this.#ports.clients.isFollowed(this.sessionKey))
-      this.#passOn(run, track.adopt(answer));
-    else if (track.position === undefined) this.#passOn(run, track.absorb(answer));
+    const isFollowed = this.#ports.clients.isFollowed(this.sessionKey);
+    if (track.position === undefined)
+      this.#passOn(run, isFollowed ? track.absorb(answer) : track.adopt(answer));
     await this.#reach(run, answer);
     return answer;
   }
@@ -154,14 +154,12 @@ export class SessionRelay {
     const parcel = this.#parcels.take(payload);
     if (parcel === undefined) return;
     const event = toEvent(parcel);
-    const position = event === undefined ? toPosition(parcel) : undefined;
-    const runId = event?.runId ?? position?.runId;
-    if (runId === undefined) return;
-    const run = this.#runOf(runId);
+    const position = event ?? toPosition(parcel);
+    if (position === undefined) return;
+    const run = this.#runOf(position.runId);
     run.heardAt = this.#ports.clock.now();
-    if (event === undefined) {
-      if (position !== undefined) run.track.note(position);
-    } else if (run.isChecked) this.#passOn(run, run.track.take(event));
+    if (event === undefined) run.track.note(position);
+    else if (run.isChecked) this.#passOn(run, run.track.take(event));
     else if (!run.track.isEnded) run.track.hold(event);
     if (!run.isChecked) void this.#check(run).then(() => this.#syncIfLacking(run));
     else this.#syncIfLacking(run);
@@ -269,18 +267,7 @@ export class SessionRelay {
     const { seq } = answer;
     const isThere = (): boolean => run.track.isEnded || (run.track.position ?? -1) >= seq;
     if (isThere()) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        stop();
-        run.moved.delete(moved);
-        resolve();
-      };
-      const moved = (): void => {
-        if (isThere()) done();
-      };
-      const stop = this.#ports.clock.setTimer(ON_THE_WAY_MS, done);
-      run.moved.add(moved);
-    });
+    await movedUntil(run, isThere, (done) => this.#ports.clock.setTimer(ON_THE_WAY_MS, done));
     if (!isThere()) await this.#sync(run);
     if (!isThere()) this.#passOn(run, run.track.absorb(answer));
     // The others then get a snapshot, so that the new client gets nothing twice.

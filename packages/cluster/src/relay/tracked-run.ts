@@ -34,3 +34,23 @@ export function withoutEnd(answer: AnsweredRun): AnsweredRun {
   const frames = answer.frames.filter(({ event }) => !isEnd(event));
   return { ...answer, state: "running", seq: answer.seq - 1, frames };
 }
+
+/** Resolves when the run has moved so that `isThere` holds, or when the timer fires. */
+export function movedUntil(
+  run: Tracked,
+  isThere: () => boolean,
+  setTimer: (fire: () => void) => () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop();
+      run.moved.delete(moved);
+      resolve();
+    };
+    const moved = (): void => {
+      if (isThere()) done();
+    };
+    const stop = setTimer(done);
+    run.moved.add(moved);
+  });
+}
