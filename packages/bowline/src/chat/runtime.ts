@@ -48,7 +48,7 @@ export class Runtime {
   /** Whether the first message has created the session, or could not. */
   #isBegun = false;
   #hasAsked = false;
-  /** Whether the person knows that nothing is saved any more. */
+  /** True when the failure to save was shown. */
   #hasToldOfFailure = false;
   #unsubscribe = (): void => {};
 

@@ -33,7 +33,7 @@ export class View {
   readonly #options: ViewOptions;
   readonly #highlighter: Highlighter;
   #answer: MarkdownStream | undefined;
-  /** Whether the last line is blank, so that no second one follows. */
+  /** True after a blank line, so that no second one follows. */
   #isBlank = true;
   #last: Block["type"] | undefined;
 
@@ -59,7 +59,7 @@ export class View {
     return lines;
   }
 
-  /** Whether an answer has begun and not ended. */
+  /** True while an answer streams. */
   get isAnswering(): boolean {
     return this.#answer !== undefined;
   }

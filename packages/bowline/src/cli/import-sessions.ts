@@ -10,7 +10,7 @@ import { allSessions } from "./find-session.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
 import { StatusLine } from "./status-line.ts";
 
-/** What became of a session. */
+/** The result for one session. */
 interface Imported {
   readonly id: string;
   /** `copied`: it was not there. `extended`: it has new entries. `present`: it had all of them. */

@@ -1,4 +1,4 @@
-/** What the entry points give to the engine behind them. */
+/** The ports that the entry points give to the engine. */
 import type { Clock } from "@bowline/core";
 import type { Frame } from "../log/outbox.ts";
 import type { RunEventName } from "../log/run-log.ts";
@@ -30,7 +30,7 @@ export interface Clients {
    * session.
    */
   broadcast<E extends EventName>(event: E, data: EventData<E>): void;
-  /** Whether a client follows the session. */
+  /** Returns true if a client follows the session. */
   isFollowed(sessionKey: string): boolean;
   /**
    * Calls `listener` when the first client follows a session, and when the last one leaves it. There

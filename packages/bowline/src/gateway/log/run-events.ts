@@ -52,7 +52,7 @@ class RunEvents {
   /** The vendor's own tools that were told of. */
   readonly #providerTools = new Set<string>();
   #turn: number;
-  /** Whether the current answer had deltas. */
+  /** True if the current answer had deltas. */
   #hasStreamed = false;
 
   constructor(log: RunLog, options: RunEventsOptions) {

@@ -160,7 +160,7 @@ export class RunLog {
   }
 }
 
-/** Whether more events may follow. */
+/** Returns true if more events may follow. */
 export function isOpen(state: RunState): boolean {
   return state === "queued" || state === "running";
 }
