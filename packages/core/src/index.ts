@@ -238,6 +238,7 @@ export type {
   PruneOptions,
   PromptOptions,
   QueueMode,
+  QueueOptions,
   ResponseEvent,
   ResponseOptions,
   RunEndReason,

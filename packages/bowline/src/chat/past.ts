@@ -79,6 +79,7 @@ export class Past {
       case "run_start":
       case "reopen":
       case "queued":
+      case "queue_remove":
       case "queue_clear":
       case "label":
       case "title":

@@ -52,6 +52,8 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
     }
     case "compaction":
       return [`${bold("Summary for the model")}  ${place}\n${printable(entry.summary)}`];
+    case "compaction_undo":
+      return [`${dim("— the summary was withdrawn; the model gets the messages again")}  ${place}`];
     case "model_change": {
       const { provider, model, agent } = entry;
       const now =
@@ -76,6 +78,7 @@ function sectionOf(entry: AnyEntry, style: Style): string[] {
     case "run_start":
     case "reopen":
     case "queued":
+    case "queue_remove":
     case "queue_clear":
     case "streamed_text": // the answer's message replaces it
     case "title":

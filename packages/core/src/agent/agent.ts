@@ -17,7 +17,7 @@ import type { AgentLoopConfig } from "./contract/hooks.ts";
 import type { ToolExecutionMode } from "./contract/tool.ts";
 import { createLlmFilter } from "./llm-filter.ts";
 import type { OutputRunFactory } from "./output.ts";
-import type { QueueMode } from "./queue.ts";
+import type { QueueMode, QueueOptions } from "./queue.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { assertContinuable, isAnswer } from "./run/continuable.ts";
 import type { RunInput } from "./run/run.ts";
@@ -205,14 +205,25 @@ export class Agent<TContext = unknown> {
     this.#effects.approvedTools.clear();
   }
 
-  /** Queues a message to send after the current turn's tools, before the next model call. */
-  steer(message: AgentMessage): void {
-    this.#queues.steering.push(message);
+  /**
+   * Queues a message to send after the current turn's tools, before the next model call: at the end
+   * of its queue, or as {@link QueueOptions.before} says.
+   */
+  steer(message: AgentMessage, { before }: QueueOptions = {}): void {
+    this.#queues.steering.push(message, before);
   }
 
-  /** Queues a message to send when the run would otherwise end. */
-  followUp(message: AgentMessage): void {
-    this.#queues.followUp.push(message);
+  /** Queues a message to send when the run would otherwise end, as {@link steer} does. */
+  followUp(message: AgentMessage, { before }: QueueOptions = {}): void {
+    this.#queues.followUp.push(message, before);
+  }
+
+  /**
+   * Removes one message, the same object, from its queue. Returns false if it is not queued, for
+   * example because a run has taken it.
+   */
+  unqueue(message: AgentMessage): boolean {
+    return this.#queues.steering.remove(message) || this.#queues.followUp.remove(message);
   }
 
   clearSteeringQueue(): void {

@@ -31,7 +31,7 @@ export { createOutputRun } from "./output.ts";
 export type { OutputRun, OutputRunFactory } from "./output.ts";
 export { createProgressGuard } from "./progress-guard.ts";
 export type { ProgressGuardOptions } from "./progress-guard.ts";
-export type { QueueMode } from "./queue.ts";
+export type { QueueMode, QueueOptions } from "./queue.ts";
 export type { AgentState, InitialState } from "./state.ts";
 
 export type { InterruptedRun, RunResult } from "./run/run-result.ts";

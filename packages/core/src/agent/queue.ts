@@ -4,6 +4,14 @@ import type { AgentMessage } from "./contract/agent-message.ts";
 
 export type QueueMode = "one-at-a-time" | "all";
 
+export interface QueueOptions {
+  /**
+   * A message of the same queue that the new one goes in front of. If it is no longer queued, the new
+   * one is the first. Default: the new one is the last.
+   */
+  readonly before?: AgentMessage | undefined;
+}
+
 export class MessageQueue {
   mode: QueueMode;
   #messages: AgentMessage[] = [];
@@ -18,15 +26,27 @@ export class MessageQueue {
   }
 
   /**
-   * Adds a message. Throws `invalid_argument` for a value that is not a message, such as a string.
+   * Adds a message at the end, or in front of `before`. If that one is no longer queued, it was
+   * taken with all messages in front of it: the new one is then the first. Throws
+   * `invalid_argument` for a value that is not a message, such as a string.
    */
-  push(message: AgentMessage): void {
+  push(message: AgentMessage, before?: AgentMessage): void {
     if (!(message as AgentMessage | undefined)?.role)
       throw new BowlineError(
         "invalid_argument",
         'A queue accepts only messages, such as { role: "user", content: "…" }.',
       );
-    this.#messages.push(message);
+    const { length } = this.#messages;
+    const place = before === undefined ? length : Math.max(0, this.#messages.indexOf(before));
+    this.#messages.splice(place, 0, message);
+  }
+
+  /** Removes one message. Returns false if it is not queued. */
+  remove(message: AgentMessage): boolean {
+    const place = this.#messages.indexOf(message);
+    if (place < 0) return false;
+    this.#messages.splice(place, 1);
+    return true;
   }
 
   /** Removes and returns the messages that are due now. */

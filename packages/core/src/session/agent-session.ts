@@ -5,6 +5,7 @@
  */
 import type { Agent } from "../agent/agent.ts";
 import type { PromptOptions } from "../agent/agent-options.ts";
+import type { CompactionEvent } from "../agent/contract/compaction-event.ts";
 import { bestAnswer } from "../agent/run/best-answer.ts";
 import type { InterruptedRun, RunResult } from "../agent/run/run-result.ts";
 import { systemClock } from "../clock.ts";
@@ -13,6 +14,7 @@ import type { InferSchema } from "../infer-schema.ts";
 import { defined } from "../json-value.ts";
 import { messageText } from "../llm/message.ts";
 import { AgentTranscript } from "./agent-transcript.ts";
+import { entriesOfEvent } from "./event-entries.ts";
 import { keepQueues } from "./kept-queues.ts";
 import { RunLog } from "./run-log.ts";
 import { RunRecorder } from "./run-recorder.ts";
@@ -28,6 +30,12 @@ export interface AttachOptions {
    * each 100 ms. If the process ends, the next one keeps the text as a cut answer. Default false.
    */
   readonly saveStreamedText?: boolean | undefined;
+}
+
+/** Sizes of the context that a reader of the session can show, in tokens. */
+export interface CompactionSizes {
+  readonly tokensBefore?: number | undefined;
+  readonly tokensAfter?: number | undefined;
 }
 
 /** A run in a session that its process did not finish. */
@@ -62,6 +70,21 @@ export interface AgentSession {
    * queues those again that no run has taken. Rejects when they could not be written.
    */
   queued(this: void): Promise<void>;
+  /**
+   * Records a compaction that no run contains, by its event. Runs record their own. Rejects with
+   * `invalid_state` during a run.
+   */
+  addCompaction(
+    this: void,
+    event: Extract<CompactionEvent, { type: "compaction_end" }>,
+  ): Promise<void>;
+  /**
+   * Undoes the compaction in force ({@link Session.compaction}): writes a `compaction_undo` entry, then
+   * gives the agent the messages that the model saw before that compaction, and all later ones. Resolves
+   * with false if there is none. Afterwards call `restore(undefined)` of the agent's `Compaction`. Rejects with
+   * `invalid_state` during a run; do not begin one before this resolves.
+   */
+  undoCompaction(this: void, sizes?: CompactionSizes): Promise<boolean>;
   /**
    * The error after which nothing more is recorded. While it is undefined, an event that reaches a
    * later listener is in the log.
@@ -139,6 +162,22 @@ async function attach<TContext>(
       return resumeRun(agent, interrupted, recorder.open.isAborted, options);
     },
     queued: queues.written,
+    async addCompaction(event) {
+      await catchUp(agent, recorder, transcript);
+      const { run } = await session.state();
+      const bodies = entriesOfEvent({ ...event, runId: run?.runId ?? "", seq: 0 }, transcript);
+      // Usage belongs to a run.
+      for (const body of bodies)
+        if (body.type !== "usage" || run !== undefined) await log.add(body);
+    },
+    async undoCompaction(sizes = {}) {
+      await catchUp(agent, recorder, transcript);
+      const compaction = await session.compaction();
+      if (compaction === undefined) return false;
+      await log.add({ type: "compaction_undo", compactionId: compaction.id, ...defined({ ...sizes }) });
+      transcript.reload(await session.contextEntries());
+      return true;
+    },
     get failure() {
       return log.failure;
     },
@@ -148,6 +187,18 @@ async function attach<TContext>(
       release();
     },
   };
+}
+
+/** Writes what the log does not have yet. Rejects with `invalid_state` during a run. */
+async function catchUp<TContext>(
+  agent: Agent<TContext>,
+  recorder: RunRecorder<TContext>,
+  transcript: AgentTranscript,
+): Promise<void> {
+  if (agent.state.isStreaming)
+    throw new BowlineError("invalid_state", "The agent is running. Wait until the run has ended.");
+  await recorder.written;
+  await transcript.catchUp(transcript.messages.length);
 }
 
 /** Takes over a run. Its partial answer becomes a message, so that nothing shown is lost. */

@@ -11,7 +11,7 @@ export class AgentTranscript {
   readonly #log: RunLog;
   readonly #ids = new WeakMap<AgentMessage, string>();
   /** The agent's messages that are in the session, in order. */
-  readonly #known: AgentMessage[];
+  #known: AgentMessage[];
 
   /** Adds the messages of these entries to the agent. */
   constructor(
@@ -21,11 +21,22 @@ export class AgentTranscript {
   ) {
     this.#agent = agent;
     this.#log = log;
+    this.#add(entries);
+    this.#known = [...this.messages];
+  }
+
+  /** Replaces all messages by those of these entries. */
+  reload(entries: readonly Pick<MessageEntry, "id" | "message">[]): void {
+    this.#agent.state.messages = [];
+    this.#add(entries);
+    this.#known = [...this.messages];
+  }
+
+  #add(entries: readonly Pick<MessageEntry, "id" | "message">[]): void {
     for (const { id, message } of entries) {
       this.messages.push(message as AgentMessage);
       if (id !== undefined) this.#ids.set(message as AgentMessage, id);
     }
-    this.#known = [...this.messages];
   }
 
   get messages(): AgentMessage[] {

@@ -118,7 +118,15 @@ export type EntryBody =
       readonly origin?: MessageOrigin;
     }
   /** A queued message. It is in the transcript once a `message` entry names this entry. */
-  | { readonly type: "queued"; readonly queue: QueueKind; readonly message: SessionMessage }
+  | {
+      readonly type: "queued";
+      readonly queue: QueueKind;
+      readonly message: SessionMessage;
+      /** The `queued` entry that this one goes in front of. Absent: it is the last. */
+      readonly beforeId?: string;
+    }
+  /** A message was removed from its queue. `queuedId` is its `queued` entry. */
+  | { readonly type: "queue_remove"; readonly queuedId: string }
   /** The messages in this queue were discarded. */
   | { readonly type: "queue_clear"; readonly queue: QueueKind }
   | ({ readonly type: "model_change" } & SessionModel)
@@ -138,6 +146,17 @@ export type EntryBody =
       /** Tool results before this entry are shortened to this many tokens when sent. */
       readonly maxResultTokens?: number;
       readonly tokensBefore?: number;
+      readonly tokensAfter?: number;
+    }
+  /**
+   * From here on, a model gets what it would get without the compaction `compactionId`: the messages
+   * before it, as the compaction before that one left them, and all later ones.
+   */
+  | {
+      readonly type: "compaction_undo";
+      readonly compactionId: string;
+      readonly tokensBefore?: number;
+      readonly tokensAfter?: number;
     }
   /** Sets an entry's label. An empty label removes it. */
   | { readonly type: "label"; readonly targetId: string; readonly label: string }
@@ -215,9 +234,11 @@ const knownTypes: Readonly<Record<Entry["type"], true>> = {
   message: true,
   streamed_text: true,
   queued: true,
+  queue_remove: true,
   queue_clear: true,
   model_change: true,
   compaction: true,
+  compaction_undo: true,
   label: true,
   title: true,
   tool_intent: true,

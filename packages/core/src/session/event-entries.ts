@@ -69,7 +69,8 @@ function compactionOf(
   event: Extract<AgentEvent, { type: "compaction_end" }>,
   { messages, idOf }: KeptTranscript,
 ): EntryBody[] {
-  const { outcome, summary, firstKept, firstKeptIndex, tokensBefore, maxResultTokens } = event;
+  const { outcome, summary, firstKept, firstKeptIndex, tokensBefore, tokensAfter } = event;
+  const { maxResultTokens } = event;
   // If another hook replaced the messages of the request, they have no entries. The next process
   // compacts again.
   if (outcome === "none" || messages[firstKeptIndex] !== firstKept) return [];
@@ -89,6 +90,7 @@ function compactionOf(
       firstKeptId: (first && idOf(first)) ?? null,
       ...(earlierIds.length > 0 && { earlierIds }),
       tokensBefore,
+      tokensAfter,
       ...defined({ maxResultTokens }),
     },
   ];

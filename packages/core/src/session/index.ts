@@ -1,6 +1,11 @@
 /** Sessions: stored transcripts. The store that writes files is in `./session/node`. */
 export { attachSession, resumeSession } from "./agent-session.ts";
-export type { AgentSession, AttachOptions, InterruptedSessionRun } from "./agent-session.ts";
+export type {
+  AgentSession,
+  AttachOptions,
+  CompactionSizes,
+  InterruptedSessionRun,
+} from "./agent-session.ts";
 export { isKnownEntry } from "./entry.ts";
 export type {
   AnyEntry,
@@ -13,13 +18,14 @@ export type {
   SessionMessage,
   SessionModel,
 } from "./entry.ts";
-export type { MessageEntry } from "./messages.ts";
+export type { CompactionEntry, MessageEntry } from "./messages.ts";
 export { entriesOfEvent } from "./event-entries.ts";
 export type { KeptTranscript } from "./event-entries.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { createSession, openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
-export type { ForkOptions, NewSession, Session, SessionOptions } from "./session.ts";
+export type { Session } from "./session.ts";
+export type { ContextOptions, ForkOptions, NewSession, SessionOptions } from "./session-options.ts";
 export type {
   QueuedMessage,
   RecordedAnswer,

@@ -5,11 +5,15 @@
  */
 import type { Agent } from "../agent/agent.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
+import { defined } from "../json-value.ts";
 import type { EntryBody, QueueKind } from "./entry.ts";
 import type { Session } from "./session.ts";
 import type { QueuedMessage } from "./session-state.ts";
 
-type Methods = Pick<Agent, "steer" | "followUp" | "clearSteeringQueue" | "clearFollowUpQueue">;
+type Methods = Pick<
+  Agent,
+  "steer" | "followUp" | "unqueue" | "clearSteeringQueue" | "clearFollowUpQueue"
+>;
 
 /** Writes an entry with a given id. */
 type Add = (body: EntryBody, instead: undefined, id: string) => Promise<unknown>;
@@ -37,6 +41,7 @@ export function keepQueues<TContext>(
   const before: Methods = {
     steer: agent.steer.bind(agent),
     followUp: agent.followUp.bind(agent),
+    unqueue: agent.unqueue.bind(agent),
     clearSteeringQueue: agent.clearSteeringQueue.bind(agent),
     clearFollowUpQueue: agent.clearFollowUpQueue.bind(agent),
   };
@@ -53,10 +58,18 @@ export function keepQueues<TContext>(
     written = add(body, undefined, id);
     written.catch(() => {}); // the next run and `written()` report the error
   };
-  const push = (queue: QueueKind, message: AgentMessage): void => {
+  const push = (queue: QueueKind, message: AgentMessage, before?: AgentMessage): void => {
     const id = session.newId();
-    waiting = [...waiting, { id, queue, message }];
-    write({ type: "queued", queue, message }, id);
+    const place = placeBefore(waiting, queue, before);
+    const beforeId = waiting[place]?.id;
+    waiting = waiting.toSpliced(place, 0, { id, queue, message });
+    write({ type: "queued", queue, message, ...defined({ beforeId }) }, id);
+  };
+  const remove = (message: AgentMessage): void => {
+    const removed = waiting.find((one) => one.message === message);
+    if (removed === undefined) return;
+    waiting = waiting.filter((one) => one !== removed);
+    write({ type: "queue_remove", queuedId: removed.id }, session.newId());
   };
   const clear = (queue: QueueKind): void => {
     if (!waiting.some((one) => one.queue === queue)) return;
@@ -64,13 +77,18 @@ export function keepQueues<TContext>(
     write({ type: "queue_clear", queue }, session.newId());
   };
   put({
-    steer(message: AgentMessage) {
-      before.steer(message); // throws for an invalid message
-      push("steering", message);
+    steer(message, options) {
+      before.steer(message, options); // throws for an invalid message
+      push("steering", message, options?.before);
     },
-    followUp(message: AgentMessage) {
-      before.followUp(message);
-      push("followUp", message);
+    followUp(message, options) {
+      before.followUp(message, options);
+      push("followUp", message, options?.before);
+    },
+    unqueue(message) {
+      const isRemoved = before.unqueue(message);
+      if (isRemoved) remove(message);
+      return isRemoved;
     },
     clearSteeringQueue() {
       clear("steering");
@@ -95,6 +113,18 @@ export function keepQueues<TContext>(
       clear("followUp");
     },
   };
+}
+
+/** Returns the index of `before`, else of the first message of its queue, else the end. */
+function placeBefore(
+  waiting: readonly QueuedMessage[],
+  queue: QueueKind,
+  before: AgentMessage | undefined,
+): number {
+  if (before === undefined) return waiting.length;
+  const place = waiting.findIndex(({ message }) => message === before);
+  const first = place < 0 ? waiting.findIndex((one) => one.queue === queue) : place;
+  return first < 0 ? waiting.length : first;
 }
 
 function requeue(agent: Methods, queued: readonly QueuedMessage[]): void {

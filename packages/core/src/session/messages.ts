@@ -16,26 +16,60 @@ export async function allMessages(read: ReadEntries, at?: string): Promise<Sessi
 }
 
 /**
- * Returns what a model sees: the last compaction's summary as a user message, the messages that it
- * kept, and all later ones. Reads no further back than the first kept entry.
+ * Returns what a model sees: the summary of the compaction in force as a user message, the messages
+ * that it kept, and all later ones. Reads no further back than the first kept entry. `without` is
+ * the id of a compaction that is taken as undone.
  */
-export async function contextEntries(read: ReadEntries, at?: string): Promise<MessageEntry[]> {
+export async function contextEntries(
+  read: ReadEntries,
+  at?: string,
+  without?: string,
+): Promise<MessageEntry[]> {
   let compaction: CompactionEntry | undefined;
   const wanted = new Set<string>();
+  const undone = new Set<string>(without === undefined ? [] : [without]);
   const path = await pathTo(read, at, (entry) => {
-    if (compaction === undefined && isKnownEntry(entry) && entry.type === "compaction") {
+    if (compaction === undefined && isInForce(entry, undone)) {
       compaction = entry;
       for (const id of [...(entry.earlierIds ?? []), entry.firstKeptId ?? entry.id]) wanted.add(id);
     }
     wanted.delete(entry.id);
     return compaction !== undefined && wanted.size === 0;
   });
-  return compaction === undefined ? messagesOf(path) : compacted(path, compaction);
+  return compaction === undefined ? messagesOf(path, undone) : compacted(path, compaction, undone);
 }
 
-type CompactionEntry = Entry & { readonly type: "compaction" };
+/** Returns the compaction in force at an entry (default: the last). Undefined if there is none. */
+export async function compactionAt(
+  read: ReadEntries,
+  at?: string,
+): Promise<CompactionEntry | undefined> {
+  let compaction: CompactionEntry | undefined;
+  const undone = new Set<string>();
+  await pathTo(read, at, (entry) => {
+    if (isInForce(entry, undone)) compaction = entry;
+    return compaction !== undefined;
+  });
+  return compaction;
+}
 
-function compacted(path: readonly AnyEntry[], compaction: CompactionEntry): MessageEntry[] {
+export type CompactionEntry = Entry & { readonly type: "compaction" };
+
+/**
+ * Called for each entry of a path, newest first, until it returns true for the compaction in force.
+ * Collects those that were undone.
+ */
+function isInForce(entry: AnyEntry, undone: Set<string>): entry is CompactionEntry {
+  if (!isKnownEntry(entry)) return false;
+  if (entry.type === "compaction_undo") undone.add(entry.compactionId);
+  return entry.type === "compaction" && !undone.has(entry.id);
+}
+
+function compacted(
+  path: readonly AnyEntry[],
+  compaction: CompactionEntry,
+  undone: ReadonlySet<string>,
+): MessageEntry[] {
   const { id, summary, timestamp, firstKeptId, earlierIds = [], maxResultTokens } = compaction;
   const end = path.indexOf(compaction);
   // If the first kept entry is not on the path, no message is kept.
@@ -49,7 +83,8 @@ function compacted(path: readonly AnyEntry[], compaction: CompactionEntry): Mess
     ...entry,
     message: asSent(entry.message, maxResultTokens),
   }));
-  return [...earlier, ...(summary === "" ? [] : standIn), ...kept, ...messagesOf(path.slice(end))];
+  const later = messagesOf(path.slice(end), undone);
+  return [...earlier, ...(summary === "" ? [] : standIn), ...kept, ...later];
 }
 
 /** Returns a message from before a compaction in the form in which it is sent since. */
@@ -57,12 +92,28 @@ function asSent(message: SessionMessage, maxResultTokens: number | undefined): S
   if (message.role === "toolResult" && maxResultTokens !== undefined) {
     return shortenResult(message as ToolResultMessage, maxResultTokens);
   }
-  // The reported usage is of a request that is no longer sent, and would trigger another compaction
-  // at once.
+  return withoutUsage(message);
+}
+
+/**
+ * Removes the reported usage of an answer, because it is of a request that is no longer sent. It
+ * would trigger another compaction at once, or hide that one is needed.
+ */
+function withoutUsage(message: SessionMessage): SessionMessage {
   return message.role === "assistant" ? ({ ...message, usage: {} } as SessionMessage) : message;
 }
 
-function messagesOf(path: readonly AnyEntry[]): MessageEntry[] {
-  const messages = path.filter(isKnownEntry).filter((entry) => entry.type === "message");
-  return messages.map(({ id, message }) => ({ id, message }));
+/** Returns the messages. Those between an undone compaction and its undo have no usage. */
+function messagesOf(
+  path: readonly AnyEntry[],
+  undone: ReadonlySet<string> = new Set(),
+): MessageEntry[] {
+  const open = new Set<string>();
+  return path.filter(isKnownEntry).flatMap((entry) => {
+    if (entry.type === "compaction" && undone.has(entry.id)) open.add(entry.id);
+    if (entry.type === "compaction_undo") open.delete(entry.compactionId);
+    if (entry.type !== "message") return [];
+    const { id, message } = entry;
+    return [{ id, message: open.size > 0 ? withoutUsage(message) : message }];
+  });
 }

@@ -1,7 +1,8 @@
 /** Creates and opens sessions of a store. */
 import { BowlineError, isBowlineError, type ErrorCode } from "../errors.ts";
 import type { SessionHeader } from "./entry.ts";
-import { newHeader, Session, type NewSession, type SessionOptions } from "./session.ts";
+import { Session } from "./session.ts";
+import { newHeader, type NewSession, type SessionOptions } from "./session-options.ts";
 import type { Store } from "./store.ts";
 
 /** Creates a session and opens it for writing. Rejects as {@link Store.create} does. */

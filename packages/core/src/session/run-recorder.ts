@@ -73,6 +73,11 @@ export class RunRecorder<TContext> {
     return this.#open;
   }
 
+  /** Resolves when the entries of all events so far are written. */
+  get written(): Promise<void> {
+    return this.#tail;
+  }
+
   start(queues: KeptQueues): void {
     this.#unsubscribe = this.#agent.subscribe((event, signal) =>
       this.#onEvent(event, queues, signal),

@@ -118,16 +118,27 @@ function isStart(entry: Entry): entry is EntryOf<"run_start"> {
 function queuedIn(entries: readonly Entry[]): QueuedMessage[] {
   let queued: QueuedMessage[] = [];
   for (const entry of entries) {
-    if (entry.type === "queued")
-      queued.push({ id: entry.id, queue: entry.queue, message: entry.message });
+    if (entry.type === "queued") queued = withQueued(queued, entry);
+    else if (entry.type === "queue_remove")
+      queued = queued.filter(({ id }) => id !== entry.queuedId);
     else if (entry.type === "queue_clear")
       queued = queued.filter(({ queue }) => queue !== entry.queue);
     else if (entry.type === "message") queued = queued.filter(({ id }) => id !== entry.queuedId);
-    // A run names the pending messages. Others were dropped by a rewind.
-    else if (isStart(entry))
-      queued = queued.filter(({ id }) => entry.queuedIds?.includes(id) === true);
+    // A run names the pending messages in their order. Others were dropped by a rewind.
+    else if (isStart(entry)) {
+      const known = queued;
+      queued = (entry.queuedIds ?? []).flatMap((id) => known.find((one) => one.id === id) ?? []);
+    }
   }
   return queued;
+}
+
+function withQueued(
+  queued: readonly QueuedMessage[],
+  { id, queue, message, beforeId }: EntryOf<"queued">,
+): QueuedMessage[] {
+  const place = queued.findIndex((one) => one.id === beforeId);
+  return queued.toSpliced(place < 0 ? queued.length : place, 0, { id, queue, message });
 }
 
 function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunState {
@@ -174,9 +185,11 @@ function runState(start: EntryOf<"run_start">, entries: readonly Entry[]): RunSt
       case "run_start":
       case "reopen":
       case "queued":
+      case "queue_remove":
       case "queue_clear":
       case "model_change":
       case "compaction":
+      case "compaction_undo":
       case "label":
       case "title":
       case "streamed_text":

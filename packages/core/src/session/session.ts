@@ -3,7 +3,7 @@
  * A stored transcript: a handle on a store's log. It holds no copy of the log and reads from the
  * store on each call.
  */
-import { randomId, systemClock, type Clock } from "../clock.ts";
+import { randomId, systemClock } from "../clock.ts";
 import { BowlineError } from "../errors.ts";
 import { defined, type Filled } from "../json-value.ts";
 import {
@@ -15,39 +15,22 @@ import {
   type SessionMessage,
 } from "./entry.ts";
 import { forkEnds } from "./fork-ends.ts";
-import { allMessages, contextEntries, type MessageEntry } from "./messages.ts";
+import {
+  allMessages,
+  compactionAt,
+  contextEntries,
+  type CompactionEntry,
+  type MessageEntry,
+} from "./messages.ts";
 import { pathTo, type ReadEntries } from "./path.ts";
+import {
+  newHeader,
+  type ContextOptions,
+  type ForkOptions,
+  type SessionOptions,
+} from "./session-options.ts";
 import { sessionState, type SessionState } from "./session-state.ts";
 import type { FollowOptions, ReadOptions, SessionDamage, SessionWriter, Store } from "./store.ts";
-
-export interface SessionOptions {
-  /** Default: the system's clock. */
-  readonly clock?: Clock | undefined;
-  /** Makes the ids of entries and of sessions. Default: random UUIDs. */
-  readonly createId?: (() => string) | undefined;
-}
-
-/** Options of a new session. */
-export interface NewSession {
-  /** Default: `createId()`. */
-  readonly id?: string | undefined;
-  /** Default: none; for a fork, the metadata of the original session. */
-  readonly metadata?: SessionHeader["metadata"] | undefined;
-}
-
-export interface ForkOptions extends NewSession {
-  /** The last entry that the fork shares with the original session. Default: the head. */
-  readonly at?: string | undefined;
-}
-
-/** The header of a session that is created. */
-export function newHeader(
-  options: SessionOptions & NewSession,
-  origin?: SessionHeader["origin"],
-): SessionHeader {
-  const { clock = systemClock, createId = randomId, id = createId(), metadata } = options;
-  return { id, createdAt: clock.now(), ...(origin && { origin }), ...(metadata && { metadata }) };
-}
 
 export class Session implements AsyncDisposable {
   readonly header: SessionHeader;
@@ -177,16 +160,29 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Resolves with what a model sees: the last compaction's summary as a user message, the messages
-   * that it kept, and all later ones.
+   * Resolves with what a model sees: the summary of the last compaction that was not undone as a user
+   * message, the messages that it kept, and all later ones.
    */
   async contextMessages(at?: string): Promise<SessionMessage[]> {
     return (await this.contextEntries(at)).map(({ message }) => message);
   }
 
-  /** Like {@link contextMessages}, with the entry id of each message. A summary has no id. */
-  contextEntries(at?: string): Promise<MessageEntry[]> {
-    return this.#at(at, [], contextEntries);
+  /**
+   * Like {@link contextMessages}, with the entry id of each message. A summary has no id. `without`
+   * is the id of a `compaction` entry: the result is then what a model would see if it was undone.
+   */
+  contextEntries(at?: string, { without }: ContextOptions = {}): Promise<MessageEntry[]> {
+    return this.#at(at, [], (read, from) => contextEntries(read, from, without));
+  }
+
+  /**
+   * Resolves with the compaction in force at the entry `at` (default: the head): the last one that
+   * was not undone. Undefined if there is none.
+   */
+  compaction(at?: string): Promise<CompactionEntry | undefined> {
+    return this.#at<CompactionEntry | undefined>(at, undefined, (read, from) =>
+      compactionAt((options) => read({ ...options, files: false }), from),
+    );
   }
 
   /**

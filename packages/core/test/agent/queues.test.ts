@@ -249,4 +249,53 @@ describe("an agent's queues", () => {
     assert.equal((await agent.continue()).reason, "budget");
     assert.equal(agent.hasQueuedMessages(), false);
   });
+
+  it("lose the one message that `unqueue` removes, and keep the others in their order", async () => {
+    const { agent } = rig(["One.", "Two.", "Three."]);
+    const [first, second, third] = ["first", "second", "third"].map((content) => said(content));
+    for (const message of [first, second, third]) agent.followUp(message);
+    assert.equal(agent.unqueue(second), true);
+    assert.equal(agent.unqueue(second), false);
+    await agent.prompt("Hi");
+    assert.deepEqual(heard(agent), ["Hi", "first", "third"]);
+  });
+
+  it("refuse to remove a message that a run has taken", async () => {
+    const { agent } = rig(["One.", "Two."]);
+    const message = said("taken");
+    const answers: boolean[] = [];
+    agent.subscribe((event) => {
+      if (event.type === "message_start" && event.message === message)
+        answers.push(agent.unqueue(message));
+    });
+    agent.followUp(message);
+    await agent.prompt("Hi");
+    assert.deepEqual(answers, [false]);
+    assert.deepEqual(heard(agent), ["Hi", "taken"]);
+  });
+
+  it("put a message in front of another, or first if that one was taken", async () => {
+    const { agent } = rig(["One.", "Two.", "Three.", "Four.", "Five."]);
+    const [last, taken] = [said("last"), said("taken")];
+    agent.followUp(last);
+    agent.followUp(said("before"), { before: last });
+    agent.subscribe((event) => {
+      if (event.type === "message_start" && event.message === taken)
+        agent.followUp(said("in its place"), { before: taken });
+    });
+    agent.followUp(taken, { before: said("unknown") });
+    await agent.prompt("Hi");
+    assert.deepEqual(heard(agent), ["Hi", "taken", "in its place", "before", "last"]);
+  });
 });
+
+function said(content: string): AgentMessage {
+  return { role: "user", content, timestamp: 1 };
+}
+
+/** The texts of the user's messages. */
+function heard(agent: AgentWithoutWire): string[] {
+  return texts(agent.state.messages)
+    .filter((text) => text.startsWith("user: "))
+    .map((text) => text.slice("user: ".length));
+}

@@ -104,6 +104,48 @@ describe("a message that is queued", () => {
     assert.equal((await next(store)).agent.hasQueuedMessages(), false);
   });
 
+  it("that is removed alone does not come back, and one that was put before others keeps its place", async () => {
+    const store = createMemoryStore();
+    const { agent } = rig([]);
+    const session = await newSession(store);
+    await attachSession(agent, session);
+    const [one, two, three] = [user("one"), user("two"), user("three")];
+    for (const message of [one, two, three]) agent.steer(message);
+    assert.equal(agent.unqueue(two), true);
+    assert.equal(agent.unqueue(two), false); // writes nothing
+    agent.steer(user("two, edited"), { before: three });
+    agent.followUp(user("then"));
+    agent.steer(user("zero"), { before: user("never queued") });
+    await session.close();
+    assert.deepEqual(
+      (await kindsIn(store)).filter((kind) => kind !== "queued"),
+      ["queue_remove"],
+    );
+    const { session: again } = await next(store);
+    const order = ["zero", "one", "two, edited", "three"].map((text) => `steering ${text}`);
+    assert.deepEqual(await queuedIn(again), [...order, "followUp then"]);
+    await again.close();
+  });
+
+  it("keeps its place in the log after a run that did not take it", async () => {
+    const store = createMemoryStore();
+    const { agent } = rig([]);
+    const session = await newSession(store);
+    await attachSession(agent, session);
+    const [gone, last] = [user("gone"), user("last")];
+    agent.followUp(gone);
+    agent.followUp(last);
+    agent.followUp(user("first"), { before: gone });
+    agent.unqueue(gone);
+    const running = agent.prompt("Go");
+    agent.abort();
+    assert.equal((await running).reason, "aborted");
+    await session.close();
+    const { session: again } = await next(store);
+    assert.deepEqual(await queuedIn(again), ["followUp first", "followUp last"]);
+    await again.close();
+  });
+
   it("is not recorded any more after detach()", async () => {
     const store = createMemoryStore();
     const { agent } = rig(["One."]);

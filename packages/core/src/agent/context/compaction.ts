@@ -44,6 +44,16 @@ export interface Compaction {
   compact(messages: AgentMessage[], options?: CompactOptions): Promise<boolean>;
   /** The state to store for another process, JSON-safe. Undefined before the first compaction. */
   readonly state: CompactionState | undefined;
+  /**
+   * Takes over a state: an earlier one, to undo the compactions since, or undefined, to send all
+   * messages again. Not for use during a run or a compaction.
+   */
+  restore(state: CompactionState | undefined): void;
+  /**
+   * The size of a request above which it is compacted, in tokens. Infinity while the context window
+   * is unknown.
+   */
+  readonly limit: number;
 }
 
 /**
@@ -70,6 +80,10 @@ export function createCompaction(options: CompactionOptions = {}): Compaction {
       compactor.compact(messages, reason, signal),
     get state() {
       return compactor.state;
+    },
+    restore: (state) => compactor.restore(state),
+    get limit() {
+      return compactor.limit;
     },
   };
 }

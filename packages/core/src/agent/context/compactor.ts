@@ -79,6 +79,17 @@ export class Compactor {
     return this.#transcript.state;
   }
 
+  get limit(): number {
+    return this.#writer.limit;
+  }
+
+  /** Takes over a state, and forgets what was tried since. */
+  restore(state: CompactionState | undefined): void {
+    this.#transcript.state = state;
+    this.#retryAbove = this.#failures = 0;
+    this.#given = this.#kept = undefined;
+  }
+
   /**
    * Called when a stream function is wrapped. The model for summaries is then known from the first
    * request.

@@ -67,6 +67,8 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
         type: "prose",
         text: entry.summary,
       });
+    case "compaction_undo":
+      return note("The summary was withdrawn: the model gets the earlier messages again");
     case "model_change":
       return note(
         entry.model === "" && entry.agent !== undefined
@@ -83,6 +85,7 @@ function sectionsOf(entry: AnyEntry): TranscriptSection[] {
     case "run_start":
     case "reopen":
     case "queued":
+    case "queue_remove":
     case "queue_clear":
     case "label":
     case "title":
