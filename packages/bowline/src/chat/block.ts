@@ -38,6 +38,8 @@ export type Block =
       readonly error: ErrorInfo;
     }
   | CompactionBlock
+  /** A compaction was undone. The sizes of the context, in tokens. */
+  | { readonly type: "compaction_undone"; readonly before?: number; readonly after?: number }
   | {
       readonly type: "asked";
       readonly toolName: string;
@@ -84,7 +86,7 @@ export interface ToolBlock {
 export interface CompactionBlock {
   readonly type: "compaction";
   readonly before?: number;
-  /** Unknown in a stored session. */
+  /** Unknown in a session of an earlier version. */
   readonly after?: number;
   readonly outcome: CompactionOutcome;
   readonly usage?: Usage;

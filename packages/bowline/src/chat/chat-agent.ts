@@ -14,6 +14,7 @@ import {
   type StreamFn,
   type ThinkingLevel,
 } from "@bowline/core";
+import { CompactionSteps } from "./compaction-steps.ts";
 import { ANSWER_MS, type Approver } from "../record/run-setup.ts";
 
 export interface ChatAgentOptions {
@@ -40,16 +41,27 @@ export interface ChatAgent {
   readonly agent: Agent;
   /** Compacts now, with the person's words for the summary. Resolves with true if it freed tokens. */
   compact(words: string, signal: AbortSignal): Promise<boolean>;
+  /** The size of a request above which it is compacted, in tokens. Infinity if it is unknown. */
+  readonly limit: number;
+  /** The size without the last compaction of this process. Undefined if there is none. */
+  tokensWithoutLast(): number | undefined;
+  /** Undoes the last compaction of this process, in memory. */
+  undoLast(): void;
+  /** Forgets all compactions of this process: the next request contains the agent's messages. */
+  sendAll(): void;
 }
 
 export function createChatAgent(options: ChatAgentOptions): ChatAgent {
   const { clock = systemClock, streamFn = streamByProtocol, compactAt } = options;
   let words = "";
   let agent: Agent | undefined;
+  const steps = new CompactionSteps();
   const compaction: Compaction = createCompaction({
     streamOptions: { clock },
-    // A run emits these events itself.
+    contextWindow: () => (agent?.state.model ?? options.model).contextWindow,
     onCompaction: async (event) => {
+      steps.note(event, compaction.state, agent?.state.messages ?? []);
+      // A run emits these events itself.
       if (agent?.state.isStreaming === false) await options.onCompaction(event);
     },
     get prompt() {
@@ -94,6 +106,17 @@ export function createChatAgent(options: ChatAgentOptions): ChatAgent {
       } finally {
         words = "";
       }
+    },
+    get limit() {
+      return compaction.limit;
+    },
+    tokensWithoutLast: () => steps.tokensWithout(made.state.messages),
+    undoLast() {
+      compaction.restore(steps.undo(made.state.messages));
+    },
+    sendAll() {
+      steps.forget();
+      compaction.restore(undefined);
     },
   };
 }

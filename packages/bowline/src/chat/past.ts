@@ -58,12 +58,10 @@ export class Past {
         const more = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
         return [{ type: "answered", toolName, decision, ...more }];
       }
-      case "compaction": {
-        const { tokensBefore } = entry;
-        this.#totals = { ...this.#totals, contextTokens: undefined };
-        const before = tokensBefore === undefined ? {} : { before: tokensBefore };
-        return [{ type: "compaction", outcome: "summarized", ...before }];
-      }
+      case "compaction":
+        return [{ type: "compaction", outcome: "summarized", ...this.#resized(entry) }];
+      case "compaction_undo":
+        return [{ type: "compaction_undone", ...this.#resized(entry) }];
       case "model_change":
         return entry.model === ""
           ? []
@@ -118,6 +116,15 @@ export class Past {
     const { approvalId, toolName, args, reason = "" } = entry;
     this.#questions.set(approvalId, entry);
     return [{ type: "asked", toolName, args, reason, parts: [], rules: [] }];
+  }
+
+  /** The sizes of the context before and after a compaction, or its undo. */
+  #resized({
+    tokensBefore: before,
+    tokensAfter: after,
+  }: EntryOf<"compaction" | "compaction_undo">): { before?: number; after?: number } {
+    this.#totals = { ...this.#totals, contextTokens: after };
+    return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
   }
 
   #count(cost: number | undefined, isRequest: boolean): void {

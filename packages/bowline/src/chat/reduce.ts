@@ -17,6 +17,11 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
     }
     case "past":
       return only({ ...state, ...action.cost, ...contextIn(action) });
+    case "uncompacted": {
+      const { before, after } = action;
+      const block = { type: "compaction_undone", before, after } as const;
+      return { state: { ...state, contextTokens: after }, blocks: [block] };
+    }
     case "sandbox":
       return only({ ...state, sandbox: action.sandbox });
     case "plan": {

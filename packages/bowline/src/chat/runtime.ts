@@ -15,7 +15,7 @@ import type { Discovered } from "../models/discover.ts";
 import type { Draft } from "../screen/editor/draft.ts";
 import type { Moment } from "./block.ts";
 import { createChatAgent, type ChatAgent, type ChatAgentOptions } from "./chat-agent.ts";
-import { storeCompaction } from "./store-compaction.ts";
+import { undoCompaction, type UndoOptions, type UndoResult } from "./undo-compaction.ts";
 import { MessageQueue, type QueuedMessage } from "./queue.ts";
 
 export interface RuntimeOptions extends Omit<
@@ -132,10 +132,14 @@ export class Runtime {
     return this.#chat.compact(words, signal);
   }
 
+  /** Undoes the last compaction. Must not be called during a run. */
+  uncompact(options: UndoOptions): Promise<UndoResult> {
+    return undoCompaction(this.#chat, this.#attached, options);
+  }
+
   /** Shows and stores a compaction that no run contains. */
   async #compacted(event: CompactionEvent): Promise<void> {
-    if (event.type === "compaction_end" && this.#session !== undefined)
-      await storeCompaction(this.#session, event);
+    if (event.type === "compaction_end") await this.#attached?.addCompaction(event);
     this.#options.onEvent({ ...event, runId: "", seq: 0 });
   }
 

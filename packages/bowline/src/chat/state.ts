@@ -98,6 +98,7 @@ export type Action =
       readonly why?: string;
     }
   | { readonly type: "past"; readonly contextTokens?: number; readonly cost: Cost }
+  | { readonly type: "uncompacted"; readonly before: number; readonly after: number }
   | { readonly type: "sandbox"; readonly sandbox: string }
   | { readonly type: "plan"; readonly isOn: boolean }
   | { readonly type: "queued"; readonly item: Queued }

@@ -113,6 +113,10 @@ export class View {
         );
       case "compaction":
         return this.#wrap(compactionText(block), block.outcome === "none" ? "yellow" : undefined);
+      case "compaction_undone":
+        return this.#wrap(
+          `compaction undone: ${sizesText(block)}; requests contain the earlier messages again`,
+        );
       case "asked":
         return this.#asked(block);
       case "answered":
@@ -222,12 +226,17 @@ function errorText({ message, status, requestId }: ErrorInfo): string {
 }
 
 function compactionText({ before, after, outcome, usage, error }: CompactionBlock): string {
-  const sizes = `${before === undefined ? "?" : tokensText(before)} → ${after === undefined ? "?" : tokensText(after)} tokens`;
   const cost =
     usage === undefined || Object.keys(usage).length === 0 ? "" : ` · ${usageText(usage)}`;
   const why = error === undefined ? "" : ` · ${errorText(error)}`;
   const kept = outcome === "none" ? "" : "; the session keeps the old messages";
-  return `compaction: ${sizes}, ${outcome}${kept}${cost}${why}`;
+  return `compaction: ${sizesText({ before, after })}, ${outcome}${kept}${cost}${why}`;
+}
+
+function sizesText({ before, after }: { before?: number | undefined; after?: number | undefined }): string {
+  const size = (tokens: number | undefined): string =>
+    tokens === undefined ? "?" : tokensText(tokens);
+  return `${size(before)} → ${size(after)} tokens`;
 }
 
 function answeredText({ toolName, decision, by, reason }: BlockOf<"answered">): string {

@@ -38,6 +38,10 @@ export interface TalkOptions extends ScriptedModelOptions {
   readonly tools?: (directory: string) => readonly AgentTool[];
   /** False: the model is not found yet. */
   readonly isReady?: boolean;
+  /** In tokens. Default 100,000. */
+  readonly contextWindow?: number;
+  /** False: the conversation is not saved. */
+  readonly isSaved?: boolean;
 }
 
 const LIMIT_MS = 60_000;
@@ -111,7 +115,8 @@ export class Talk implements AsyncDisposable {
     return talk;
   }
 
-  async ready({ session, tools }: TalkOptions = {}): Promise<void> {
+  async ready(options: TalkOptions = {}): Promise<void> {
+    const { session, tools, contextWindow = 100_000, isSaved = true } = options;
     const { conversation, directory, store, model } = this;
     const env = { PATH: process.env.PATH ?? "", HOME: directory, BOWLINE_HOME: directory };
     const permissions = createPermissions();
@@ -131,7 +136,7 @@ export class Talk implements AsyncDisposable {
       permissions,
       options: { task: "", yes: false, keep: "new", plan: false, maxTurns: 50, retryMs: 60_000 },
       connect: async () => ({
-        model: { ...model.model, contextWindow: 100_000 },
+        model: { ...model.model, contextWindow },
         keyFrom: { isSet: false },
         why: "scripted",
         close: async () => {},
@@ -151,7 +156,8 @@ export class Talk implements AsyncDisposable {
           onEvent: (event) => conversation.event(event),
           reopen: (id) => openSession(store, id),
           onSaving: (failure) => conversation.notice(failure?.message ?? "saved again"),
-          createSession: () => createSession(store, { metadata: { cwd: directory } }),
+          createSession: async () =>
+            isSaved ? createSession(store, { metadata: { cwd: directory } }) : undefined,
           ...(opened !== undefined && { session: opened }),
         }),
     };

@@ -114,6 +114,8 @@ describe("an undone compaction", () => {
     await life.agent.prompt("three");
     assert.deepEqual(life.sent(), [...whole, "user: three"]);
     const next = await reopened(store, life);
+    const last = next.agent.state.messages.at(-1);
+    assert.equal(last?.role === "assistant" && last.usage.output, 500); // of a whole request
     await next.agent.prompt("four");
     assert.deepEqual(next.sent().slice(0, whole.length), whole);
     assert.deepEqual(

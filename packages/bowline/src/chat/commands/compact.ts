@@ -7,6 +7,8 @@ export const compact: SlashCommand = {
   needsIdle: true,
   async run(args, chat) {
     const { runtime } = chat;
+    if (args === "undo")
+      return chat.notice("Nothing was compacted. /uncompact undoes the last compaction.");
     if (runtime.agent.state.messages.length === 0)
       return chat.notice("There is nothing to compact yet.");
     // Without the settings of a request, older messages would be dropped instead of summarised.

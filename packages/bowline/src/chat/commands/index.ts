@@ -16,6 +16,7 @@ import { projectCommand, projectCommands } from "./project.ts";
 import { rename } from "./rename.ts";
 import { resume, sessions } from "./sessions.ts";
 import { tools } from "./tools.ts";
+import { uncompact } from "./uncompact.ts";
 import { unfold } from "./unfold.ts";
 import { usage } from "./usage.ts";
 
@@ -36,6 +37,7 @@ export const slashCommands: readonly SlashCommand[] = [
   resume,
   sessions,
   tools,
+  uncompact,
   unfold,
   usage,
 ];
