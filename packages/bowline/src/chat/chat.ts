@@ -11,6 +11,7 @@ import type { NoticeLevel } from "./block.ts";
 import type { ChatOptions } from "./options.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Action, ChatState } from "./state.ts";
+import type { Work } from "./work.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,12 +32,19 @@ export interface World {
   close(): Promise<void>;
 }
 
+export type QueueControl = Pick<
+  Work,
+  "items" | "edit" | "hold" | "release" | "replace" | "remove" | "move"
+>;
+
 export interface Chat {
   readonly state: ChatState;
   readonly screen: Screen;
   readonly colours: Colours;
   readonly world: World;
   readonly runtime: Runtime;
+  /** The messages that wait. */
+  readonly queue: QueueControl;
   /** Whether a run, a shell line or a compaction works. */
   readonly isBusy: boolean;
   dispatch(action: Action): void;

@@ -8,13 +8,13 @@ import type { ToolRule } from "../project/tool-rules.ts";
 import type { Colours } from "../screen/colours.ts";
 import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
+import { joinDrafts } from "../screen/editor/join-drafts.ts";
 import type { Input } from "../screen/input.ts";
 import type { Live, Screen } from "../screen/screen.ts";
 import { Approvals } from "./approvals.ts";
 import type { Block, Moment, NoticeLevel } from "./block.ts";
-import type { Chat, World } from "./chat.ts";
+import type { Chat, QueueControl, World } from "./chat.ts";
 import { drawLive, stateWords } from "./draw-live.ts";
-import { joinDrafts } from "./join-drafts.ts";
 import { Keyboard } from "./keyboard.ts";
 import type { Question } from "./question.ts";
 import { reduce } from "./reduce.ts";
@@ -64,7 +64,6 @@ export class Conversation implements Chat {
       runtime: () => this.#runtime,
       dispatch: (action) => this.dispatch(action),
       notice: (text, level) => this.notice(text, level),
-      submit: (draft, moment) => this.#submit(draft, moment),
       changed: () => {
         if (!this.isBusy) this.#only = undefined;
         this.#tick();
@@ -76,8 +75,9 @@ export class Conversation implements Chat {
       now: options.now,
       question: () => this.#question ?? this.#approvals.open,
       chat: this,
-      takeBack: () => this.#work.takeBack(),
-      submit: (draft, moment) => this.#submit(draft, moment),
+      edit: this.#work.edit,
+      dropAside: () => this.#dropAside(),
+      submit: (draft, moment) => this.#typed(draft, moment),
       command: (line) => void this.#command(line, false),
     });
   }
@@ -100,6 +100,9 @@ export class Conversation implements Chat {
   /** The only calls that the command of the current run may lead to. Undefined: all. */
   get only(): readonly ToolRule[] | undefined {
     return this.#only;
+  }
+  get queue(): QueueControl {
+    return this.#work;
   }
   get isBusy(): boolean {
     return this.#work.isBusy;
@@ -166,17 +169,20 @@ export class Conversation implements Chat {
     this.#options.control(sequence);
   }
 
-  setDraft(draft: Draft | string): void {
-    this.#options.editor.set(draft);
+  /** What is in the draft stays, after it. A plain screen has no draft that could be edited. */
+  setDraft(given: Draft | string): void {
+    const { editor } = this.#options;
+    const draft = typeof given === "string" ? draftOf([{ type: "text", text: given }]) : given;
+    if (!this.screen.isPlain) editor.set(joinDrafts([draft, editor.draft()]));
+    else if (!draft.text.startsWith("/"))
+      editor.aside = joinDrafts([editor.aside ?? draftOf([]), draft]);
     this.#screen?.invalidate();
   }
 
   /** Receives the agent's events, after the session has them. */
   event(event: AgentEvent): void {
-    if (event.type === "message_start" && event.message.role === "user") {
-      const id = this.#runtime?.queue.taken(event.message);
-      if (id !== undefined) this.dispatch({ type: "unqueued", ids: [id] });
-    }
+    if (event.type === "message_start" && event.message.role === "user")
+      this.#work.started(event.message);
     if (event.type === "agent_start" && this.#work.isInterrupted)
       this.#runtime?.agent.abort("interrupted");
     this.dispatch({ type: "event", event });
@@ -252,6 +258,32 @@ export class Conversation implements Chat {
     this.#work.send(draftOf([{ type: "text", text }]), "steering");
   }
 
+  /** Sends what was typed, or puts the message that is edited back. */
+  #typed(draft: Draft, moment: Moment): void {
+    const { editor } = this.#options;
+    const { edit } = this.#work;
+    const text = wholeText(draft);
+    const isMessage = !text.startsWith("/") && parseShellLine(text) === undefined;
+    if (isMessage && edit.id !== undefined) return edit.submit(draft, moment === "followUp");
+    // A command says nothing about the message, which stays as it was.
+    edit.leave(true);
+    const { aside } = editor;
+    if (!isMessage || aside === undefined) return this.#submit(draft, moment);
+    editor.aside = undefined;
+    this.#work.send(joinDrafts([aside, draft]), moment);
+  }
+
+  #dropAside(): boolean {
+    const { editor } = this.#options;
+    const { aside } = editor;
+    if (!this.screen.isPlain || aside === undefined) return false;
+    editor.aside = undefined;
+    editor.set(aside);
+    editor.clear();
+    this.notice("Dropped. The next message goes out alone.");
+    return true;
+  }
+
   #submit(draft: Draft, moment: Moment): void {
     const text = wholeText(draft);
     if (text.trim() === "" && draft.images.length === 0) return;
@@ -273,6 +305,7 @@ export class Conversation implements Chat {
     const { changeSession } = await import("./change-session.ts");
     const runtime = await changeSession(this, open);
     this.#use(runtime);
+    this.#work.showQueue(); // a message that is edited stays
   }
 
   /** Leaves at once: the terminal has gone, or the process was told to end. */
@@ -287,7 +320,9 @@ export class Conversation implements Chat {
 
   /** Brings back a draft that an earlier process left. What was typed meanwhile stays. */
   restoreDraft(parts: readonly DraftPart[], editor: Editor): void {
-    editor.set(joinDrafts([draftOf(parts), editor.draft()]));
+    const draft = draftOf(parts);
+    if (this.screen.isPlain) editor.aside = draft;
+    else editor.set(joinDrafts([draft, editor.draft()]));
     this.notice("The draft of an earlier conversation is back.");
   }
 

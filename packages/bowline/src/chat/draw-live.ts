@@ -3,7 +3,8 @@ import type { Colours } from "../screen/colours.ts";
 import type { Editor } from "../screen/editor/editor.ts";
 import type { Live } from "../screen/screen.ts";
 import { fitParts } from "../screen/status-row.ts";
-import { activityLines, queueLines } from "./live-view.ts";
+import { activityLines } from "./live-view.ts";
+import { queueLines } from "./queue-lines.ts";
 import type { Question } from "./question.ts";
 import type { ChatState } from "./state.ts";
 import { statusParts } from "./status.ts";
@@ -30,7 +31,7 @@ export function drawLive(parts: LiveParts, columns: number, maxRows: number): Li
   const others = draftRows + 1 + hint.length;
   const dialogRows = Math.max(2, maxRows - others - Math.min(1, state.queue.length));
   const dialog = question?.draw(columns, !editor.isEmpty, now, colours, dialogRows) ?? [];
-  const queue = queueLines(state.queue, columns, dialog.length === 0, colours);
+  const queue = queueLines(state, columns, dialog.length === 0, colours);
   const below = [...dialog, ...queue, ...hint];
   const activity = activityLines(state, columns, now, colours);
   // A question stays whole beside a long draft. A menu gets what nothing else needs.

@@ -5,6 +5,7 @@ import type { Input } from "../screen/input.ts";
 import { printable } from "../terminal.ts";
 import type { Moment } from "./block.ts";
 import type { Chat } from "./chat.ts";
+import type { EditWaiting } from "./edit-waiting.ts";
 import { actionOf, type KeyAction } from "./keys.ts";
 import type { Question } from "./question.ts";
 
@@ -14,8 +15,10 @@ export interface KeyboardHost {
   /** The question that is open. */
   readonly question: () => Question | undefined;
   readonly chat: Chat & { interrupt(): void };
-  /** Takes the last queued message back. Returns false if there is none. */
-  takeBack(): boolean;
+  /** The waiting message that is edited. */
+  readonly edit: Pick<EditWaiting, "id" | "previous" | "next" | "remove">;
+  /** Drops messages that were given back on a plain screen. Returns false if there are none. */
+  dropAside(): boolean;
   submit(draft: Draft, moment: Moment): void;
   /** Performs a line that begins with a slash. */
   command(line: string): void;
@@ -72,14 +75,18 @@ export class Keyboard {
         this.#clearOrLeave();
         return true;
       case "leave":
-        if (!editor.isEmpty) return false;
+        if (!editor.isEmpty || this.#host.edit.id !== undefined) return false;
         chat.leave();
         return true;
       case "plan":
         chat.setPlan(!chat.state.isPlan);
         return true;
-      case "take_back":
-        return this.#host.takeBack();
+      case "edit_previous":
+        return this.#host.edit.previous();
+      case "edit_next":
+        return this.#host.edit.next();
+      case "remove":
+        return this.#host.edit.remove();
       case "unfold":
         return false; // the editor shows a folded paste first
     }
@@ -88,6 +95,7 @@ export class Keyboard {
   #clearOrLeave(): void {
     const { editor, chat } = this.#host;
     if (chat.isBusy) return chat.interrupt();
+    if (this.#host.edit.remove() || this.#host.dropAside()) return;
     if (!editor.isEmpty) {
       editor.clear();
       const text = "The draft is in the history: Up brings it back.";

@@ -7,7 +7,9 @@ export type KeyAction =
   | "leave"
   | "suspend"
   | "plan"
-  | "take_back"
+  | "edit_previous"
+  | "edit_next"
+  | "remove"
   | "unfold";
 
 export interface KeyBinding {
@@ -50,10 +52,22 @@ export const keyBindings: readonly KeyBinding[] = [
     matches: (input) => isKey(input, "tab", { shift: true }),
   },
   {
-    action: "take_back",
+    action: "edit_previous",
     label: "Alt-Up",
-    help: "take the last queued message back into the draft",
+    help: "edit the last waiting message, then the one above it; the draft waits meanwhile",
     matches: (input) => isKey(input, "up", { alt: true }),
+  },
+  {
+    action: "edit_next",
+    label: "Alt-Down",
+    help: "put the message that is edited back, and edit the one below; then back to the draft",
+    matches: (input) => isKey(input, "down", { alt: true }),
+  },
+  {
+    action: "remove",
+    label: "Ctrl-X",
+    help: "remove the waiting message that is edited",
+    matches: (input) => isKey(input, "x", { ctrl: true }),
   },
   {
     action: "unfold",
@@ -66,7 +80,10 @@ export const keyBindings: readonly KeyBinding[] = [
 /** Keys that the draft understands while a run works, for the help. */
 export const sendKeys: readonly { readonly label: string; readonly help: string }[] = [
   { label: "Enter", help: "send; during a run the message goes in after this step" },
-  { label: "Alt-Enter", help: "during a run: send the message after the turn" },
+  {
+    label: "Alt-Enter",
+    help: "during a run: send the message after the turn; change the moment of an edited one",
+  },
 ];
 
 export function actionOf(input: Input): KeyAction | undefined {

@@ -3,15 +3,11 @@ import type { Colours } from "../screen/colours.ts";
 import { wrapStyled } from "../screen/text/wrap.ts";
 import { cutToWidth } from "../screen/width.ts";
 import { oneLine, printable } from "../terminal.ts";
-import type { ChatState, LiveAnswer, Queued } from "./state.ts";
+import type { ChatState, LiveAnswer } from "./state.ts";
 import { bytesText, durationText, plural, tokensText } from "./text.ts";
 import { liveCallLines } from "./tool-lines.ts";
 
 const THINKING_ROWS = 3;
-const MOMENTS: Readonly<Record<Queued["moment"], string>> = {
-  steering: "after this step",
-  followUp: "after the turn",
-};
 
 /** What goes on now: thinking, calls, waits. */
 export function activityLines(
@@ -68,20 +64,4 @@ function waitLines(
       ),
     ];
   return isThinking ? [] : [dim(`working · ${elapsed} · Esc interrupts`)];
-}
-
-/** One line a queued message, with its moment. With little room, the last one and a count. */
-export function queueLines(
-  queue: readonly Queued[],
-  columns: number,
-  hasRoom: boolean,
-  { dim }: Colours,
-): string[] {
-  const lines = queue.map(({ moment, text }) => `${MOMENTS[moment]}: ${oneLine(text, 400)}`);
-  const last = lines.at(-1);
-  if (last === undefined) return [];
-  const shown = hasRoom
-    ? [...lines, "Alt-Up takes the last one back"]
-    : [lines.length === 1 ? last : `${lines.length} wait, the last ${last}`];
-  return shown.map((line) => dim(cutToWidth(line, columns).trimEnd()));
 }

@@ -32,13 +32,11 @@ export function reduce(state: ChatState, action: Action, now: number): Step {
       const next = { ...state, isPlan: isOn };
       return { state: next, blocks: [{ type: "notice", level: "info", text }] };
     }
-    case "queued":
-      return only({ ...state, queue: [...state.queue, action.item] });
-    case "unqueued":
-      return only({
-        ...state,
-        queue: state.queue.filter(({ id }) => !action.ids.includes(id)),
-      });
+    case "queue": {
+      const { aside: _, ...rest } = state;
+      const { queue, aside } = action;
+      return only({ ...rest, queue, ...(aside !== undefined && { aside }) });
+    }
     case "asked": {
       const { asked } = action;
       const { toolName, args, reason, parts, suggestions: rules, change } = asked;

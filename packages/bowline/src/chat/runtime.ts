@@ -12,11 +12,8 @@ import type {
 } from "@bowline/core";
 import { attachSession, type AgentSession, type Session } from "@bowline/core/session";
 import type { Discovered } from "../models/discover.ts";
-import type { Draft } from "../screen/editor/draft.ts";
-import type { Moment } from "./block.ts";
 import { createChatAgent, type ChatAgent, type ChatAgentOptions } from "./chat-agent.ts";
 import { undoCompaction, type UndoOptions, type UndoResult } from "./undo-compaction.ts";
-import { MessageQueue, type QueuedMessage } from "./queue.ts";
 
 export interface RuntimeOptions extends Omit<
   ChatAgentOptions,
@@ -41,7 +38,6 @@ export interface RuntimeOptions extends Omit<
 export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #chat: ChatAgent;
-  readonly queue: MessageQueue;
   #connection: Discovered;
   #session: Session | undefined;
   #attached: AgentSession | undefined;
@@ -65,7 +61,6 @@ export class Runtime {
       ...(apiKey !== undefined && { apiKey }),
       ...(fetch !== undefined && { fetch }),
     });
-    this.queue = new MessageQueue(this.#chat.agent);
   }
 
   static async open(options: RuntimeOptions): Promise<Runtime> {
@@ -95,26 +90,14 @@ export class Runtime {
   /** Runs from a message until the model has nothing more to do. */
   async prompt(message: UserMessage): Promise<RunResult> {
     await this.#begin();
-    return this.#whole(await this.agent.prompt([message]));
+    return this.agent.prompt([message]);
   }
 
   /** Goes on with an interrupted run, or with the last one that ended without an answer. */
   async goOn(): Promise<RunResult> {
     await this.#begin();
     const resumed = await this.#attached?.resume();
-    return this.#whole(resumed ?? (await this.agent.continue()));
-  }
-
-  /** A message that was queued at the very end of a run begins the next one. */
-  async #whole(result: RunResult): Promise<RunResult> {
-    let last = result;
-    while (last.reason === "done" && this.queue.items.length > 0 && this.agent.hasQueuedMessages())
-      last = await this.agent.continue();
-    return last;
-  }
-
-  enqueue(moment: Moment, message: UserMessage, draft: Draft): QueuedMessage {
-    return this.queue.add(moment, message, draft);
+    return resumed ?? this.agent.continue();
   }
 
   /** Adds a message that the next request contains. No run begins. */

@@ -3,13 +3,16 @@
  * does not grow with the conversation.
  */
 import type { AgentEvent, ErrorInfo } from "@bowline/core";
-import type { Block, FileChange, Moment } from "./block.ts";
+import type { Block, FileChange } from "./block.ts";
+import type { WaitMoment } from "./waiting.ts";
 
 /** A message that waits for its moment. */
 export interface Queued {
   readonly id: number;
-  readonly moment: Moment;
+  readonly moment: WaitMoment;
   readonly text: string;
+  /** True while it is in the draft. */
+  readonly isEdited?: true;
 }
 
 /** A tool call that has begun. */
@@ -83,6 +86,8 @@ export interface ChatState {
   readonly settled: readonly string[];
   readonly compacting?: { readonly since: number; readonly before: number };
   readonly queue: readonly Queued[];
+  /** The draft that waits while a queued message is edited. */
+  readonly aside?: string;
   readonly asked: readonly Asked[];
   /** One line above the draft: what a key would do, or why something was refused. */
   readonly hint?: string;
@@ -101,8 +106,7 @@ export type Action =
   | { readonly type: "uncompacted"; readonly before: number; readonly after: number }
   | { readonly type: "sandbox"; readonly sandbox: string }
   | { readonly type: "plan"; readonly isOn: boolean }
-  | { readonly type: "queued"; readonly item: Queued }
-  | { readonly type: "unqueued"; readonly ids: readonly number[] }
+  | { readonly type: "queue"; readonly queue: readonly Queued[]; readonly aside?: string }
   | { readonly type: "asked"; readonly asked: Asked }
   | { readonly type: "interrupting" }
   /** A line of the shell runs; `output` is all of it so far. */

@@ -233,7 +233,13 @@ function compactionText({ before, after, outcome, usage, error }: CompactionBloc
   return `compaction: ${sizesText({ before, after })}, ${outcome}${kept}${cost}${why}`;
 }
 
-function sizesText({ before, after }: { before?: number | undefined; after?: number | undefined }): string {
+function sizesText({
+  before,
+  after,
+}: {
+  before?: number | undefined;
+  after?: number | undefined;
+}): string {
   const size = (tokens: number | undefined): string =>
     tokens === undefined ? "?" : tokensText(tokens);
   return `${size(before)} → ${size(after)} tokens`;

@@ -3,13 +3,17 @@
  * that are sent meanwhile wait in the agent's queues, or here if no run can take them yet.
  */
 import { isBowlineError, type RunResult } from "@bowline/core";
-import type { Draft } from "../screen/editor/draft.ts";
+import { draftOf, type Draft } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
+import { joinDrafts } from "../screen/editor/join-drafts.ts";
+import { oneLine } from "../terminal.ts";
 import type { Moment, NoticeLevel } from "./block.ts";
-import { joinDrafts } from "./join-drafts.ts";
+import { EditWaiting } from "./edit-waiting.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Action } from "./state.ts";
 import { userMessage, type PlanNote } from "./user-message.ts";
+import { momentWords } from "./waiting-text.ts";
+import { Waiting, type Missing, type WaitingMessage, type WaitMoment } from "./waiting.ts";
 
 export interface WorkHost {
   readonly editor: Editor;
@@ -18,8 +22,6 @@ export interface WorkHost {
   readonly runtime: () => Runtime | undefined;
   dispatch(action: Action): void;
   notice(text: string, level?: NoticeLevel): void;
-  /** Sends a draft as if it had been typed now. */
-  submit(draft: Draft, moment: Moment): void;
   /** Called when something begins or ends to work. */
   changed(): void;
   /** Whether queued messages have no line of their own. */
@@ -28,13 +30,27 @@ export interface WorkHost {
 
 export class Work {
   readonly #host: WorkHost;
+  readonly #waiting: Waiting;
+  /** The message that is edited, if any. */
+  readonly edit: EditWaiting;
   #current: AbortController | undefined;
-  /** Messages that were typed before a run could take them. */
-  #early: Draft[] = [];
   #planNote: PlanNote | undefined;
 
   constructor(host: WorkHost) {
     this.#host = host;
+    this.#waiting = new Waiting(
+      () => host.runtime()?.agent,
+      () => this.showQueue(),
+    );
+    this.edit = new EditWaiting({
+      editor: host.editor,
+      waiting: this.#waiting,
+      hint: (text) => this.#hint(text),
+      isBusy: () => this.isBusy,
+      sendAgain: (...sent) => this.#sendAgain(...sent),
+      drop: (item) => this.#drop(item),
+      changed: () => this.showQueue(),
+    });
   }
 
   get isBusy(): boolean {
@@ -46,6 +62,11 @@ export class Work {
     return this.#current?.signal.aborted === true;
   }
 
+  /** The messages that wait, in the order in which they are sent. */
+  get items(): readonly WaitingMessage[] {
+    return this.#waiting.items;
+  }
+
   /** The next message tells the model about plan mode. */
   notePlan(isOn: boolean): void {
     this.#planNote = isOn ? "on" : "off";
@@ -54,40 +75,46 @@ export class Work {
   send(draft: Draft, moment: Moment): void {
     const host = this.#host;
     const runtime = host.runtime();
-    if (runtime === undefined || (this.isBusy && !runtime.agent.state.isStreaming)) {
-      this.#early.push(draft);
-      return host.dispatch({ type: "hint", text: "The message is sent as soon as it can be." });
-    }
-    const message = userMessage(draft, host.now(), this.#planNote);
+    if (runtime === undefined || (this.isBusy && !runtime.agent.state.isStreaming))
+      return this.#tellQueued(this.#waiting.add({ moment: "early", draft }));
+    const note = this.#planNote;
+    const message = userMessage(draft, host.now(), note);
     this.#planNote = undefined;
     if (!this.isBusy) return void this.run(() => runtime.prompt(message), draft);
-    const { id } = runtime.enqueue(moment, message, draft);
-    host.dispatch({ type: "queued", item: { id, moment, text: draft.text } });
-    if (host.isPlain())
-      host.notice(`Queued for after ${moment === "steering" ? "this step" : "the turn"}.`);
+    this.#tellQueued(this.#waiting.add({ moment, draft, note, message }));
   }
 
-  /** Sends what was typed before it could be sent. */
+  /** Sends the first message that was typed before it could be sent. The others follow it. */
   sendEarly(): void {
-    const [first, ...rest] = this.#early;
-    if (first === undefined) return;
-    this.#early = [];
-    this.#host.submit(first, "steering");
-    for (const draft of rest) this.#host.submit(draft, "followUp");
+    const due = this.#waiting.takeEarly();
+    if (due !== undefined) this.send(due.draft, "steering");
+  }
+
+  /** Forgets a message that a run has begun with. */
+  started(message: unknown): void {
+    this.#waiting.started(message);
   }
 
   /** Performs a run. If it does not end by itself, what waits comes back to the draft. */
   async run(work: () => Promise<RunResult>, draft?: Draft): Promise<void> {
     await this.perform(async () => {
       try {
-        const { reason } = await work();
-        if (reason !== "done") this.giveBack();
+        const { reason } = await this.#whole(await work());
+        if (reason !== "done") this.giveBack(true);
       } catch (error) {
-        if (draft !== undefined) this.#prepend([draft]);
-        this.giveBack();
+        this.giveBack(true, draft);
         throw error;
       }
     });
+  }
+
+  /** A message that was queued at the very end of a run begins the next one. */
+  async #whole(result: RunResult): Promise<RunResult> {
+    const agent = this.#host.runtime()?.agent;
+    let last = result;
+    while (last.reason === "done" && this.#waiting.isQueued && agent?.hasQueuedMessages() === true)
+      last = await agent.continue();
+    return last;
   }
 
   async perform(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -107,33 +134,120 @@ export class Work {
 
   /** Stops what works, and gives queued messages back to the draft. None of them is sent. */
   interrupt(): void {
-    this.giveBack();
+    this.giveBack(false);
     this.#host.dispatch({ type: "interrupting" });
     this.#current?.abort();
     this.#host.runtime()?.agent.abort("interrupted");
   }
 
-  /** Gives all messages that wait back to the draft. */
-  giveBack(): void {
-    const items = this.#host.runtime()?.queue.takeAll() ?? [];
-    const early = this.#early;
-    this.#early = [];
-    this.#host.dispatch({ type: "unqueued", ids: items.map(({ id }) => id) });
-    this.#prepend([...items.map(({ draft }) => draft), ...early]);
+  /**
+   * Gives the messages that wait back to the draft, after `first`. With `isOver`, also those that
+   * the run has taken and not begun with.
+   */
+  giveBack(isOver: boolean, first?: Draft): void {
+    const { editor } = this.#host;
+    const { id, edited, draft } = this.edit.end();
+    const items = this.#waiting.takeAll(isOver);
+    if (items.length === 0 && first === undefined) return;
+    const back = items.map((item) => (item.id === id ? edited : item.draft));
+    this.#planNote ??= items.findLast(({ note }) => note !== undefined)?.note;
+    const all = joinDrafts([...(first === undefined ? [] : [first]), ...back, draft]);
+    this.showQueue();
+    if (!this.#host.isPlain()) return editor.set(all);
+    editor.aside = joinDrafts([all, editor.aside ?? joinDrafts([])]);
+    this.#host.notice(
+      `Not sent: ${oneLine(all.text, 400)}\nIt goes out with your next message. Ctrl-C drops it.`,
+    );
   }
 
-  /** Takes the last queued message back into the draft. Returns false if there is none. */
-  takeBack(): boolean {
-    const item = this.#host.runtime()?.queue.takeLast();
-    if (item === undefined) return false;
-    this.#host.dispatch({ type: "unqueued", ids: [item.id] });
-    this.#prepend([item.draft]);
+  /** Replaces the text of a waiting message, which keeps its place. Its images stay. */
+  replace(id: number, text: string): WaitingMessage | Missing {
+    if (this.edit.id === id) this.edit.leave(true);
+    const item = this.#waiting.hold(id);
+    if (typeof item === "string") return item;
+    const images = item.draft.parts.filter(({ type }) => type === "image");
+    this.#sendAgain(item, draftOf([{ type: "text", text }, ...images]), item.moment);
+    return item;
+  }
+
+  /** Keeps a message from being taken, until {@link release}. */
+  hold(id: number): WaitingMessage | Missing {
+    return this.#waiting.hold(id);
+  }
+
+  /**
+   * Puts a held message back, with this text or as it was. Returns false if it was given back to the
+   * draft meanwhile.
+   */
+  release(item: WaitingMessage, text: string | undefined): boolean {
+    if (typeof this.#waiting.find(item.id) === "string") return false;
+    if (text === undefined) this.#sendAgain(item, item.draft, item.moment);
+    else this.replace(item.id, text);
     return true;
   }
 
-  #prepend(drafts: readonly Draft[]): void {
-    const { editor } = this.#host;
-    if (drafts.length > 0) editor.set(joinDrafts([...drafts, editor.draft()]));
+  /** Removes a waiting message, so that it is not sent. */
+  remove(id: number): WaitingMessage | Missing {
+    const item = this.#waiting.find(id);
+    if (typeof item === "object" && this.edit.id === id) {
+      this.edit.remove();
+      return item;
+    }
+    const removed = this.#waiting.remove(id);
+    if (typeof removed === "object") this.#planNote ??= removed.note;
+    return removed;
+  }
+
+  /** Gives a waiting message another moment. It is the last of that one. */
+  move(id: number, moment: Moment): WaitingMessage | Missing {
+    if (this.edit.id === id) this.edit.leave();
+    const item = this.#waiting.hold(id);
+    if (typeof item === "object") this.#sendAgain(item, item.draft, moment);
+    return item;
+  }
+
+  /** Shows the messages that wait. */
+  showQueue(): void {
+    const { id: edited } = this.edit;
+    const queue = this.items.map(({ id, moment, draft: { text } }) => ({
+      id,
+      moment,
+      text,
+      ...(id === edited && { isEdited: true as const }),
+    }));
+    const aside = edited === undefined ? undefined : this.#host.editor.aside?.text;
+    this.#host.dispatch({ type: "queue", queue, ...(aside !== undefined && { aside }) });
+  }
+
+  /** Sends a held message again: to its place, or at once if nothing works. */
+  #sendAgain(item: WaitingMessage, draft: Draft, moment: WaitMoment): void {
+    const runtime = this.#host.runtime();
+    const { id, note } = item;
+    if (this.isBusy && runtime?.agent.state.isStreaming === true) {
+      const to = moment === "early" ? "steering" : moment;
+      const message = userMessage(draft, this.#host.now(), note);
+      return this.#waiting.release(id, { moment: to, draft, note, message });
+    }
+    this.#planNote ??= note;
+    if (runtime === undefined || this.isBusy)
+      return this.#waiting.release(id, { moment: "early", draft });
+    this.#waiting.remove(id);
+    this.send(draft, "steering");
+  }
+
+  #drop({ id, note }: WaitingMessage): void {
+    this.#waiting.remove(id);
+    this.#planNote ??= note;
+  }
+
+  #tellQueued({ id, moment }: WaitingMessage): void {
+    if (this.#host.isPlain())
+      this.#host.notice(`Queued as ${id}, ${momentWords[moment]}. /queue lists what waits.`);
+  }
+
+  #hint(text: string): void {
+    if (this.#host.isPlain()) this.#host.notice(text);
+    else this.#host.dispatch({ type: "hint", text });
   }
 }
 

@@ -144,11 +144,7 @@ for (const isSaved of [true, false]) {
 }
 
 /** Opens the conversation again, with a model whose window has this size. */
-async function again(
-  talk: Talk,
-  contextWindow: number,
-  answers: readonly string[],
-): Promise<Talk> {
+async function again(talk: Talk, contextWindow: number, answers: readonly string[]): Promise<Talk> {
   const { store } = talk;
   return Talk.begin(answers, { store, session: await talk.reopened(), contextWindow });
 }

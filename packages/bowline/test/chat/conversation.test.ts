@@ -321,7 +321,7 @@ test("runs a line of the shell and gives its output to the model", async () => {
 test("keeps messages that were typed before the model was found", async () => {
   await using talk = await Talk.begin(["found"], { isReady: false });
   talk.send("early");
-  await talk.until(/as soon as it can be/);
+  await talk.until(/as soon as it can be sent/);
   await talk.ready();
   const shown = await talk.until(/found$/m);
   assert.match(shown, /^> early$/m);

@@ -56,6 +56,9 @@ export const KEY = {
   down: "\u001b[B",
   altEnter: "\u001b\r",
   altUp: "\u001b[1;3A",
+  altDown: "\u001b[1;3B",
+  ctrlX: "\u0018",
+  ctrlU: "\u0015",
   shiftTab: "\u001b[Z",
   tab: "\t",
 } as const;

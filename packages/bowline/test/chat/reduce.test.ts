@@ -25,7 +25,7 @@ function play(...given: Given[]): Played {
   return { state, blocks };
 }
 
-const actions = new Set(["ready", "model", "past", "plan", "queued", "unqueued", "asked", "hint"]);
+const actions = new Set(["ready", "model", "past", "plan", "queue", "asked", "hint"]);
 
 function isAction(one: Given): one is Action {
   return actions.has(one.type);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Block } from "../../src/chat/block.ts";
-import { activityLines, queueLines } from "../../src/chat/live-view.ts";
+import { activityLines } from "../../src/chat/live-view.ts";
+import { queueLines } from "../../src/chat/queue-lines.ts";
 import { initialState, type ChatState } from "../../src/chat/state.ts";
 import { statusParts } from "../../src/chat/status.ts";
 import { View } from "../../src/chat/view.ts";
@@ -167,12 +168,43 @@ test("the status row drops the least important part first, and cuts no word", ()
   for (let columns = 1; columns < 130; columns++) assert.ok(textWidth(row(columns)) <= columns);
 });
 
-test("queued messages have one line each, with their moment", () => {
-  assert.deepEqual(queueLines(busy.queue, 80, true, plain), [
-    "after this step: do this",
-    "Alt-Up takes the last one back",
+test("queued messages have one line each, with their number and their moment", () => {
+  assert.deepEqual(queueLines(busy, 80, true, plain), [
+    "1. after this step: do this",
+    "Alt-Up edits or removes one · /queue lists them",
   ]);
-  assert.deepEqual(queueLines(busy.queue, 20, false, plain), ["after this step: do"]);
+  assert.deepEqual(queueLines(busy, 23, false, plain), ["1. after this step: do"]);
+});
+
+test("the message that is edited is named, with the draft that waits and the keys, at any width", () => {
+  const queue = Array.from({ length: 9 }, (_, index) => ({
+    id: index + 1,
+    moment: "followUp" as const,
+    text: `message ${index + 1}`,
+    ...(index === 3 && { isEdited: true as const }),
+  }));
+  const state = { ...busy, queue, aside: "my draft" };
+  assert.deepEqual(queueLines(state, 100, true, plain), [
+    "2. after the turn: message 2",
+    "3. after the turn: message 3",
+    "4. (in the draft, after the turn)",
+    "5. after the turn: message 5",
+    "6. after the turn: message 6",
+    "4 more wait; /queue lists all",
+    "your draft waits: my draft",
+    "Enter puts it back · Ctrl-X removes it · Alt-Up, Alt-Down: the next · Alt-Enter: after this step",
+  ]);
+  assert.equal(queueLines(state, 40, true, plain).at(-1), "Enter puts it back · Ctrl-X removes it");
+  assert.deepEqual(queueLines(state, 60, false, plain), [
+    "9 wait: 4. (in the draft, after the turn)",
+  ]);
+  assert.match(
+    queueLines({ ...state, phase: "idle" }, 80, true, plain).at(-1) ?? "",
+    /^Enter sends it/,
+  );
+  for (let columns = 1; columns < 120; columns++)
+    for (const line of queueLines(state, columns, true, plain))
+      assert.ok(textWidth(line) <= columns);
 });
 
 test("a running call shows its last five lines, its seconds and its bytes", () => {

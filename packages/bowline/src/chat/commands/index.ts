@@ -13,6 +13,7 @@ import { help } from "./help.ts";
 import { model } from "./model.ts";
 import { permissions } from "./permissions.ts";
 import { projectCommand, projectCommands } from "./project.ts";
+import { queue } from "./queue.ts";
 import { rename } from "./rename.ts";
 import { resume, sessions } from "./sessions.ts";
 import { tools } from "./tools.ts";
@@ -32,6 +33,7 @@ export const slashCommands: readonly SlashCommand[] = [
   newConversation,
   permissions,
   plan,
+  queue,
   quit,
   rename,
   resume,

@@ -35,7 +35,10 @@ function tell(result: UndoResult, chat: Pick<Chat, "dispatch" | "notice">): void
       const { before, after, limit, hasMore } = result;
       chat.dispatch({ type: "uncompacted", before, after });
       if (limit !== undefined)
-        chat.notice(`The next request is compacted again: it is above ${tokensText(limit)}.`, "warning");
+        chat.notice(
+          `The next request is compacted again: it is above ${tokensText(limit)}.`,
+          "warning",
+        );
       if (hasMore) chat.notice("An earlier compaction stays; /uncompact undoes it too.");
     }
   }

@@ -17,6 +17,7 @@ import { draftOf, type Draft } from "./draft.ts";
 import { drawDraft, PROMPT_COLUMNS, type DraftRows } from "./draft-rows.ts";
 import { DraftState } from "./draft-state.ts";
 import type { EditorOptions, EditorResult } from "./editor-options.ts";
+import { joinDrafts } from "./join-drafts.ts";
 import { HistorySearch } from "./history-search.ts";
 import { HistoryWalk } from "./history-walk.ts";
 import { commandOf, isTextCommand, type EditorCommand } from "./keymap.ts";
@@ -38,6 +39,7 @@ export class Editor {
   readonly #menu: CompletionMenu;
   readonly #walk = new HistoryWalk();
   #search: HistorySearch | undefined;
+  #aside: Draft | undefined;
   /** The size of the last drawing: Up and Down go by its rows. */
   #columns = 80;
   #rows = 10;
@@ -83,6 +85,16 @@ export class Editor {
       typeof draft === "string" ? [{ type: "text", text: draft }] : draft.parts,
     );
     this.#follow();
+    this.#save();
+  }
+
+  /** A draft that waits while another text is edited. It is saved with it, after it. */
+  get aside(): Draft | undefined {
+    return this.#aside;
+  }
+
+  set aside(draft: Draft | undefined) {
+    this.#aside = draft?.text === "" ? undefined : draft;
     this.#save();
   }
 
@@ -268,7 +280,10 @@ export class Editor {
   }
 
   #save(): void {
-    this.#options.drafts?.changed(() => this.#state.parts);
+    this.#options.drafts?.changed(() => {
+      const aside = this.#aside;
+      return aside === undefined ? this.#state.parts : joinDrafts([this.draft(), aside]).parts;
+    });
   }
 }
 

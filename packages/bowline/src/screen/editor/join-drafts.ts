@@ -1,5 +1,5 @@
 /** Joins drafts into one, each on a line of its own. */
-import { draftOf, type Draft, type DraftPart } from "../screen/editor/draft.ts";
+import { draftOf, type Draft, type DraftPart } from "./draft.ts";
 
 export function joinDrafts(drafts: readonly Draft[]): Draft {
   const parts: DraftPart[] = [];
