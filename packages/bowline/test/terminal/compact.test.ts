@@ -41,7 +41,9 @@ describe("/uncompact", { skip: missingTmux ?? false }, () => {
       await chat.window.until(/uncompact/);
       await chat.window.press("Enter");
       await chat.window.press("Enter");
-      const screen = await chat.window.until(/compaction\s+undone:\s+[\d.]+k?\s+→\s+[\d.]+k\s+tokens/);
+      const screen = await chat.window.until(
+        /compaction\s+undone:\s+[\d.]+k?\s+→\s+[\d.]+k\s+tokens/,
+      );
       assert.match(screen, /earlier\s+messages\s+again/);
       await chat.say("and now?");
       await chat.window.until(/Answer \d\./);
