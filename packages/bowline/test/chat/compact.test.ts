@@ -83,7 +83,7 @@ test("/compact drops nothing in a resumed session that has asked no model yet", 
 });
 
 /** The texts of a request, each by its first word. */
-function asked(talk: Talk, call: number): string[] {
+function sentIn(talk: Talk, call: number): string[] {
   const { messages } = talk.model.calls[call]?.context ?? { messages: [] };
   return messages.map((message) => messageText(message).split(/\s/)[0] ?? "");
 }
@@ -102,7 +102,7 @@ for (const isSaved of [true, false]) {
     talk.send("go on");
     await talk.until(/short/);
     await talk.idle();
-    assert.ok(!asked(talk, 4).includes("one"), String(asked(talk, 4)));
+    assert.ok(!sentIn(talk, 4).includes("one"), String(sentIn(talk, 4)));
     talk.send("/uncompact");
     const shown = await talk.until(/compaction undone: ([\d.]+)k → ([\d.]+)k tokens;/);
     const [, before, after] = /undone: ([\d.]+)k → ([\d.]+)k/.exec(shown) ?? [];
@@ -111,7 +111,7 @@ for (const isSaved of [true, false]) {
     assert.match(await talk.shown(), new RegExp(`context ${Math.round(Number(after) / 2)}%`));
     talk.send("and now?");
     await talk.until(/^whole/m);
-    assert.deepEqual(asked(talk, 5), [...WHOLE, "go", "short", "and"]);
+    assert.deepEqual(sentIn(talk, 5), [...WHOLE, "go", "short", "and"]);
     await talk.idle();
     talk.send("/uncompact");
     await talk.until(/Nothing is compacted/);
@@ -139,12 +139,12 @@ for (const isSaved of [true, false]) {
     await talk.idle();
     await say("f");
     const all = ["a", "one", "b", "two", "c", "three", "d", "four", "e", "after", "f"];
-    assert.deepEqual(asked(talk, 7), all);
+    assert.deepEqual(sentIn(talk, 7), all);
   });
 }
 
 /** Opens the conversation again, with a model whose window has this size. */
-async function again(talk: Talk, contextWindow: number, answers: readonly string[]): Promise<Talk> {
+async function later(talk: Talk, contextWindow: number, answers: readonly string[]): Promise<Talk> {
   const { store } = talk;
   return Talk.begin(answers, { store, session: await talk.reopened(), contextWindow });
 }
@@ -154,7 +154,7 @@ test("/uncompact says before that the next request would be compacted again, and
   first.send("/compact");
   await first.until(/summarized/);
   await first.idle();
-  await using talk = await again(first, 60_000, ["Another summary.", "went on"]);
+  await using talk = await later(first, 60_000, ["Another summary.", "went on"]);
   talk.send("/uncompact");
   const shown = await talk.until(/Not undone: a request would have about [\d.]+k tokens\./);
   assert.match(shown, /would be compacted\s+again at once/);
@@ -172,21 +172,21 @@ test("/uncompact says before that the next request would be compacted again, and
 
 test("/uncompact undoes a compaction that a run of an earlier process made", async () => {
   await using first = await threeAnswersIn({ contextWindow: 200_000 });
-  await using second = await again(first, 60_000, ["The summary.", "short"]);
+  await using second = await later(first, 60_000, ["The summary.", "short"]);
   second.send("go on");
   await second.until(/ tokens, summarized/);
   await second.until(/^short/m);
   await second.idle();
-  await using third = await again(second, 200_000, ["whole"]);
+  await using third = await later(second, 200_000, ["whole"]);
   assert.match(await third.shown(), /compaction: [\d.]+k → [\d.]+k? tokens/);
   third.send("/uncompact");
   await third.until(/compaction undone/);
   await third.idle();
   third.send("and?");
   await third.until(/^whole/m);
-  assert.deepEqual(asked(third, 0), [...WHOLE, "go", "short", "and?"]);
+  assert.deepEqual(sentIn(third, 0), [...WHOLE, "go", "short", "and?"]);
   await third.idle();
-  await using last = await again(third, 200_000, []);
+  await using last = await later(third, 200_000, []);
   assert.match(await last.shown(), /compaction undone: [\d.]+k? → [\d.]+k tokens/);
 });
 

@@ -174,7 +174,11 @@ async function attach<TContext>(
       await catchUp(agent, recorder, transcript);
       const compaction = await session.compaction();
       if (compaction === undefined) return false;
-      await log.add({ type: "compaction_undo", compactionId: compaction.id, ...defined({ ...sizes }) });
+      await log.add({
+        type: "compaction_undo",
+        compactionId: compaction.id,
+        ...defined({ ...sizes }),
+      });
       transcript.reload(await session.contextEntries());
       return true;
     },

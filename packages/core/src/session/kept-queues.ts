@@ -38,7 +38,7 @@ export function keepQueues<TContext>(
   queued: readonly QueuedMessage[],
   add: Add,
 ): KeptQueues {
-  const before: Methods = {
+  const own: Methods = {
     steer: agent.steer.bind(agent),
     followUp: agent.followUp.bind(agent),
     unqueue: agent.unqueue.bind(agent),
@@ -52,67 +52,94 @@ export function keepQueues<TContext>(
     }
   };
   requeue(agent, queued);
-  let waiting: readonly QueuedMessage[] = queued;
-  let written: Promise<unknown> = Promise.resolve();
-  const write = (body: EntryBody, id: string): void => {
-    written = add(body, undefined, id);
-    written.catch(() => {}); // the next run and `written()` report the error
-  };
-  const push = (queue: QueueKind, message: AgentMessage, before?: AgentMessage): void => {
-    const id = session.newId();
-    const place = placeBefore(waiting, queue, before);
-    const beforeId = waiting[place]?.id;
-    waiting = waiting.toSpliced(place, 0, { id, queue, message });
-    write({ type: "queued", queue, message, ...defined({ beforeId }) }, id);
-  };
-  const remove = (message: AgentMessage): void => {
-    const removed = waiting.find((one) => one.message === message);
-    if (removed === undefined) return;
-    waiting = waiting.filter((one) => one !== removed);
-    write({ type: "queue_remove", queuedId: removed.id }, session.newId());
-  };
-  const clear = (queue: QueueKind): void => {
-    if (!waiting.some((one) => one.queue === queue)) return;
-    waiting = waiting.filter((one) => one.queue !== queue);
-    write({ type: "queue_clear", queue }, session.newId());
-  };
+  const pending = new PendingMessages(queued, () => session.newId(), add);
   put({
     steer(message, options) {
-      before.steer(message, options); // throws for an invalid message
-      push("steering", message, options?.before);
+      own.steer(message, options); // throws for an invalid message
+      pending.push("steering", message, options?.before);
     },
     followUp(message, options) {
-      before.followUp(message, options);
-      push("followUp", message, options?.before);
+      own.followUp(message, options);
+      pending.push("followUp", message, options?.before);
     },
     unqueue(message) {
-      const isRemoved = before.unqueue(message);
-      if (isRemoved) remove(message);
+      const isRemoved = own.unqueue(message);
+      if (isRemoved) pending.remove(message);
       return isRemoved;
     },
     clearSteeringQueue() {
-      clear("steering");
-      before.clearSteeringQueue();
+      pending.clear("steering");
+      own.clearSteeringQueue();
     },
     clearFollowUpQueue() {
-      clear("followUp");
-      before.clearFollowUpQueue();
+      pending.clear("followUp");
+      own.clearFollowUpQueue();
     },
   });
   return {
-    ids: () => (waiting.length === 0 ? {} : { queuedIds: waiting.map(({ id }) => id) }),
-    take(message) {
-      const taken = waiting.find((one) => one.message === message);
-      waiting = waiting.filter((one) => one !== taken);
-      return taken?.id;
-    },
-    written: async () => void (await written),
+    ids: () => pending.ids(),
+    take: (message) => pending.take(message),
+    written: () => pending.written(),
     release() {
-      put(before);
-      clear("steering");
-      clear("followUp");
+      put(own);
+      pending.clear("steering");
+      pending.clear("followUp");
     },
   };
+}
+
+/** The messages that are pending in the log, in order. Each change writes an entry. */
+class PendingMessages {
+  readonly #newId: () => string;
+  readonly #add: Add;
+  #messages: readonly QueuedMessage[];
+  #written: Promise<unknown> = Promise.resolve();
+
+  constructor(queued: readonly QueuedMessage[], newId: () => string, add: Add) {
+    this.#messages = queued;
+    this.#newId = newId;
+    this.#add = add;
+  }
+
+  ids(): { readonly queuedIds?: readonly string[] } {
+    const ids = this.#messages.map(({ id }) => id);
+    return ids.length === 0 ? {} : { queuedIds: ids };
+  }
+
+  push(queue: QueueKind, message: AgentMessage, before: AgentMessage | undefined): void {
+    const id = this.#newId();
+    const place = placeBefore(this.#messages, queue, before);
+    const beforeId = this.#messages[place]?.id;
+    this.#messages = this.#messages.toSpliced(place, 0, { id, queue, message });
+    this.#write({ type: "queued", queue, message, ...defined({ beforeId }) }, id);
+  }
+
+  remove(message: AgentMessage): void {
+    const queuedId = this.take(message);
+    if (queuedId !== undefined) this.#write({ type: "queue_remove", queuedId });
+  }
+
+  clear(queue: QueueKind): void {
+    if (!this.#messages.some((one) => one.queue === queue)) return;
+    this.#messages = this.#messages.filter((one) => one.queue !== queue);
+    this.#write({ type: "queue_clear", queue });
+  }
+
+  /** Forgets a message without an entry. Returns the id of its entry. */
+  take(message: AgentMessage): string | undefined {
+    const taken = this.#messages.find((one) => one.message === message);
+    this.#messages = this.#messages.filter((one) => one !== taken);
+    return taken?.id;
+  }
+
+  async written(): Promise<void> {
+    await this.#written;
+  }
+
+  #write(body: EntryBody, id = this.#newId()): void {
+    this.#written = this.#add(body, undefined, id);
+    this.#written.catch(() => {}); // the next run and `written()` report the error
+  }
 }
 
 /** Returns the index of `before`, else of the first message of its queue, else the end. */

@@ -252,12 +252,12 @@ describe("an agent's queues", () => {
 
   it("lose the one message that `unqueue` removes, and keep the others in their order", async () => {
     const { agent } = rig(["One.", "Two.", "Three."]);
-    const [first, second, third] = ["first", "second", "third"].map((content) => said(content));
-    for (const message of [first, second, third]) agent.followUp(message);
+    const second = said("second");
+    for (const message of [said("first"), second, said("third")]) agent.followUp(message);
     assert.equal(agent.unqueue(second), true);
     assert.equal(agent.unqueue(second), false);
     await agent.prompt("Hi");
-    assert.deepEqual(heard(agent), ["Hi", "first", "third"]);
+    assert.deepEqual(users(agent), ["Hi", "first", "third"]);
   });
 
   it("refuse to remove a message that a run has taken", async () => {
@@ -271,7 +271,7 @@ describe("an agent's queues", () => {
     agent.followUp(message);
     await agent.prompt("Hi");
     assert.deepEqual(answers, [false]);
-    assert.deepEqual(heard(agent), ["Hi", "taken"]);
+    assert.deepEqual(users(agent), ["Hi", "taken"]);
   });
 
   it("put a message in front of another, or first if that one was taken", async () => {
@@ -285,7 +285,7 @@ describe("an agent's queues", () => {
     });
     agent.followUp(taken, { before: said("unknown") });
     await agent.prompt("Hi");
-    assert.deepEqual(heard(agent), ["Hi", "taken", "in its place", "before", "last"]);
+    assert.deepEqual(users(agent), ["Hi", "taken", "in its place", "before", "last"]);
   });
 });
 
@@ -294,7 +294,7 @@ function said(content: string): AgentMessage {
 }
 
 /** The texts of the user's messages. */
-function heard(agent: AgentWithoutWire): string[] {
+function users(agent: AgentWithoutWire): string[] {
   return texts(agent.state.messages)
     .filter((text) => text.startsWith("user: "))
     .map((text) => text.slice("user: ".length));

@@ -98,7 +98,13 @@ async function reopened(store: Store, { session }: Life, window?: number): Promi
 }
 
 const short = (sent: readonly string[]): string[] =>
-  sent.map((text) => text.replace(/(?: word)+\s*$/, "").split("\n").at(-1) ?? "");
+  sent.map(
+    (text) =>
+      text
+        .replace(/(?: word)+\s*$/, "")
+        .split("\n")
+        .at(-1) ?? "",
+  );
 
 describe("an undone compaction", () => {
   it("gives the next request all earlier messages, in this process and in the next", async () => {
@@ -135,7 +141,10 @@ describe("an undone compaction", () => {
     assert.equal(await next.undo(), true);
     await next.agent.prompt("nine");
     const users = next.sent().filter((text) => text.startsWith("user: "));
-    assert.deepEqual(users, [...many, "nine"].map((text) => `user: ${text}`));
+    assert.deepEqual(
+      users,
+      [...many, "nine"].map((text) => `user: ${text}`),
+    );
     await next.session.close();
   });
 
