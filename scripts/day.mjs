@@ -106,7 +106,7 @@ async function steer({ window }) {
   await window.press("Enter");
   tell(
     "A message during the run",
-    "It waits on its own line, with its moment. Alt-Up takes it back.",
+    "It waits on its own line, with its moment. Alt-Up edits it or takes it back.",
   );
   await window.until("after this step: add a test");
   await shot({ window }, "queue", "A message that waits for the end of the step");
