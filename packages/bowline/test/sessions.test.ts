@@ -181,6 +181,20 @@ describe("bowline sessions", () => {
     assert.match((await here.run("show", "a")).stdout, /task of a\n\n— waits: and then\?\n$/);
   });
 
+  it("shows a compaction, and that it was undone", async () => {
+    await using here = await place();
+    const more: EntryBody[] = [
+      { type: "compaction", summary: "The gist.", firstKeptId: null },
+      { type: "compaction_undo", compactionId: "any" },
+    ];
+    await here.add({ id: "a", more });
+    const { stdout } = await here.run("show", "a");
+    assert.match(
+      stdout,
+      /\nThe gist\.\n\n— the summary was withdrawn; the model gets the messages again/,
+    );
+  });
+
   it("says that there are none here, and how many there are elsewhere", async () => {
     await using here = await place();
     const none = await here.run();
