@@ -293,3 +293,33 @@ test("a plain screen asks for the new text, and gives back what an interrupt sto
   const text = talk.model.calls[1]?.context.messages.map(messageText).at(-1);
   assert.equal(text, "one\ntwo, edited\nand this");
 });
+
+test("no sequence of these keys loses a message or sends it twice", async () => {
+  const messages = ["one", "two", "three", "four"];
+  const all = [...messages, "mine"].toSorted();
+  for (let seed = 1; seed <= 12; seed++) {
+    let state = seed;
+    const draw = <T>(from: readonly T[]): T => {
+      state = (state * 48_271) % 2_147_483_647;
+      return from[state % from.length] as T;
+    };
+    const { talk, release } = await held(messages);
+    await using _ = talk;
+    talk.type("mine");
+    const keys = [KEY.altUp, KEY.altUp, KEY.altDown, KEY.enter, KEY.altEnter];
+    const pressed = Array.from({ length: 25 }, () => draw(keys));
+    for (const key of pressed) talk.type(key);
+    const about = `seed ${seed}: ${JSON.stringify(pressed)}`;
+    if (seed % 2 === 0) {
+      talk.type(KEY.escape);
+      await talk.until(/^interrupted/m);
+      await talk.idle();
+      assert.deepEqual(talk.editor.text().split("\n").toSorted(), all, about);
+      continue;
+    }
+    const got = await sent(talk, release, /answer 1/);
+    const { editor } = talk;
+    const kept = [editor.text(), editor.aside?.text ?? ""].filter((text) => text !== "");
+    assert.deepEqual([...got, ...kept].toSorted(), all, about);
+  }
+});
