@@ -182,6 +182,8 @@ const steps = [
     command: ["node", "scripts/model-ids.mjs"],
     after: ["build and types"],
   },
+  // `npm test` does a part of them.
+  { name: "whole sweeps", command: ["node", "scripts/test.mjs", "--sweeps"] },
   {
     name: "conformance",
     command: ["node", "--conditions=@bowline/source", "conformance/run.ts", "--ours"],

@@ -1,8 +1,9 @@
 // npm test: runs each package's tests from source, and fails if one suite fails. Arguments select
 // files: `npm test -- sse`. Browser tests take another minute, so only `npm test -- browser` and
-// `npm run check` run them.
+// `npm run check` run them. `--sweeps` takes the files with random tests that are short otherwise,
+// and runs the whole sweeps: test/support/sweep.ts.
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { bundleCommand } from "../test/support/bundle.ts";
@@ -19,12 +20,12 @@ const suites = [
   {
     name: "core and compat",
     isOwn: (file) => !startsProcesses.test(file) && !file.startsWith("packages/bowline/"),
-    options: ["--test-isolation=none"],
+    isShared: true,
   },
   {
     name: "gateway and screen",
     isOwn: (file) => !startsProcesses.test(file) && file.startsWith("packages/bowline/"),
-    options: ["--test-isolation=none"],
+    isShared: true,
   },
   {
     name: "processes",
@@ -37,8 +38,11 @@ const suites = [
     options: ["--test-concurrency=2"],
   },
 ];
-const options = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
-const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const isSweeps = process.argv.includes("--sweeps");
+const given = process.argv.slice(2).filter((argument) => argument !== "--sweeps");
+const options = given.filter((argument) => argument.startsWith("-"));
+const words = given.filter((argument) => !argument.startsWith("-"));
+const isWhole = given.length === 0;
 const files = globSync([
   "packages/*/test/**/*.test.ts",
   "{conformance,mutate,mutants}/test/*.test.ts",
@@ -46,9 +50,10 @@ const files = globSync([
   .filter((file) =>
     words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word)),
   )
+  .filter((file) => !isSweeps || /\bsweep\(/.test(readFileSync(file, "utf8")))
   .toSorted();
 if (files.length === 0) {
-  console.error(`no test file matches ${words.join(" ")}`);
+  console.error(`no test file${isSweeps ? " with a sweep" : ""} matches ${words.join(" ")}`);
   process.exit(1);
 }
 const command = await bundleCommand();
@@ -56,14 +61,20 @@ const failed = await Promise.all(suites.map((suite, index) => run(suite, index =
 process.exitCode = failed.includes(true) ? 1 : 0;
 
 /** Runs one suite. The output of the first is shown live, that of the other at its end. */
-async function run({ name, isOwn, options: own }, isShown) {
+async function run({ name, isOwn, isShared, options: own = [] }, isShown) {
   const chosen = files.filter(isOwn);
   if (chosen.length === 0) return false;
-  const limits = [`--test-timeout=${TEST_MS}`];
-  const args = ["--test", "--conditions=@bowline/source", ...limits, ...own, ...options, ...chosen];
+  const isolation = isShared ? ["--test-isolation=none"] : own;
+  // A selection is small, so the runner may follow its promises, and takes options.
+  const how =
+    isShared && isWhole
+      ? ["scripts/shared-process.mjs", String(TEST_MS)]
+      : ["--test", `--test-timeout=${TEST_MS}`, ...isolation, ...options];
+  const args = ["--conditions=@bowline/source", ...how, ...chosen];
   const child = spawn(process.execPath, args, {
     env: {
       ...process.env,
+      ...(isSweeps && { BOWLINE_SWEEPS: "long" }),
       NODE_COMPILE_CACHE: resolve("node_modules/.cache/tests"),
       BOWLINE_TEST_COMMAND: command,
     },

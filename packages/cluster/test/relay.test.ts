@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { settle } from "../../../test/support/manual-clock.ts";
 import { PlainClient, World, type Gateway } from "./support/world.ts";
+import { sweep } from "../../../test/support/sweep.ts";
 
 type Step = readonly [name: string, index: number];
 
@@ -111,7 +112,7 @@ class Play {
   }
 }
 
-const runs = Number(process.env.BOWLINE_RELAY_RUNS ?? 100);
+const runs = sweep({ long: 100, short: 25, variable: "BOWLINE_RELAY_RUNS" });
 
 describe("a client of any gateway", () => {
   it("gets each event once and in order up to the end, whatever is lost, repeated or taken over", async () => {

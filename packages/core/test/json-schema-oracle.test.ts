@@ -14,6 +14,7 @@ import { isBowlineError } from "../src/errors.ts";
 import { checkJson } from "../src/json-schema.ts";
 import type { JsonSchema } from "../src/schema.ts";
 import { mangle, plainValues, schemaOf, schemas, values } from "./json-schemas.ts";
+import { sweep } from "../../../test/support/sweep.ts";
 
 const roots = fc.tuple(schemas, schemas).map(([schema, x]): JsonSchema => ({
   ...(typeof schema === "boolean" ? { allOf: [schema] } : schema),
@@ -39,7 +40,7 @@ describe("on random schemas and values", () => {
         if (expected) counts.fit += 1;
         assert.equal(fits(schema, value), expected);
       }),
-      { numRuns: 3000 },
+      { numRuns: sweep({ long: 3000, short: 750 }) },
     );
     context.diagnostic(`${counts.all} compared, ${counts.fit} of them fit`);
   });
@@ -57,7 +58,7 @@ describe("on random schemas and values", () => {
           assert.ok(fits(schema, result.value) && oracle(schema, result.value));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: sweep({ long: 3000, short: 750 }) },
     );
     context.diagnostic(`${count} mended`);
   });
@@ -68,7 +69,7 @@ describe("on random schemas and values", () => {
         const result = checkJson(schemaOf(value), mangle(value, step));
         assert.deepEqual(result, { value });
       }),
-      { numRuns: 500 },
+      { numRuns: sweep({ long: 500, short: 150 }) },
     );
   });
 

@@ -77,11 +77,6 @@ export function tool(
   return { ...made, ...extra };
 }
 
-/** The number of random transcripts per property of requests; `npm run requests` uses more. */
-export function requestRuns(usual: number): number {
-  return Number(process.env.BOWLINE_REQUEST_RUNS ?? usual);
-}
-
 /** The wires of `streamByProtocol`, by the name that models have in `api`. */
 export const apis: readonly string[] = [
   "openai-chat",

@@ -10,9 +10,10 @@ import {
   type Store,
 } from "@bowline/core/session";
 import { entry, readAll, skip, startRig } from "./support.ts";
+import { sweep } from "../../../test/support/sweep.ts";
 
 const rig = await startRig();
-const RUNS = Number(process.env.BOWLINE_POSTGRES_RUNS ?? 8);
+const RUNS = sweep({ long: 8, short: 3, variable: "BOWLINE_POSTGRES_RUNS" });
 
 type Operation =
   | {

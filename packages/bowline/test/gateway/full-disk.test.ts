@@ -21,8 +21,9 @@ import {
 import { temporary } from "../command.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith, wait, type TestClient, type TestOptions } from "./gateway.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
-const RUNS = Number(process.env.BOWLINE_DISK_RUNS ?? 120);
+const RUNS = sweep({ long: 120, short: 30, variable: "BOWLINE_DISK_RUNS" });
 const allow: NonNullable<TestOptions["rules"]> = {
   judge: () => ({ action: "allow" }),
   add: async () => {},

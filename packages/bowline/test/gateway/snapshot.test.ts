@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Block } from "../../src/gateway/protocol/protocol.ts";
 import { snapshotBlocks } from "../../src/gateway/log/snapshot.ts";
 import { gatewayWith } from "./gateway.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 50 }),
@@ -38,7 +39,7 @@ describe("the content of a snapshot", () => {
           if (isShort) assert.equal(JSON.stringify(shown), before);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sweep({ long: 300, short: 75 }) },
     );
   });
 

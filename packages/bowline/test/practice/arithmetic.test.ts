@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import * as fc from "fast-check";
 import { calculate } from "../../src/practice/arithmetic.ts";
 import { plan } from "../../src/practice/index.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 /** Returns the displayed value of an expression. */
 function valueOf(expression: string): string {
@@ -34,7 +35,7 @@ describe("arithmetic", () => {
           assert.equal(valueOf(expression), String(Number(expected.toPrecision(12))));
         else assert.throws(() => valueOf(expression), /no result/);
       }),
-      { numRuns: 2000 },
+      { numRuns: sweep({ long: 2000, short: 500 }) },
     );
   });
 

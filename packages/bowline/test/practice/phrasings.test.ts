@@ -11,6 +11,7 @@ import { plan, taskForms } from "../../src/practice/index.ts";
 import { knownWords } from "../../src/practice/nearest.ts";
 import { developed, FILES, measured } from "./phrasings.ts";
 import { createFolder, createTalk, createTools, toolNames } from "./talk.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 function ask(typed: string): { text: string; turns: string[][]; file: (path: string) => string } {
   const folder = createFolder(FILES);
@@ -131,7 +132,7 @@ describe("any mixture of known words", () => {
           assert.doesNotMatch(JSON.stringify(args["command"] ?? ""), /^"(?:if|mkdir|rm|mv|cp)\b/);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: sweep({ long: 3000, short: 750 }) },
     );
   });
 
@@ -175,7 +176,7 @@ describe("any mixture of known words", () => {
           );
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: sweep({ long: 2000, short: 500 }) },
     );
   });
 });

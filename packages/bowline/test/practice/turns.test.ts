@@ -8,6 +8,7 @@ import type { PracticeMessage } from "../../src/practice/index.ts";
 import { createFolder, createTalk, createTools, toolNames } from "./talk.ts";
 import type { Tool } from "./talk.ts";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 const FILES = {
   "README.md": "# Knots\n\nA guide.\n",
@@ -328,7 +329,7 @@ describe("for any output of the tools", () => {
           for (const text of tasks) assert.notEqual(talk.say(text), "");
         },
       ),
-      { numRuns: 500 },
+      { numRuns: sweep({ long: 500, short: 125 }) },
     );
   });
 
@@ -374,7 +375,7 @@ describe("for any output of the tools", () => {
         });
         assert.ok(cpuMs() - start < 2000, content);
       }),
-      { numRuns: 500 },
+      { numRuns: sweep({ long: 500, short: 125 }) },
     );
     for (const part of [
       "write ",

@@ -5,6 +5,7 @@ import { InputDecoder, type Input } from "../../src/screen/input.ts";
 import { key } from "../../src/screen/keys.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -173,7 +174,7 @@ test("gives the same inputs however the bytes are cut", () => {
       const single = Array.from(all, (byte) => Uint8Array.of(byte));
       assert.deepEqual(joined(decode(...single)), joined(decode(all)));
     }),
-    { numRuns: 2000 },
+    { numRuns: sweep({ long: 2000, short: 500 }) },
   );
 });
 
@@ -192,7 +193,7 @@ test("makes no byte of a paste a key, and loses none", () => {
         typed("x"),
       ]);
     }),
-    { numRuns: 1000 },
+    { numRuns: sweep({ long: 1000, short: 250 }) },
   );
 });
 

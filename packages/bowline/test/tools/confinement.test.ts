@@ -18,6 +18,7 @@ import { createTools } from "../../src/tools/index.ts";
 import { createWorkspace, resolveInside } from "../../src/tools/workspace.ts";
 import { asNobody } from "./as-nobody.ts";
 import { createFolder, type Folder } from "./folder.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 /** One call of each file tool that takes a path, with this path. */
 const calls = (path: string): readonly (readonly [string, object])[] => [
@@ -335,7 +336,7 @@ describe("confinement of the file tools", () => {
           assert.match((error as Error).message, /^Error: [^\p{Cc}\p{Zl}\p{Zp}]+$/u);
         }
       }),
-      { numRuns: 600 },
+      { numRuns: sweep({ long: 600, short: 150 }) },
     );
   });
 

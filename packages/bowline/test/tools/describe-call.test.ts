@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { describeCall } from "../../src/tools/index.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 describe("describeCall", () => {
   it("names on one line what a call will affect", () => {
@@ -100,7 +101,7 @@ describe("describeCall", () => {
         assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
         assert.ok(line.length < 2200);
       }),
-      { numRuns: 1000 },
+      { numRuns: sweep({ long: 1000, short: 250 }) },
     );
   });
 });

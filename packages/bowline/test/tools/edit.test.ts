@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterStep, beforeStep } from "./before-step.ts";
 import { createFolder } from "./folder.ts";
 import { isLinux } from "./processes.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 describe("edit", () => {
   it("replaces a text that occurs once, and returns a diff in its details", async (t) => {
@@ -296,7 +297,7 @@ describe("edit", () => {
           assert.equal(read, bom + toEnding(`\n${before}${newText}${after}`));
         },
       ),
-      { numRuns: 120 },
+      { numRuns: sweep({ long: 120, short: 40 }) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { listPaths } from "../../src/tools/find-paths.ts";
 import { SearchQueue } from "../../src/tools/search-queue.ts";
 import { asNobody } from "./as-nobody.ts";
 import { createFolder, type Folder } from "./folder.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 const glob = async (folder: Folder, pattern: string, more: object = {}): Promise<string[]> =>
   (await folder.call("glob", { pattern, ...more })).text.split("\n");
@@ -344,7 +345,7 @@ describe("files that a search cannot read or ignores", () => {
         const found = listPaths(place, { patterns: ["**/*"], kind: "file", withLinks: false });
         assert.deepEqual(found, listed);
       }),
-      { numRuns: 100 },
+      { numRuns: sweep({ long: 100, short: 25 }) },
     );
   });
 });

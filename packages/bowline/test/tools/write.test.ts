@@ -23,6 +23,7 @@ import { writeFileInside } from "../../src/tools/write-file.ts";
 import { asNobody } from "./as-nobody.ts";
 import { beforeStep } from "./before-step.ts";
 import { createFolder } from "./folder.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 describe("write", () => {
   it("creates a file and returns its size", async (t) => {
@@ -324,7 +325,7 @@ describe("write", () => {
         assert.match(said, /^(?:Created|Replaced) a\.txt \(\d+ bytes?\)$/);
         assert.equal((await folder.call("read", { path: "a.txt" })).text, content);
       }),
-      { numRuns: 80 },
+      { numRuns: sweep({ long: 80, short: 20 }) },
     );
   });
 });

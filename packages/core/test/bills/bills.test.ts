@@ -4,8 +4,9 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import type { AnswerPlan } from "./mock-server.ts";
 import { play, type Plan } from "./play.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
-const RUNS = Number(process.env.BOWLINE_BILL_RUNS ?? 500);
+const RUNS = sweep({ long: 500, short: 100, variable: "BOWLINE_BILL_RUNS" });
 
 const answer: fc.Arbitrary<AnswerPlan> = fc.record({
   kind: fc.constantFrom<AnswerPlan["kind"][]>(

@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { breakages, breakCopy } from "./broken-copy.ts";
 import { killRuns } from "./kill-runs.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
-const KILLS = 60;
+const KILLS = sweep({ long: 60, short: 40 });
 
 describe("an agent that is killed at random moments", () => {
   it(`loses nothing that was acknowledged and repeats nothing that was recorded, ${KILLS} times`, async (t) => {

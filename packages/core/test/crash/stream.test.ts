@@ -34,9 +34,10 @@ describe("an agent that is killed while its answer streams", () => {
     await using server = await wordServer();
     try {
       const lanes = Array.from({ length: SESSIONS }, (_, number) => number);
-      const lost = await Promise.all(
-        lanes.map((number) => killTwice(folder, `s${number}`, server)),
-      );
+      const ends = lanes.map((number) => killTwice(folder, `s${number}`, server));
+      // When one fails, the processes of the others still write into the folder.
+      await Promise.allSettled(ends);
+      const lost = await Promise.all(ends);
       t.diagnostic(`characters lost of those shown: ${lost.flat().join(", ")}`);
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -8,6 +8,7 @@ import { EventStream } from "../../src/llm/stream.ts";
 import { parseToolArguments } from "../../src/llm/tool-arguments.ts";
 import { MessageWriter } from "../../src/llm/writer.ts";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 const origin = { api: "a", provider: "p", model: "m", timestamp: 1 };
 
@@ -68,7 +69,7 @@ describe("the message writer and the reducer", () => {
         assert.equal(events[0]?.type, "start");
         assert.equal(events.filter(({ type }) => type === "done" || type === "error").length, 1);
       }),
-      { numRuns: 1000 },
+      { numRuns: sweep({ long: 1000, short: 250 }) },
     );
   });
 

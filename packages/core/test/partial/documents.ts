@@ -1,11 +1,6 @@
 /** Random JSON documents, their texts and how they are cut. */
 import fc from "fast-check";
 
-/** The number of random documents of a property; `npm run documents` uses more. */
-export function documentRuns(usual: number): number {
-  return Number(process.env.BOWLINE_JSON_RUNS ?? usual);
-}
-
 /** Names that objects treat specially, and a few that repeat. */
 const name = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "toString", "", "a", "b", "0", "1", "length"),

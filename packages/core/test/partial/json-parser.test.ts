@@ -8,7 +8,8 @@ import { applyIncrement, type Increment } from "../../src/partial/increment.ts";
 import { JsonParser, type JsonMode } from "../../src/partial/json-parser.ts";
 import { LiveValue } from "../../src/partial/live-value.ts";
 import { code } from "../../../../test/support/error-code.ts";
-import { cutAt, documentRuns, documents, places } from "./documents.ts";
+import { cutAt, documents, places } from "./documents.ts";
+import { sweep, sweepSeed } from "../../../../test/support/sweep.ts";
 
 interface Parsed {
   readonly json: GrowingJson;
@@ -64,7 +65,7 @@ const once = (text: string): string => JSON.stringify(JSON.parse(text));
 
 describe("a document that arrives in fragments", () => {
   it("is at its end what JSON.parse makes of it, and so is a reader's copy", (context) => {
-    const numRuns = documentRuns(2000);
+    const numRuns = sweep({ long: 2000, short: 400, variable: "BOWLINE_JSON_RUNS" });
     let characters = 0;
     fc.assert(
       fc.property(documents, places, (text, cuts) => {
@@ -76,7 +77,7 @@ describe("a document that arrives in fragments", () => {
         assert.deepStrictEqual(copy, expected);
         assert.equal(JSON.stringify(copy), JSON.stringify(expected));
       }),
-      { numRuns, seed: 20261123 },
+      { numRuns, ...sweepSeed(20261123) },
     );
     context.diagnostic(`${numRuns} documents of ${Math.round(characters / numRuns)} characters`);
   });
@@ -91,13 +92,16 @@ describe("a document that arrives in fragments", () => {
           assert.deepStrictEqual(copy, live);
         });
       }),
-      { numRuns: documentRuns(1000), seed: 20261124 },
+      {
+        numRuns: sweep({ long: 1000, short: 200, variable: "BOWLINE_JSON_RUNS" }),
+        ...sweepSeed(20261124),
+      },
     );
   });
 
   it("is broken where JSON.parse throws, after any change of one character", (context) => {
     let broken = 0;
-    const numRuns = documentRuns(2000);
+    const numRuns = sweep({ long: 2000, short: 400, variable: "BOWLINE_JSON_RUNS" });
     fc.assert(
       fc.property(
         documents,
@@ -120,7 +124,7 @@ describe("a document that arrives in fragments", () => {
           assert.deepStrictEqual(parse(cutAt(changed, cuts)).json.live.value, expected);
         },
       ),
-      { numRuns, seed: 20261125 },
+      { numRuns, ...sweepSeed(20261125) },
     );
     context.diagnostic(`${broken} of ${numRuns} are broken`);
     assert.ok(broken > numRuns / 10);
@@ -144,7 +148,7 @@ describe("a document that arrives in fragments", () => {
 
   it("has as tool arguments the repairs and the digits of the run's parser", (context) => {
     let same = 0;
-    const numRuns = documentRuns(2000);
+    const numRuns = sweep({ long: 2000, short: 400, variable: "BOWLINE_JSON_RUNS" });
     fc.assert(
       fc.property(
         fc.record({ a: fc.string({ unit: "binary" }), b: fc.bigInt(), c: fc.string() }),
@@ -161,7 +165,7 @@ describe("a document that arrives in fragments", () => {
           assert.deepStrictEqual(copy, expected.arguments);
         },
       ),
-      { numRuns, seed: 20261126 },
+      { numRuns, ...sweepSeed(20261126) },
     );
     context.diagnostic(`${same} could be repaired`);
     assert.ok(same > numRuns / 2);

@@ -12,10 +12,10 @@ import type { Protocol } from "../../src/providers/protocol.ts";
 import { createStreamFn } from "../../src/providers/stream.ts";
 import { getModel } from "../../src/providers/vendors.ts";
 import { toWireJson } from "../../src/providers/wire-json.ts";
-import { requestRuns } from "../support.ts";
 import { contexts, models, options, transcripts } from "./transcripts.ts";
+import { sweep, sweepSeed } from "../../../../test/support/sweep.ts";
 
-const RUNS = requestRuns(300);
+const RUNS = sweep({ long: 300, short: 40, variable: "BOWLINE_REQUEST_RUNS" });
 
 const wires: Readonly<Record<string, Protocol>> = {
   "openai-chat": openaiChat,
@@ -481,7 +481,7 @@ for (const [name, protocol] of Object.entries(wires)) {
         }
         known += rests.length;
       }),
-      { numRuns: RUNS, seed: 20261122 },
+      { numRuns: RUNS, ...sweepSeed(20261122) },
     );
     assert.ok(known > RUNS / 2, `only ${known} requests had anything settled`);
   });

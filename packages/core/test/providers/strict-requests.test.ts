@@ -9,9 +9,10 @@ import { openaiChat, openaiCompatible } from "../../src/providers/openai-chat/in
 import type { Protocol } from "../../src/providers/protocol.ts";
 import { checkChatRequest, checkMessagesRequest } from "../../src/testing/index.ts";
 import { contexts, models, options } from "./transcripts.ts";
-import { asRead, requestRuns } from "../support.ts";
+import { asRead } from "../support.ts";
+import { sweep, sweepSeed } from "../../../../test/support/sweep.ts";
 
-const RUNS = requestRuns(1000);
+const RUNS = sweep({ long: 1000, short: 150, variable: "BOWLINE_REQUEST_RUNS" });
 
 type Json = Record<string, unknown>;
 
@@ -63,7 +64,7 @@ for (const { name, protocol, provider, check, pairs } of wires) {
     const body = ({ model, context, options: chosen }: Asked): Json =>
       asRead(protocol.encode(model, context, chosen).body);
     const forAll = (check1: (one: Asked) => void): void =>
-      fc.assert(fc.property(asked, check1), { numRuns: RUNS, seed: 20261121 });
+      fc.assert(fc.property(asked, check1), { numRuns: RUNS, ...sweepSeed(20261121) });
 
     test("are accepted by a strict server, for any transcript", () => {
       forAll((one) => {

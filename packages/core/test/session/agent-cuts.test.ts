@@ -23,6 +23,7 @@ import { entriesIn, newLife, newSession, PROMPT, sessionOf, type Life } from "./
 import { temporaryFolder } from "./support.ts";
 import { rig, tool } from "../support.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 /** The uninterrupted run: its entries, requests, messages and usage. */
 let whole: { entries: Entry[]; requests: string[][]; messages: string[]; usage: Usage };
@@ -185,7 +186,7 @@ describe("a run whose log is cut after any of its entries", () => {
           least = length;
         }
       }),
-      { numRuns: 60 },
+      { numRuns: sweep({ long: 60, short: 20 }) },
     );
   });
 

@@ -13,6 +13,7 @@ import {
 } from "../../src/session/index.ts";
 import type { AssistantContent } from "../../src/llm/message.ts";
 import { collect, say, user } from "./support.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 function newSession(): Promise<Session> {
   let ids = 0;
@@ -195,7 +196,7 @@ describe("a session as HTML", () => {
     const property = fc.asyncProperty(said, async (one) =>
       assert.deepEqual(await show(one), plain),
     );
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: sweep({ long: 100, short: 30 }) });
     const image = { mimeType: "image/png", data: 'aGk="><img src=x onerror=alert(1)>' };
     assert.deepEqual(await show({ text: "x", name: "x", role: "x", ...image }), plain);
   });

@@ -15,6 +15,7 @@ import {
 } from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
 import { collect, temporaryFolder, user } from "./support.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 /** The model of a session: its entries as a tree, in the order of appending. */
 interface Expected {
@@ -176,7 +177,7 @@ describe("a session after random operations", () => {
   it("has the tree, path and messages of the reference model, in memory", async () => {
     await fc.assert(
       fc.asyncProperty(steps, (life) => live(createMemoryStore(), life)),
-      { numRuns: 300 },
+      { numRuns: sweep({ long: 300, short: 75 }) },
     );
   });
 
@@ -185,7 +186,7 @@ describe("a session after random operations", () => {
     const store = createJsonlStore(folder.path, { sync: "never" });
     await fc.assert(
       fc.asyncProperty(steps, (life) => live(store, life)),
-      { numRuns: 60 },
+      { numRuns: sweep({ long: 60, short: 20 }) },
     );
   });
 });

@@ -10,14 +10,15 @@ import { drawPlan } from "./draw-plan.ts";
 import { shrink } from "./shrink.ts";
 import { Simulator } from "./simulate.ts";
 import type { Done } from "./worker.ts";
+import { isLong, sweep } from "../../../../test/support/sweep.ts";
 
 /**
  * The same simulations each time, unless another base is given; `npm run simulate` tries new ones.
  */
 const BASE = Number(process.env.BOWLINE_SIMULATION_SEED ?? 1);
-const RUNS = 20_000;
-/** The rarest circumstance happens 17 to 33 times, depending on the seeds. */
-const LEAST = 5;
+const RUNS = sweep({ long: 20_000, short: 5000 });
+/** The rarest circumstance happens 17 to 33 times in a whole sweep, depending on the seeds. */
+const LEAST = isLong ? 5 : 1;
 /** Simulations per request to the thread. */
 const CHUNK = 250;
 

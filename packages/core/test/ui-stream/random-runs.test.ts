@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { toUIMessageStream } from "../../src/ui-stream/index.ts";
 import { checkGrammar } from "./grammar.ts";
 import { agentFor, answerByPlan, plans, secret } from "./random-run.ts";
+import { sweep } from "../../../../test/support/sweep.ts";
 
 describe("a random run", () => {
   it("is a stream of chunks that fits the protocol's grammar and shows no error's text", async () => {
@@ -17,6 +18,6 @@ describe("a random run", () => {
       checkGrammar(chunks);
       assert.ok(!JSON.stringify(chunks).includes(secret));
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: sweep({ long: 100, short: 30 }) });
   });
 });

@@ -5,6 +5,7 @@ import { textWidth } from "../../../src/screen/width.ts";
 import { SOFT_END } from "../../../src/screen/text/cell-flow.ts";
 import { createStream, draw, drawParts } from "./draw.ts";
 import { bare, leftOpen, plain, styled } from "./styles.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 const word = fc.oneof(
   fc.constantFrom(
@@ -101,7 +102,7 @@ describe("MarkdownStream, for any text", () => {
         deepEqual(drawParts(cutText(text, at), options), whole);
         deepEqual(drawParts(text.split(""), options), whole);
       }),
-      { numRuns: 300 },
+      { numRuns: sweep({ long: 300, short: 75 }) },
     );
   });
 
@@ -118,7 +119,7 @@ describe("MarkdownStream, for any text", () => {
         }
         deepEqual([...rows, ...stream.end()], draw(text));
       }),
-      { numRuns: 150 },
+      { numRuns: sweep({ long: 150, short: 40 }) },
     );
   });
 
@@ -135,7 +136,7 @@ describe("MarkdownStream, for any text", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sweep({ long: 300, short: 75 }) },
     );
   });
 
@@ -178,7 +179,7 @@ describe("MarkdownStream, for any text", () => {
           );
         }
       }),
-      { numRuns: 500 },
+      { numRuns: sweep({ long: 500, short: 125 }) },
     );
   });
 
@@ -199,7 +200,10 @@ describe("MarkdownStream, for any text", () => {
           true,
         );
       }),
-      { numRuns: 300, examples: [["> *世界。* `|` aa 한국어 a\n|---|---|\n", 20]] },
+      {
+        numRuns: sweep({ long: 300, short: 75 }),
+        examples: [["> *世界。* `|` aa 한국어 a\n|---|---|\n", 20]],
+      },
     );
   });
 });

@@ -8,6 +8,7 @@ import { conversations } from "./recorded.ts";
 import { decode } from "../decode.ts";
 import { missing } from "../../../../../test/support/recordings.ts";
 import { cpuMs } from "../../../../../test/support/cpu-time.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 describe("any stream of a Messages server", () => {
   it("decodes as recorded, and every answer is complete", { skip: missing ?? false }, () => {
@@ -75,7 +76,7 @@ describe("any stream of a Messages server", () => {
         const ids = calls(message).map((entry) => (entry as unknown[])[0]);
         assert.equal(new Set(ids).size, ids.length);
       }),
-      { numRuns: 100 },
+      { numRuns: sweep({ long: 100, short: 25 }) },
     );
   });
 

@@ -18,7 +18,8 @@ import { contentOf, conversations } from "./recorded.ts";
 import { brokenRules } from "./rules.ts";
 import { contexts, models, options as anyOptions } from "./transcripts.ts";
 import { missing } from "../../../../../test/support/recordings.ts";
-import { asRead, requestRuns } from "../../support.ts";
+import { asRead } from "../../support.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 type Json = Record<string, unknown>;
 
@@ -587,7 +588,7 @@ describe("the Messages wire writes", () => {
         }
         assert.equal(JSON.stringify(context), before);
       }),
-      { numRuns: requestRuns(1000) },
+      { numRuns: sweep({ long: 1000, short: 150, variable: "BOWLINE_REQUEST_RUNS" }) },
     );
   });
 

@@ -6,6 +6,7 @@ import type { ToolCall } from "../../../src/llm/message.ts";
 import { googleGenerate } from "../../../src/providers/google-generate/index.ts";
 import { answer, call, calls, end, ending, piece, sse, text } from "./events.ts";
 import { decode } from "../decode.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 const more = (...partialArgs: object[]): object => call({ partialArgs, willContinue: true });
 const last = (...partialArgs: object[]): object => call({ partialArgs });
@@ -190,7 +191,7 @@ describe("streamed arguments", () => {
           );
         },
       ),
-      { numRuns: 200 },
+      { numRuns: sweep({ long: 200, short: 50 }) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { byteByByte, cut, decode, seededRandom } from "../decode.ts";
 import { loadRecordings, missing } from "../../../../../test/support/recordings.ts";
 import { asRead } from "../../support.ts";
 import { cpuMs } from "../../../../../test/support/cpu-time.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 describe("any stream of a generateContent server", () => {
   it(
@@ -119,7 +120,7 @@ describe("any stream of a generateContent server", () => {
           replayed(message);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: sweep({ long: 60, short: 15 }) },
     );
   });
 

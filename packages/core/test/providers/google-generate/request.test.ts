@@ -18,7 +18,8 @@ import { getModel } from "../../../src/providers/vendors.ts";
 import { answer, call, end, opaque, parts, said, sse, text, type Json } from "./events.ts";
 import { brokenRules } from "./rules.ts";
 import { contexts, models, options as anyOptions } from "../transcripts.ts";
-import { asRead, requestRuns } from "../../support.ts";
+import { asRead } from "../../support.ts";
+import { sweep, sweepSeed } from "../../../../../test/support/sweep.ts";
 
 const model = (id = "gemini-2.5-flash", fields: Partial<Model> = {}): Model => ({
   id,
@@ -529,7 +530,10 @@ describe("a transcript of any shape", () => {
           );
         },
       ),
-      { numRuns: requestRuns(1000), seed: 20261121 },
+      {
+        numRuns: sweep({ long: 1000, short: 150, variable: "BOWLINE_REQUEST_RUNS" }),
+        ...sweepSeed(20261121),
+      },
     );
   });
 });

@@ -26,6 +26,7 @@ import { ownModel } from "./transcripts.ts";
 import { byteByByte, cut, decode, seededRandom, type Decoded } from "../decode.ts";
 import { loadRecordings, missing } from "../../../../../test/support/recordings.ts";
 import { cpuMs } from "../../../../../test/support/cpu-time.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 type Json = Record<string, unknown>;
 
@@ -228,7 +229,7 @@ describe("any stream of a Responses server", () => {
           assert.ok(ids.every((id) => id !== ""));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: sweep({ long: 500, short: 150 }) },
     );
   });
 

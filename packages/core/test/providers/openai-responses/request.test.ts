@@ -15,7 +15,8 @@ import { openaiResponses } from "../../../src/providers/openai-responses/index.t
 import { opaque, said } from "./events.ts";
 import { brokenRules } from "./rules.ts";
 import { contexts, models, options as anyOptions, ownModel } from "./transcripts.ts";
-import { asRead, requestRuns } from "../../support.ts";
+import { asRead } from "../../support.ts";
+import { sweep } from "../../../../../test/support/sweep.ts";
 
 type Json = Record<string, unknown>;
 
@@ -451,7 +452,7 @@ describe("the Responses wire writes", () => {
         assert.deepEqual(brokenRules(body), [], JSON.stringify(body));
         assert.equal(JSON.stringify(context), before);
       }),
-      { numRuns: requestRuns(1000) },
+      { numRuns: sweep({ long: 1000, short: 150, variable: "BOWLINE_REQUEST_RUNS" }) },
     );
   });
 });
