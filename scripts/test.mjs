@@ -20,12 +20,12 @@ const suites = [
   {
     name: "core and compat",
     isOwn: (file) => !startsProcesses.test(file) && !file.startsWith("packages/bowline/"),
-    isShared: true,
+    options: ["--test-isolation=none"],
   },
   {
     name: "gateway and screen",
     isOwn: (file) => !startsProcesses.test(file) && file.startsWith("packages/bowline/"),
-    isShared: true,
+    options: ["--test-isolation=none"],
   },
   {
     name: "processes",
@@ -42,7 +42,6 @@ const isSweeps = process.argv.includes("--sweeps");
 const given = process.argv.slice(2).filter((argument) => argument !== "--sweeps");
 const options = given.filter((argument) => argument.startsWith("-"));
 const words = given.filter((argument) => !argument.startsWith("-"));
-const isWhole = given.length === 0;
 const files = globSync([
   "packages/*/test/**/*.test.ts",
   "{conformance,mutate,mutants}/test/*.test.ts",
@@ -61,16 +60,11 @@ const failed = await Promise.all(suites.map((suite, index) => run(suite, index =
 process.exitCode = failed.includes(true) ? 1 : 0;
 
 /** Runs one suite. The output of the first is shown live, that of the other at its end. */
-async function run({ name, isOwn, isShared, options: own = [] }, isShown) {
+async function run({ name, isOwn, options: own }, isShown) {
   const chosen = files.filter(isOwn);
   if (chosen.length === 0) return false;
-  const isolation = isShared ? ["--test-isolation=none"] : own;
-  // A selection is small, so the runner may follow its promises, and takes options.
-  const how =
-    isShared && isWhole
-      ? ["scripts/shared-process.mjs", String(TEST_MS)]
-      : ["--test", `--test-timeout=${TEST_MS}`, ...isolation, ...options];
-  const args = ["--conditions=@bowline/source", ...how, ...chosen];
+  const limits = [`--test-timeout=${TEST_MS}`];
+  const args = ["--test", "--conditions=@bowline/source", ...limits, ...own, ...options, ...chosen];
   const child = spawn(process.execPath, args, {
     env: {
       ...process.env,
