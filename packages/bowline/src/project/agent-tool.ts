@@ -6,6 +6,7 @@ import {
   type AgentTool,
   type BeforeToolCallResult,
 } from "@bowline/core";
+import { coversTool } from "../policy/server-tool.ts";
 import { didYouMean } from "../settings/nearest-name.ts";
 import { oneLine } from "../terminal.ts";
 import type { SubAgent } from "./sub-agents.ts";
@@ -74,7 +75,7 @@ function toolsFor(
   all: readonly AgentTool[],
 ): AgentTool[] {
   const names = (rules: readonly ToolRule[], name: string): ToolRule | undefined =>
-    rules.find((rule) => rule.tool === name || rule.tool === "*");
+    rules.find((rule) => coversTool(rule.tool, name));
   return all.filter(
     ({ name }) =>
       name !== "agent" &&

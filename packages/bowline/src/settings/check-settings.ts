@@ -6,6 +6,9 @@ import { oneLine } from "../terminal.ts";
 import { JsonError, readJson, type JsonPlace } from "./json-text.ts";
 import { settingNames, settingTable, type SettingName, type Settings } from "./keys.ts";
 import { didYouMean } from "./nearest-name.ts";
+import { checkServers } from "./check-servers.ts";
+import { readHooks } from "./check-hooks.ts";
+import { isRecord, isText, show, type Fail, type Path } from "./shapes.ts";
 
 /** Whose file it is. Local means the project's file that is not shared. */
 export type SettingsScope = "user" | "project" | "local";
@@ -17,11 +20,7 @@ export interface CheckOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-type Path = readonly (string | number)[];
-type Fail = (path: Path, message: string) => never;
-
 const MAX_LIST = 500;
-const MAX_TEXT = 20_000;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /**
@@ -91,6 +90,13 @@ function checked(name: SettingName, given: unknown, options: CheckOptions, fail:
       return keys(name, given, fail);
     case "permissions":
       return permissions(name, given, fail);
+    case "servers":
+      return checkServers([name], given, fail);
+    case "hooks": {
+      const { hooks, problems } = readHooks(given, [name]);
+      const [first] = problems;
+      return first === undefined ? hooks : fail(first.path, first.message);
+    }
   }
 }
 
@@ -182,16 +188,8 @@ function names(path: Path, given: unknown, fail: Fail): readonly string[] {
   return fail(path, `${path.join(".")} takes a list of at most ${MAX_LIST} texts.`);
 }
 
-function isText(given: unknown): given is string {
-  return typeof given === "string" && given.trim() !== "" && given.length <= MAX_TEXT;
-}
-
 function isVariable(given: unknown): given is string {
   return typeof given === "string" && VARIABLE.test(given);
-}
-
-function isRecord(given: unknown): given is Record<string, unknown> {
-  return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
 function isSettingName(name: string): name is SettingName {
@@ -200,8 +198,4 @@ function isSettingName(name: string): name is SettingName {
 
 function list(values: readonly string[]): string {
   return values.map(show).join(", ");
-}
-
-function show(given: unknown): string {
-  return oneLine(JSON.stringify(given) ?? String(given), 80);
 }

@@ -96,7 +96,8 @@ export function mergeSources(sources: readonly SettingsSource[]): LoadedSettings
   const notices: string[] = [];
   for (const { path, scope, settings } of sources) {
     if (settings === undefined) continue;
-    const { permissions, sandbox, ...others } = settings;
+    // Servers and hooks belong to their files: see `Project`.
+    const { permissions, sandbox, mcpServers: _servers, hooks: _hooks, ...others } = settings;
     const isLooser = scope !== "user" && isLooserThan(sandbox, merged.sandbox);
     if (isLooser)
       notices.push(`${path}: sandbox "${sandbox}" has no effect; a project cannot loosen it.`);
