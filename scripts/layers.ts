@@ -226,6 +226,8 @@ const bowline: PackageRules = {
     trust: ground,
     // What a folder brings: instructions, skills, commands and sub-agents.
     project: [...ground, "policy", "settings", "trust"],
+    // The MCP servers of the user and of a project.
+    mcp: [...ground, "settings", "project"],
     // The terminal: keys, the live area, the editor, Markdown. It knows no agent.
     screen: ground,
     // The conversation: what is shown, asked and typed while an agent works.
@@ -238,6 +240,7 @@ const bowline: PackageRules = {
       "settings",
       "trust",
       "project",
+      "mcp",
       "screen",
     ],
     "gateway/protocol": [],
@@ -263,6 +266,7 @@ const bowline: PackageRules = {
       "settings",
       "trust",
       "project",
+      "mcp",
       ...rooms,
       "page/node",
     ],
@@ -279,6 +283,7 @@ const bowline: PackageRules = {
       "settings",
       "trust",
       "project",
+      "mcp",
       "screen",
       "chat",
       "serve",

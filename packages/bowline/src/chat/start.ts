@@ -9,6 +9,7 @@ import { set } from "../defined.ts";
 import { ownFolders, sessionStore } from "../home.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { discoverModel, type Wanted } from "../models/discover.ts";
+import type { Servers } from "../mcp/servers.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
@@ -22,6 +23,7 @@ import { drawPast } from "./draw-past.ts";
 import { createGate } from "./gate.ts";
 import type { ChatOptions } from "./options.ts";
 import { Runtime } from "./runtime.ts";
+import { createServerWait, startServers } from "./server-wait.ts";
 import { subAgents } from "./sub-agents.ts";
 import { askTrust } from "./trust-question.ts";
 
@@ -41,6 +43,7 @@ interface ToolPorts {
   readonly hidden: (tool: string) => readonly string[];
   readonly sandbox: Sandbox;
   readonly outputFolder: string;
+  readonly servers: Servers;
 }
 
 /** A folder that `close` removes, if nothing names its files by then. */
@@ -54,8 +57,11 @@ export interface StartOptions {
   readonly directory: string;
   readonly env: Environment;
   readonly sessions: SessionPorts;
-  /** Creates the tools that the options and the settings choose. */
-  readonly createTools: (project: Project, ports: ToolPorts) => AgentTool[];
+  /**
+   * Creates the tools that the options and the settings choose. The returned function returns them
+   * as they are now.
+   */
+  readonly createTools: (project: Project, ports: ToolPorts) => () => AgentTool[];
   /** Opens the folder for the full text of long output. */
   readonly openOutputs: (hasSession: boolean) => Promise<OutputFolder>;
   readonly now: () => number;
@@ -134,6 +140,12 @@ async function worldOf(
   const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");
   chat.dispatch({ type: "sandbox", sandbox: status });
   const outputs = await given.openOutputs(options.keep !== "none");
+  const servers = startServers(chat, project, env);
+  await chat.endWith(() => servers.close());
+  let currentTools = (): AgentTool[] => [];
+  servers.onChanged(() => {
+    if (chat.hasRuntime) chat.runtime.agent.state.tools = currentTools();
+  });
   const gate = createGate({
     permissions: () => permissions,
     isPlan: () => chat.state.isPlan,
@@ -147,17 +159,21 @@ async function worldOf(
     store,
     project,
     permissions,
+    servers,
+    ready: createServerWait(chat, servers),
     options,
     connect: (wanted) => discoverModel(wanted, env),
     wanted: (session) => sessions.wanted(server, session),
     close: () => outputs.close(),
     open: (connection, session) => {
-      const tools = given.createTools(project, {
+      currentTools = given.createTools(project, {
         startSubAgent: subAgents({ world, gate, chat }),
         hidden: (tool) => permissions.hidden({ tool }),
         sandbox,
         outputFolder: outputs.path,
+        servers,
       });
+      const tools = currentTools();
       const { appendSystem, compactAt } = merged;
       return Runtime.open({
         connection,

@@ -1,4 +1,4 @@
-/** Asks whether a folder's settings, commands, skills and agents may take effect. */
+/** Asks whether a folder's settings, servers, hooks, commands, skills and agents may take effect. */
 import type { Project } from "../project/project.ts";
 import type { Colours } from "../screen/colours.ts";
 import type { Input } from "../screen/input.ts";

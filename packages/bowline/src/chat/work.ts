@@ -18,6 +18,8 @@ export interface WorkHost {
   readonly runtime: () => Runtime | undefined;
   dispatch(action: Action): void;
   notice(text: string, level?: NoticeLevel): void;
+  /** Waits for what a run needs, at most some seconds, or until the signal fires. */
+  ready(signal: AbortSignal): Promise<void>;
   /** Sends a draft as if it had been typed now. */
   submit(draft: Draft, moment: Moment): void;
   /** Called when something begins or ends to work. */
@@ -78,8 +80,10 @@ export class Work {
 
   /** Performs a run. If it does not end by itself, what waits comes back to the draft. */
   async run(work: () => Promise<RunResult>, draft?: Draft): Promise<void> {
-    await this.perform(async () => {
+    await this.perform(async (signal) => {
       try {
+        await this.#host.ready(signal);
+        signal.throwIfAborted();
         const { reason } = await work();
         if (reason !== "done") this.giveBack();
       } catch (error) {

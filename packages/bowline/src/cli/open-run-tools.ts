@@ -2,6 +2,7 @@
 import type { AgentTool } from "@bowline/core";
 import type { Discovered } from "../models/discover.ts";
 import { ownFolders } from "../home.ts";
+import type { Servers } from "../mcp/servers.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
 import type { Approver, RunSetup } from "../record/run-setup.ts";
 import { styleFor } from "../terminal.ts";
@@ -20,10 +21,12 @@ export interface ToolsHost {
   readonly tell: (line: string) => void;
   readonly onInterrupt: () => void;
   readonly setup: () => RunSetup;
+  readonly servers: Servers;
 }
 
 export interface OpenedTools {
-  readonly tools: AgentTool[];
+  /** Returns the tools as they are now. */
+  readonly tools: () => AgentTool[];
   readonly approve: Approver;
   readonly outputs: OutputFolder;
 }
@@ -35,7 +38,7 @@ export interface OpenedTools {
 export async function openRunTools(
   options: RunOptions,
   { project }: RunProject,
-  { found, host, terminal, tell, onInterrupt, setup }: ToolsHost,
+  { found, host, terminal, tell, onInterrupt, setup, servers }: ToolsHost,
 ): Promise<OpenedTools> {
   const { env, stderr } = host;
   const { directory, settings } = project;
@@ -66,6 +69,7 @@ export async function openRunTools(
     const tools = createRunTools({
       project,
       env,
+      servers,
       outputFolder: outputs.path,
       sandbox,
       hidden: (tool) => permissions.hidden({ tool }),

@@ -7,12 +7,15 @@ import { exitCode } from "./exit.ts";
 import { objectReport, quietReport } from "./final-report.ts";
 import { advised, jsonReport, TextReport, type Report } from "./report.ts";
 import type { OutputFormat } from "./run-options.ts";
+import type { SideLog } from "./side-log.ts";
 import type { Awaited } from "./waiting-line.ts";
 
 export interface Performance {
   readonly output: OutputFormat;
   /** Print only the answer and errors. */
   readonly isQuiet: boolean;
+  /** What happens to servers and hooks. */
+  readonly log: SideLog;
   /** Saves the run. It may contain an interrupted run, which is finished first. */
   readonly session?: AgentSession | undefined;
   /** Returns what a person can do about a failure; undefined if the error's message is enough. */
@@ -36,6 +39,7 @@ export async function perform(
   const report = createReport(setup, shown, host);
   if (isLog && session !== undefined)
     stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
+  shown.log.begin();
   agent.subscribe((event) => report.event(event));
   const tell = (result: RunResult): RunResult => {
     const advice = result.error && advise?.(result.error);
@@ -60,7 +64,7 @@ export async function perform(
 
 function createReport(
   setup: RunSetup,
-  { output, isQuiet, session }: Performance,
+  { output, isQuiet, session, log }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Report {
   switch (output) {
@@ -69,7 +73,7 @@ function createReport(
         ? quietReport(stdout, stderr)
         : new TextReport(stdout, stderr, env, awaitedIn(setup));
     case "json":
-      return objectReport(stdout, stderr, session?.session);
+      return objectReport(stdout, stderr, session?.session, log);
     case "stream-json":
       return jsonReport(stdout);
   }

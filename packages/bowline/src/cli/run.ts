@@ -21,6 +21,7 @@ import {
   type SessionContent,
 } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
+import type { Servers } from "../mcp/servers.ts";
 import type { Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -32,12 +33,14 @@ import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { startServers, waitForServers } from "./run-servers.ts";
 import { openRunTools } from "./open-run-tools.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
 import type { OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine } from "../terminal.ts";
+import { SideLog } from "./side-log.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
@@ -63,7 +66,7 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
   try {
     assertSomethingToDo(task, options, keeping);
     const job = { task, images, files, opened, keeping, deadline };
-    return await discovered(options, job, host);
+    return await withServers(options, job, host);
   } finally {
     await keeping.end();
   }
@@ -78,8 +81,23 @@ interface Job {
   readonly deadline: Deadline | undefined;
 }
 
-async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
-  const { keeping, opened, deadline } = job;
+/** Starts the MCP servers, which then have the time in which the model is found. */
+async function withServers(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
+  const log = new SideLog(options.output, host.stdout);
+  const servers = startServers(options, job.opened.project, log, host);
+  try {
+    return await discovered(options, { ...job, servers, log }, host);
+  } finally {
+    await servers.close();
+  }
+}
+
+async function discovered(
+  options: RunOptions,
+  job: Job & { readonly servers: Servers; readonly log: SideLog },
+  host: NodeJS.Process,
+): Promise<number> {
+  const { keeping, opened, deadline, servers, log } = job;
   const { stderr, env } = host;
   const tell = (line: string): void => {
     if (!options.isQuiet) stderr.write(`bowline: ${oneLine(line, 1000)}\n`);
@@ -98,9 +116,12 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       tell,
       onInterrupt: () => abort(),
       setup: () => setup,
+      servers,
     });
     ({ outputs } = made);
-    const { tools, approve } = made;
+    const { approve } = made;
+    await waitForServers(servers, deadline, host);
+    const tools = made.tools();
     const session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
@@ -112,6 +133,8 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
     if (recorder !== undefined) keeping.through(recorder.through);
     const agent = createAgent(setup, recorder?.ports ?? ports);
+    // A recorded run keeps the tools with which it began.
+    if (recorder === undefined) servers.onChanged(() => (agent.state.tools = made.tools()));
     const attached =
       session &&
       (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
@@ -120,7 +143,7 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
     const advise = (error: ErrorInfo): string | undefined =>
       isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
     const { output, isQuiet } = options;
-    const shown = { output, isQuiet, session: attached, advise };
+    const shown = { output, isQuiet, session: attached, advise, log };
     const work = (): Promise<RunResult> =>
       untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
     const result = await (recorder === undefined

@@ -1,4 +1,4 @@
-/** `bowline trust`: decides which folders may bring settings, commands, skills and agents. */
+/** `bowline trust`: decides which folders may bring settings, servers, hooks, commands, skills and agents. */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CommandError, UsageError } from "../command-error.ts";

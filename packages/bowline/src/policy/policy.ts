@@ -256,6 +256,7 @@ function isOfSession({ sessionKey }: PolicyRule, called: string): boolean {
 
 /** Returns the narrowest pattern that covers a call; undefined if there is none. */
 export function patternOf(call: Call): string | undefined {
+  if (isServerTool(call.tool)) return undefined;
   const parts = partsOf(call);
   if (parts === undefined || parts.length !== 1) return undefined;
   return patternOfPart(parts[0] as Part);

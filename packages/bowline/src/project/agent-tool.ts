@@ -15,8 +15,8 @@ import type { ToolRule } from "./tool-rules.ts";
 
 /** What a command supplies: models, keys and approvals are its own. */
 export interface SubAgentPorts {
-  /** The tools of the caller, from which a sub-agent gets a part. */
-  readonly tools: readonly AgentTool[];
+  /** Returns the tools of the caller as they are now. A sub-agent gets a part of them. */
+  readonly tools: () => readonly AgentTool[];
   /**
    * Creates the agent for one call. `check` refuses calls outside of the definition; it runs
    * before the caller's own approval.
@@ -62,7 +62,7 @@ export function createSubAgentTool(agents: readonly SubAgent[], ports: SubAgentP
         );
       return ports.createAgent({
         definition,
-        tools: toolsFor(definition, ports.tools),
+        tools: toolsFor(definition, ports.tools()),
         check: (toolName, args) => refusalOf("agent", definition, toolName, args),
       });
     },

@@ -3,11 +3,14 @@
  * names agents is a workspace of Bowline. Any other folder is a project, served by one agent.
  */
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { BowlineError, vendors, type AgentTool, type StreamFn } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { showPath } from "../escape.ts";
-import { ownFolders } from "../home.ts";
+import { configFolder, ownFolders } from "../home.ts";
 import { DEFAULT_AGENT, type AgentEntry } from "../gateway/agents/agent-entry.ts";
+import { newsLine } from "../mcp/news.ts";
+import { Servers } from "../mcp/servers.ts";
 import { chooseModel } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
 import type { ProjectTrust } from "../policy/load-permissions.ts";
@@ -27,6 +30,8 @@ export interface Desk {
    * broken settings.
    */
   open(): Promise<void>;
+  /** Starts the MCP servers in the background, after {@link open}. {@link close} ends them. */
+  connect(): void;
   agents(): Promise<readonly AgentEntry[]>;
   /** Whether the model is one that no one chose. */
   isPreset(model: string): Promise<boolean>;
@@ -38,6 +43,8 @@ export interface Desk {
   sandbox(): Sandbox;
   /** Lines for a person. */
   notices(): readonly string[];
+  /** Ends the MCP servers. */
+  close(): Promise<void>;
 }
 
 export interface DeskOptions {
@@ -47,12 +54,18 @@ export interface DeskOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The application's own providers. */
   readonly providers: ReadonlyMap<string, StreamFn> | undefined;
+  /** Receives lines about what happens while the server runs. */
+  readonly log: (line: string) => void;
 }
+
+/** The longest that a run waits for MCP servers before it begins, in milliseconds. */
+const SERVER_WAIT_MS = 30_000;
 
 const TOOL_NAMES = ["read", "write", "edit", "bash", "grep", "glob"];
 
-export function createDesk({ folder, isNamed, env, providers }: DeskOptions): Desk {
+export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions): Desk {
   let project: Project | undefined;
+  let servers: Servers | undefined;
   let model: string | undefined;
   let sandbox: Sandbox = { kind: "off" };
   const load = (): Promise<Project> => loadProject({ directory: folder, env, now: new Date() });
@@ -91,6 +104,9 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
       const { sandbox: choice = "off" } = project.settings.merged;
       sandbox = await openSandbox({ choice, root: folder, readOnly: ownFolders(env) });
     },
+    connect() {
+      if (project !== undefined) servers ??= startServers(project, env, log);
+    },
     async agents() {
       const agents = await listed();
       return agents.length > 0 ? agents : [assistant()];
@@ -101,7 +117,9 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
     },
     async systemPrompt() {
       const now = await load();
-      const tools = [...TOOL_NAMES, ...now.tools().map(({ name }) => name)];
+      await waitForServers(servers, log);
+      const more = [...now.tools(), ...(servers?.tools ?? [])];
+      const tools = [...TOOL_NAMES, ...more.map(({ name }) => name)];
       if ((await listed()).length === 0) return now.systemPrompt({ tools });
       return now.systemPrompt({
         tools,
@@ -112,14 +130,43 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
     tools: (own) =>
       project === undefined
         ? [...own]
-        : [...withNestedInstructions(own, project), ...project.tools()],
+        : [
+            ...withNestedInstructions(own, project),
+            ...project.tools(),
+            ...(servers?.tools ?? []),
+          ],
     settingsTrust: () => project?.settingsTrust,
     sandbox: () => sandbox,
     notices: () => [
       ...(project?.notices ?? []),
       ...(sandbox.kind === "off" ? [] : [sandboxStatus(sandbox)]),
     ],
+    close: async () => servers?.close(),
   };
+}
+
+function startServers(
+  { servers, root, directory }: Project,
+  env: DeskOptions["env"],
+  log: DeskOptions["log"],
+): Servers {
+  return new Servers({
+    ...{ settings: servers, env, root, directory },
+    ownSettings: join(configFolder(env), "bowline.json"),
+    tell: (news) => log(newsLine(news)),
+  });
+}
+
+/** A run begins without the tools of servers that take long. */
+async function waitForServers(
+  servers: Servers | undefined,
+  log: DeskOptions["log"],
+): Promise<void> {
+  const starting = servers?.starting ?? [];
+  if (servers === undefined || starting.length === 0) return;
+  log(`A run waits for MCP servers, at most ${SERVER_WAIT_MS / 1000} s: ${starting.join(", ")}`);
+  const missing = await servers.settled(SERVER_WAIT_MS);
+  if (missing.length > 0) log(`A run begins without the tools of ${missing.join(", ")}.`);
 }
 
 /**

@@ -16,6 +16,7 @@ import { commandNames } from "../../src/chat/commands/index.ts";
 import { Conversation } from "../../src/chat/conversation.ts";
 import { drawPast } from "../../src/chat/draw-past.ts";
 import { createGate } from "../../src/chat/gate.ts";
+import { createServerWait, startServers } from "../../src/chat/server-wait.ts";
 import type { World } from "../../src/chat/chat.ts";
 import { Runtime } from "../../src/chat/runtime.ts";
 import { View } from "../../src/chat/view.ts";
@@ -123,12 +124,16 @@ export class Talk implements AsyncDisposable {
       yes: false,
     });
     const project = await loadProject({ directory, env, home: directory, now: new Date(0) });
+    const servers = startServers(conversation, project, env);
+    await conversation.endWith(() => servers.close());
     const world: World = {
       directory,
       env,
       store,
       project,
       permissions,
+      servers,
+      ready: createServerWait(conversation, servers),
       options: { task: "", yes: false, keep: "new", plan: false, maxTurns: 50, retryMs: 60_000 },
       connect: async () => ({
         model: { ...model.model, contextWindow: 100_000 },

@@ -46,7 +46,7 @@ describe("the text of a rule", () => {
       ["bsah(ls)", /Did you mean bash\?/],
       ["reed(.env)", /Did you mean read\?/],
       ["mcp__*(x)", /named without mcp__: server__\*\./],
-      ["edi*", /a star cannot be a part/],
+      ["websearch*", /a star cannot be a part/],
       ["edit(/etc/*)", /relative to the working directory/],
       ["edit(../x)", /relative to the working directory/],
       ["edit(~/x)", /relative to the working directory/],

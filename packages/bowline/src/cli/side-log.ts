@@ -1,0 +1,45 @@
+/**
+ * What happens to MCP servers and hooks during `bowline run`, for the program that reads its output.
+ * These lines are no events of the run. They wait for the line of the session, which comes first.
+ */
+import type { ServerNews } from "../mcp/news.ts";
+import { printableJson, type Output } from "../terminal.ts";
+import type { OutputFormat } from "./run-options.ts";
+
+export type SideLine = ServerNews;
+
+/** More lines than a program reads. A server that fails again and again must not fill the memory. */
+const MAX_LINES = 1_000;
+
+export class SideLog {
+  readonly #output: OutputFormat;
+  readonly #stdout: Output;
+  readonly #lines: SideLine[] = [];
+  #hasBegun = false;
+
+  constructor(output: OutputFormat, stdout: Output) {
+    this.#output = output;
+    this.#stdout = stdout;
+  }
+
+  add(line: SideLine): void {
+    if (this.#lines.length < MAX_LINES) this.#lines.push(line);
+    if (this.#hasBegun) this.#write(line);
+  }
+
+  /** Called when the line of the session has been written. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    for (const line of this.#lines) this.#write(line);
+  }
+
+  /** All lines so far, at most 1,000, for the one object of `--output-format json`. */
+  get lines(): readonly SideLine[] {
+    return this.#lines;
+  }
+
+  #write(line: SideLine): void {
+    if (this.#output === "stream-json") this.#stdout.write(`${printableJson(line)}\n`);
+  }
+}
