@@ -228,6 +228,8 @@ const bowline: PackageRules = {
     project: [...ground, "policy", "settings", "trust"],
     // The MCP servers of the user and of a project.
     mcp: [...ground, "settings", "project"],
+    // The programs that run at events, as Claude Code has them.
+    hooks: [...ground, "tools", "record", "settings", "project"],
     // The terminal: keys, the live area, the editor, Markdown. It knows no agent.
     screen: ground,
     // The conversation: what is shown, asked and typed while an agent works.
@@ -241,6 +243,7 @@ const bowline: PackageRules = {
       "trust",
       "project",
       "mcp",
+      "hooks",
       "screen",
     ],
     "gateway/protocol": [],
@@ -267,6 +270,7 @@ const bowline: PackageRules = {
       "trust",
       "project",
       "mcp",
+      "hooks",
       ...rooms,
       "page/node",
     ],
@@ -284,6 +288,7 @@ const bowline: PackageRules = {
       "trust",
       "project",
       "mcp",
+      "hooks",
       "screen",
       "chat",
       "serve",

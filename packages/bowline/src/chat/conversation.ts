@@ -67,6 +67,8 @@ export class Conversation implements Chat {
       dispatch: (action) => this.dispatch(action),
       notice: (text, level) => this.notice(text, level),
       ready: async (signal) => this.#world?.ready(signal),
+      submitted: (message, signal) => this.world.submitted(message, signal),
+      checksMessages: () => this.#world?.checksMessages === true,
       submit: (draft, moment) => this.#submit(draft, moment),
       changed: () => {
         if (!this.isBusy) this.#only = undefined;
@@ -265,7 +267,7 @@ export class Conversation implements Chat {
   }
 
   goOn(): void {
-    void this.#work.run(() => this.runtime.goOn());
+    void this.#work.run((signal) => this.runtime.goOn(signal));
   }
 
   work(work: (signal: AbortSignal) => Promise<void>): Promise<void> {

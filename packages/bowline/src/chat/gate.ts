@@ -39,7 +39,7 @@ export function planRefusal(toolName: string, verdict?: Verdict): string | undef
 }
 
 export function createGate({ permissions, isPlan, only, sessionKey, yes }: GateOptions): Approver {
-  return async (context: BeforeToolCallContext, signal) => {
+  return async (context: BeforeToolCallContext, signal, asked) => {
     const { args } = context;
     const { name } = context.toolCall;
     if (context.isOutput === true) return undefined;
@@ -53,11 +53,12 @@ export function createGate({ permissions, isPlan, only, sessionKey, yes }: GateO
     if (verdict.action === "deny")
       return { block: true, reason: `Denied by the permissions: ${verdict.reason}` };
     const isFree = projectTools.has(name) && verdict.rule === undefined;
-    if (verdict.action === "allow" || yes || isFree) {
+    const isAllowed = verdict.action === "allow" || isFree;
+    if ((isAllowed && asked === undefined) || yes) {
       context.approve?.();
       return undefined;
     }
-    const ask = requireApproval({ needed: () => verdict.reason, timeoutMs: 0 });
+    const ask = requireApproval({ needed: () => asked ?? verdict.reason, timeoutMs: 0 });
     return ask(context, signal);
   };
 }

@@ -18,6 +18,9 @@ import { createChatAgent, type ChatAgent, type ChatAgentOptions } from "./chat-a
 import { storeCompaction } from "./store-compaction.ts";
 import { MessageQueue, type QueuedMessage } from "./queue.ts";
 
+/** The most times that hooks refuse the end of a run. */
+const MAX_REFUSALS = 5;
+
 export interface RuntimeOptions extends Omit<
   ChatAgentOptions,
   "model" | "apiKey" | "fetch" | "onCompaction"
@@ -34,6 +37,11 @@ export interface RuntimeOptions extends Omit<
    * again.
    */
   readonly onSaving: (failure?: BowlineError) => void;
+  /**
+   * Returns what the model has to do before a run may end that is done. `isActive`: this was the case
+   * already. Default: runs end by themselves.
+   */
+  readonly stopping?: (isActive: boolean, signal: AbortSignal) => Promise<string | undefined>;
   /** Receives each event after the session has it. */
   readonly onEvent: (event: AgentEvent) => void;
 }
@@ -93,23 +101,39 @@ export class Runtime {
   }
 
   /** Runs from a message until the model has nothing more to do. */
-  async prompt(message: UserMessage): Promise<RunResult> {
+  async prompt(message: UserMessage, signal?: AbortSignal): Promise<RunResult> {
     await this.#begin();
-    return this.#whole(await this.agent.prompt([message]));
+    return this.#whole(await this.agent.prompt([message]), signal);
   }
 
   /** Goes on with an interrupted run, or with the last one that ended without an answer. */
-  async goOn(): Promise<RunResult> {
+  async goOn(signal?: AbortSignal): Promise<RunResult> {
     await this.#begin();
     const resumed = await this.#attached?.resume();
-    return this.#whole(resumed ?? (await this.agent.continue()));
+    return this.#whole(resumed ?? (await this.agent.continue()), signal);
   }
 
-  /** A message that was queued at the very end of a run begins the next one. */
-  async #whole(result: RunResult): Promise<RunResult> {
+  /**
+   * A message that was queued at the very end of a run begins the next one. So does a hook that
+   * refuses the end, a few times.
+   */
+  async #whole(
+    result: RunResult,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<RunResult> {
+    const { stopping } = this.#options;
     let last = result;
-    while (last.reason === "done" && this.queue.items.length > 0 && this.agent.hasQueuedMessages())
-      last = await this.agent.continue();
+    for (let refusals = 0; last.reason === "done" && !signal.aborted;) {
+      if (this.queue.items.length > 0 && this.agent.hasQueuedMessages()) {
+        last = await this.agent.continue();
+        continue;
+      }
+      if (stopping === undefined || refusals === MAX_REFUSALS) break;
+      const more = await stopping(refusals > 0, signal);
+      if (more === undefined || signal.aborted) break;
+      refusals += 1;
+      last = await this.agent.prompt(`[A hook does not let the run end yet]\n${more}`);
+    }
     return last;
   }
 

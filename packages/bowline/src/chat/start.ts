@@ -6,6 +6,7 @@ import { isBowlineError, type Agent, type AgentTool, type Budget, type Model } f
 import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
 import { CommandError, explained } from "../command-error.ts";
 import { set } from "../defined.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import { ownFolders, sessionStore } from "../home.ts";
 import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
 import { discoverModel, type Wanted } from "../models/discover.ts";
@@ -20,6 +21,7 @@ import type { Environment, World } from "./chat.ts";
 import { runCommandLine } from "./commands/index.ts";
 import type { Conversation } from "./conversation.ts";
 import { drawPast } from "./draw-past.ts";
+import { createChatHooks, submitted } from "./chat-hooks.ts";
 import { createGate } from "./gate.ts";
 import type { ChatOptions } from "./options.ts";
 import { Runtime } from "./runtime.ts";
@@ -44,6 +46,7 @@ interface ToolPorts {
   readonly sandbox: Sandbox;
   readonly outputFolder: string;
   readonly servers: Servers;
+  readonly hooks: Hooks;
 }
 
 /** A folder that `close` removes, if nothing names its files by then. */
@@ -146,13 +149,16 @@ async function worldOf(
   servers.onChanged(() => {
     if (chat.hasRuntime) chat.runtime.agent.state.tools = currentTools();
   });
-  const gate = createGate({
+  const hooks = createChatHooks(chat, project, env, options);
+  const ownGate = createGate({
     permissions: () => permissions,
     isPlan: () => chat.state.isPlan,
     only: () => chat.only,
     sessionKey: () => (chat.hasRuntime ? (chat.runtime.session?.id ?? "") : ""),
     yes: options.yes,
   });
+  const gate = hooks.approver(ownGate);
+  let isFirst = true;
   const world: World = {
     directory,
     env,
@@ -161,27 +167,34 @@ async function worldOf(
     permissions,
     servers,
     ready: createServerWait(chat, servers),
+    submitted: (message, signal) => submitted(hooks, message, signal),
+    checksMessages: hooks.has("UserPromptSubmit"),
     options,
     connect: (wanted) => discoverModel(wanted, env),
     wanted: (session) => sessions.wanted(server, session),
     close: () => outputs.close(),
-    open: (connection, session) => {
+    open: async (connection, session) => {
+      const begun = isFirst ? "startup" : "clear";
+      isFirst = false;
+      const context = await hooks.sessionStarted(session === undefined ? begun : "resume");
       currentTools = given.createTools(project, {
         startSubAgent: subAgents({ world, gate, chat }),
         hidden: (tool) => permissions.hidden({ tool }),
         sandbox,
         outputFolder: outputs.path,
         servers,
+        hooks,
       });
       const tools = currentTools();
-      const { appendSystem, compactAt } = merged;
+      const { compactAt } = merged;
+      const appended = [merged.appendSystem ?? "", context].filter((text) => text !== "");
       return Runtime.open({
         connection,
         tools,
         thinking: options.thinking ?? merged.thinking ?? "off",
         systemPrompt: project.systemPrompt({
           tools: tools.map(({ name }) => name),
-          ...(appendSystem !== undefined && { appendSystem }),
+          ...(appended.length > 0 && { appendSystem: appended.join("\n\n") }),
         }),
         budget: budgetOf(options),
         retryMs: options.retryMs,
@@ -193,6 +206,9 @@ async function worldOf(
         },
         reopen: (id) => openSession(store, id),
         onSaving: (failure) => noteSaving(chat, failure),
+        ...(hooks.has("Stop") && {
+          stopping: (isActive, signal) => hooks.stopping(isActive, signal),
+        }),
         createSession: (model) =>
           newSession(chat, store, options, sessions.metadata(model, server)),
         ...(compactAt !== undefined && { compactAt }),

@@ -2,7 +2,7 @@
  * What works in a conversation: a run, a line of the shell or a compaction, one at a time. Messages
  * that are sent meanwhile wait in the agent's queues, or here if no run can take them yet.
  */
-import { isBowlineError, type RunResult } from "@bowline/core";
+import { isBowlineError, type RunResult, type UserMessage } from "@bowline/core";
 import type { Draft } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
 import type { Moment, NoticeLevel } from "./block.ts";
@@ -20,6 +20,10 @@ export interface WorkHost {
   notice(text: string, level?: NoticeLevel): void;
   /** Waits for what a run needs, at most some seconds, or until the signal fires. */
   ready(signal: AbortSignal): Promise<void>;
+  /** Returns a message as hooks leave it. Rejects if one of them refuses it. */
+  submitted(message: UserMessage, signal: AbortSignal): Promise<UserMessage>;
+  /** Whether messages are checked before they are sent. */
+  checksMessages(): boolean;
   /** Sends a draft as if it had been typed now. */
   submit(draft: Draft, moment: Moment): void;
   /** Called when something begins or ends to work. */
@@ -34,6 +38,8 @@ export class Work {
   /** Messages that were typed before a run could take them. */
   #early: Draft[] = [];
   #planNote: PlanNote | undefined;
+  /** The checks of messages that were sent during a run, in their order. */
+  #checks: Promise<void> = Promise.resolve();
 
   constructor(host: WorkHost) {
     this.#host = host;
@@ -62,11 +68,44 @@ export class Work {
     }
     const message = userMessage(draft, host.now(), this.#planNote);
     this.#planNote = undefined;
-    if (!this.isBusy) return void this.run(() => runtime.prompt(message), draft);
+    if (!this.isBusy) {
+      const prompt = async (signal: AbortSignal): Promise<RunResult> => {
+        const checked = await host.submitted(message, signal);
+        signal.throwIfAborted();
+        return runtime.prompt(checked, signal);
+      };
+      return void this.run(prompt, draft);
+    }
+    if (!host.checksMessages()) return this.#enqueue(runtime, message, draft, moment);
+    this.#checks = this.#checks.then(() => this.#enqueueChecked(runtime, message, draft, moment));
+  }
+
+  #enqueue(runtime: Runtime, message: UserMessage, draft: Draft, moment: Moment): void {
+    const host = this.#host;
     const { id } = runtime.enqueue(moment, message, draft);
     host.dispatch({ type: "queued", item: { id, moment, text: draft.text } });
     if (host.isPlain())
       host.notice(`Queued for after ${moment === "steering" ? "this step" : "the turn"}.`);
+  }
+
+  /** A message that hooks refuse comes back to the draft. The run may have ended meanwhile. */
+  async #enqueueChecked(
+    runtime: Runtime,
+    message: UserMessage,
+    draft: Draft,
+    moment: Moment,
+  ): Promise<void> {
+    const host = this.#host;
+    try {
+      const checked = await host.submitted(message, new AbortController().signal);
+      if (host.runtime() !== runtime) throw new Error("The conversation was changed meanwhile.");
+      if (!this.isBusy) void this.run((signal) => runtime.prompt(checked, signal), draft);
+      else if (runtime.agent.state.isStreaming) this.#enqueue(runtime, checked, draft, moment);
+      else this.#early.push(draft);
+    } catch (error) {
+      this.#prepend([draft]);
+      host.notice(messageOf(error), "error");
+    }
   }
 
   /** Sends what was typed before it could be sent. */
@@ -79,12 +118,12 @@ export class Work {
   }
 
   /** Performs a run. If it does not end by itself, what waits comes back to the draft. */
-  async run(work: () => Promise<RunResult>, draft?: Draft): Promise<void> {
+  async run(work: (signal: AbortSignal) => Promise<RunResult>, draft?: Draft): Promise<void> {
     await this.perform(async (signal) => {
       try {
         await this.#host.ready(signal);
         signal.throwIfAborted();
-        const { reason } = await work();
+        const { reason } = await work(signal);
         if (reason !== "done") this.giveBack();
       } catch (error) {
         if (draft !== undefined) this.#prepend([draft]);

@@ -35,12 +35,13 @@ const withoutTerminal =
 
 export function createApprover(options: ApproverOptions): Approver {
   const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
-  return async ({ toolCall: { name }, args, approve }, signal) => {
+  return async ({ toolCall: { name }, args, approve }, signal, asked) => {
     const allow = (): undefined => void approve?.();
     const call: JudgedCall = { tool: name, args };
-    const { action, reason, parts } = permissions.judge(call);
+    const { action, parts, ...verdict } = permissions.judge(call);
+    const reason = asked === undefined || action === "deny" ? verdict.reason : asked;
     if (action === "deny") return { block: true, reason: `Denied: ${short(reason)}` };
-    if (action === "allow" || yes) return allow();
+    if ((action === "allow" && asked === undefined) || yes) return allow();
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const shown = describe(name, args);
     const why = `${partsLine(parts)}  ${short(reason)}`;

@@ -1,6 +1,7 @@
 /** Opens the tools of `bowline run` and what decides about their calls. */
 import type { AgentTool } from "@bowline/core";
 import type { Discovered } from "../models/discover.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import { ownFolders } from "../home.ts";
 import type { Servers } from "../mcp/servers.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
@@ -22,6 +23,7 @@ export interface ToolsHost {
   readonly onInterrupt: () => void;
   readonly setup: () => RunSetup;
   readonly servers: Servers;
+  readonly hooks: Hooks;
 }
 
 export interface OpenedTools {
@@ -38,7 +40,7 @@ export interface OpenedTools {
 export async function openRunTools(
   options: RunOptions,
   { project }: RunProject,
-  { found, host, terminal, tell, onInterrupt, setup, servers }: ToolsHost,
+  { found, host, terminal, tell, onInterrupt, setup, servers, hooks }: ToolsHost,
 ): Promise<OpenedTools> {
   const { env, stderr } = host;
   const { directory, settings } = project;
@@ -57,7 +59,7 @@ export async function openRunTools(
     onInterrupt,
     ...(terminal !== undefined && { terminal }),
   });
-  const approve = withoutAskingForProjectTools(asks, permissions);
+  const approve = hooks.approver(withoutAskingForProjectTools(asks, permissions));
   const sandbox = await openSandbox({
     choice: merged.sandbox ?? "off",
     root: directory,
@@ -70,6 +72,7 @@ export async function openRunTools(
       project,
       env,
       servers,
+      hooks,
       outputFolder: outputs.path,
       sandbox,
       hidden: (tool) => permissions.hidden({ tool }),

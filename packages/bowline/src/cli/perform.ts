@@ -10,6 +10,9 @@ import type { OutputFormat } from "./run-options.ts";
 import type { SideLog } from "./side-log.ts";
 import type { Awaited } from "./waiting-line.ts";
 
+/** The most times that hooks refuse the end of a run. */
+const MAX_REFUSALS = 5;
+
 export interface Performance {
   readonly output: OutputFormat;
   /** Print only the answer and errors. */
@@ -18,6 +21,11 @@ export interface Performance {
   readonly log: SideLog;
   /** Saves the run. It may contain an interrupted run, which is finished first. */
   readonly session?: AgentSession | undefined;
+  /**
+   * Returns what the model has to do before the run may end, for a run that is done. `isActive`: this
+   * was the case already. Default: runs end by themselves.
+   */
+  readonly stopping?: (isActive: boolean) => Promise<string | undefined>;
   /** Returns what a person can do about a failure; undefined if the error's message is enough. */
   readonly advise?: (error: ErrorInfo) => string | undefined;
 }
@@ -48,14 +56,25 @@ export async function perform(
       stderr.write(`bowline: ${oneLine(advised(result.error.message, advice), 1200)}\n`);
     return result;
   };
+  /** Goes on for as long as a hook refuses the end. With `json`, one object is the end. */
+  const whole = async (first: RunResult): Promise<RunResult> => {
+    let last = first;
+    for (let count = 0; last.reason === "done" && count < MAX_REFUSALS; count++) {
+      const more = await shown.stopping?.(count > 0);
+      if (more === undefined) break;
+      if (shown.output !== "json") tell(last);
+      last = await agent.prompt(`[A hook does not let the run end yet]\n${more}`);
+    }
+    return tell(last);
+  };
   const resumed = await session?.resume();
   if (resumed === undefined)
-    return tell(await (task === "" ? agent.continue() : agent.prompt(task, { images, files })));
+    return whole(await (task === "" ? agent.continue() : agent.prompt(task, { images, files })));
   const canGoOn = resumed.reason === "done" || resumed.reason === "length";
   // One object at the end: that of the task, if it is started.
   if (shown.output !== "json" || task === "" || !canGoOn) tell(resumed);
   if (task === "") return resumed;
-  if (canGoOn) return tell(await agent.prompt(task, { images, files }));
+  if (canGoOn) return whole(await agent.prompt(task, { images, files }));
   stderr.write(
     "bowline: the task was not started, because the run before it could not be finished\n",
   );

@@ -4,6 +4,7 @@ import { UsageError } from "../command-error.ts";
 import { discoverModel, type Discovered } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
 import type { Permissions } from "../policy/permissions.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { Servers } from "../mcp/servers.ts";
 import type { Project } from "../project/project.ts";
 import { projectTools } from "../project/project-tools.ts";
@@ -24,6 +25,7 @@ export interface RunToolsOptions extends ToolChoice {
   readonly env: NodeJS.ProcessEnv;
   /** The MCP servers, whose tools may change. */
   readonly servers: Pick<Servers, "tools" | "prefixes">;
+  readonly hooks: Pick<Hooks, "tools">;
   /** The folder for the full text of long output. */
   readonly outputFolder: string;
   readonly sandbox: Sandbox;
@@ -38,17 +40,17 @@ export interface RunToolsOptions extends ToolChoice {
  * `UsageError` for a name that no tool has.
  */
 export function createRunTools(options: RunToolsOptions): () => AgentTool[] {
-  const { project, env, outputFolder, sandbox, hidden, servers, startSubAgent } = options;
+  const { project, env, outputFolder, sandbox, hidden, servers, hooks, startSubAgent } = options;
   const { directory: root } = project;
   const tools = createTools({ root, env, outputFolder, sandbox, ...(hidden && { hidden }) });
   const own = withNestedInstructions(tools, project);
   const extra = project.tools({
-    tools: () => chosen([...own, ...servers.tools], options),
+    tools: () => hooks.tools(chosen([...own, ...servers.tools], options)),
     createAgent: startSubAgent,
   });
   const all = [...own, ...extra];
   checkChoice(options, all);
-  return () => chosen([...all, ...servers.tools], options);
+  return () => hooks.tools(chosen([...all, ...servers.tools], options));
 }
 
 /** Tools of a server are known only when it is ready, so their names are checked by its name. */
@@ -73,12 +75,13 @@ export function withoutAskingForProjectTools(
   approve: Approver,
   permissions: Permissions,
 ): Approver {
-  return async (context, signal) => {
+  return async (context, signal, asked) => {
     const { args, toolCall } = context;
     const isFree =
+      asked === undefined &&
       projectTools.has(toolCall.name) &&
       permissions.judge({ tool: toolCall.name, args }).rule === undefined;
-    return isFree ? undefined : approve(context, signal);
+    return isFree ? undefined : approve(context, signal, asked);
   };
 }
 

@@ -11,18 +11,9 @@ import type {
   RunResult,
 } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
-import { secretsOf } from "../secrets.ts";
-import { recordRun } from "../record/record-run.ts";
-import {
-  createAgent,
-  type Approver,
-  type RunPorts,
-  type RunSetup,
-  type SessionContent,
-} from "../record/run-setup.ts";
+import type { RunSetup, SessionContent } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
 import type { Servers } from "../mcp/servers.ts";
-import type { Discovered } from "../models/discover.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
 import { deadlineOf, findModel, type Deadline } from "./find-model.ts";
@@ -33,6 +24,8 @@ import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { agentOf, portsOf } from "./run-agent.ts";
+import { admit, createRunHooks, type Admitted } from "./run-hooks.ts";
 import { startServers, waitForServers } from "./run-servers.ts";
 import { openRunTools } from "./open-run-tools.ts";
 import { openTerminal } from "./open-terminal.ts";
@@ -88,6 +81,7 @@ async function withServers(options: RunOptions, job: Job, host: NodeJS.Process):
   try {
     return await discovered(options, { ...job, servers, log }, host);
   } finally {
+    log.begin(); // also if the run did not begin
     await servers.close();
   }
 }
@@ -107,6 +101,10 @@ async function discovered(
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
   let outputs: OutputFolder | undefined;
+  let session: Session | undefined;
+  const sessionId = (): string => session?.id ?? keeping.earlierId ?? "";
+  const { project } = opened;
+  const hooks = createRunHooks({ options, project, log, sessionId }, host);
   try {
     tell(oneLine(found.why, 500));
     const made = await openRunTools(options, opened, {
@@ -117,22 +115,28 @@ async function discovered(
       onInterrupt: () => abort(),
       setup: () => setup,
       servers,
+      hooks,
     });
     ({ outputs } = made);
     const { approve } = made;
     await waitForServers(servers, deadline, host);
     const tools = made.tools();
-    const session = await keeping.begin(found.model);
+    const admitted = await admit(hooks, job.task, keeping.earlierId !== undefined);
+    if (admitted === undefined) return exitCode.failed;
+    session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
-    const setup = setupOf(options, job, { model: found.model, tools, session: before });
-    const abort = (): void =>
-      recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
+    const parts = { model: found.model, tools, session: before, admitted };
+    const setup = setupOf(options, job, parts);
+    const interrupted = new AbortController();
+    const abort = (): void => {
+      interrupted.abort();
+      if (recorder === undefined) agent.abort();
+      else recorder.interrupt(() => agent.abort());
+    };
     const ports = portsOf(tools, found, approve);
-    const recorder =
-      options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
+    const { agent, recorder, ...limits } = agentOf(options, { setup, ports, hooks, tell }, env);
     if (recorder !== undefined) keeping.through(recorder.through);
-    const agent = createAgent(setup, recorder?.ports ?? ports);
     // A recorded run keeps the tools with which it began.
     if (recorder === undefined) servers.onChanged(() => (agent.state.tools = made.tools()));
     const attached =
@@ -143,7 +147,9 @@ async function discovered(
     const advise = (error: ErrorInfo): string | undefined =>
       isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
     const { output, isQuiet } = options;
-    const shown = { output, isQuiet, session: attached, advise, log };
+    const stopping = async (isActive: boolean): Promise<string | undefined> =>
+      limits.isStoppable ? hooks.stopping(isActive, interrupted.signal) : undefined;
+    const shown = { output, isQuiet, session: attached, advise, log, stopping };
     const work = (): Promise<RunResult> =>
       untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
     const result = await (recorder === undefined
@@ -168,12 +174,13 @@ interface SetupParts {
   readonly model: Model;
   readonly tools: readonly AgentTool[];
   readonly session: SessionContent | undefined;
+  readonly admitted: Admitted;
 }
 
 function setupOf(
   { maxTurns, maxTokens, maxCost, retryMs, system, appendSystem }: RunOptions,
-  { task, images, files, opened, deadline }: Job,
-  { model, tools, session }: SetupParts,
+  { images, files, opened, deadline }: Job,
+  { model, tools, session, admitted }: SetupParts,
 ): RunSetup {
   for (const file of files) {
     const why = whyNotSent(model, file); // before a session has a message that no request can hold
@@ -187,11 +194,13 @@ function setupOf(
   };
   const before = session === undefined ? {} : { session };
   const { project, thinking } = opened;
-  const appended = [project.settings.merged.appendSystem, appendSystem].filter(
-    (text) => text !== undefined,
-  );
+  const appended = [
+    project.settings.merged.appendSystem,
+    appendSystem,
+    admitted.context,
+  ].filter((text) => text !== undefined && text !== "");
   return {
-    task,
+    task: admitted.task,
     images,
     ...(files.length > 0 && { files }),
     systemPrompt: project.systemPrompt({
@@ -225,19 +234,6 @@ function assertSomethingToDo(
     throw new UsageError(`What is the task? ${how}.`);
   if (interrupted === undefined && unanswered === undefined)
     throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
-}
-
-function portsOf(
-  tools: readonly AgentTool[],
-  { apiKey, fetch }: Discovered,
-  beforeToolCall: Approver,
-): RunPorts {
-  return {
-    tools,
-    beforeToolCall,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(fetch !== undefined && { fetch }),
-  };
 }
 
 /** Aborts the run on Ctrl-C and waits for it to settle; a second Ctrl-C exits at once. */

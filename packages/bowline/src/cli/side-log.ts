@@ -2,11 +2,12 @@
  * What happens to MCP servers and hooks during `bowline run`, for the program that reads its output.
  * These lines are no events of the run. They wait for the line of the session, which comes first.
  */
+import type { HookNews } from "../hooks/news.ts";
 import type { ServerNews } from "../mcp/news.ts";
 import { printableJson, type Output } from "../terminal.ts";
 import type { OutputFormat } from "./run-options.ts";
 
-export type SideLine = ServerNews;
+export type SideLine = ServerNews | HookNews;
 
 /** More lines than a program reads. A server that fails again and again must not fill the memory. */
 const MAX_LINES = 1_000;

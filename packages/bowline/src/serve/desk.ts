@@ -8,7 +8,10 @@ import { BowlineError, vendors, type AgentTool, type StreamFn } from "@bowline/c
 import { CommandError } from "../command-error.ts";
 import { showPath } from "../escape.ts";
 import { configFolder, ownFolders } from "../home.ts";
+import type { CheckCall } from "../gateway/agents/check-call.ts";
 import { DEFAULT_AGENT, type AgentEntry } from "../gateway/agents/agent-entry.ts";
+import { Hooks } from "../hooks/hooks.ts";
+import { hookLine } from "../hooks/news.ts";
 import { newsLine } from "../mcp/news.ts";
 import { Servers } from "../mcp/servers.ts";
 import { chooseModel } from "../models/discover.ts";
@@ -36,7 +39,9 @@ export interface Desk {
   /** Whether the model is one that no one chose. */
   isPreset(model: string): Promise<boolean>;
   systemPrompt(): Promise<string>;
-  tools(own: readonly AgentTool[]): AgentTool[];
+  tools(own: readonly AgentTool[], sessionKey: string): AgentTool[];
+  /** Runs the hooks before a call. */
+  checkCall: CheckCall;
   /** The user's trust in the settings of the folder. Known after {@link open}. */
   settingsTrust(): ProjectTrust | undefined;
   /** The sandbox that the settings ask for. Known after {@link open}. */
@@ -66,6 +71,7 @@ const TOOL_NAMES = ["read", "write", "edit", "bash", "grep", "glob"];
 export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions): Desk {
   let project: Project | undefined;
   let servers: Servers | undefined;
+  let hooks: Hooks | undefined;
   let model: string | undefined;
   let sandbox: Sandbox = { kind: "off" };
   const load = (): Promise<Project> => loadProject({ directory: folder, env, now: new Date() });
@@ -102,6 +108,7 @@ export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions
       });
       if ((await listed()).length === 0) model = await modelFor(project, env);
       const { sandbox: choice = "off" } = project.settings.merged;
+      hooks = createHooks(project, env, log);
       sandbox = await openSandbox({ choice, root: folder, readOnly: ownFolders(env) });
     },
     connect() {
@@ -127,22 +134,48 @@ export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions
         hasInstructions: false,
       });
     },
-    tools: (own) =>
-      project === undefined
-        ? [...own]
-        : [
-            ...withNestedInstructions(own, project),
-            ...project.tools(),
-            ...(servers?.tools ?? []),
-          ],
+    tools(own, sessionKey) {
+      if (project === undefined) return [...own];
+      const all = [
+        ...withNestedInstructions(own, project),
+        ...project.tools(),
+        ...(servers?.tools ?? []),
+      ];
+      return hooks?.tools(all, sessionKey) ?? all;
+    },
+    checkCall: async ({ toolName: tool, toolCallId, args, sessionKey }, signal) =>
+      (await hooks?.beforeCall({ tool, toolCallId, args }, signal, sessionKey)) ?? {},
     settingsTrust: () => project?.settingsTrust,
     sandbox: () => sandbox,
     notices: () => [
       ...(project?.notices ?? []),
       ...(sandbox.kind === "off" ? [] : [sandboxStatus(sandbox)]),
+      ...unservedHooks(hooks),
     ],
     close: async () => servers?.close(),
   };
+}
+
+function createHooks(
+  { hooks: sources, root, directory }: Project,
+  env: DeskOptions["env"],
+  log: DeskOptions["log"],
+): Hooks {
+  return new Hooks({
+    ...{ sources, env, root, directory },
+    sessionId: () => "",
+    mode: () => "default",
+    tell: (news) => log(hookLine(news)),
+  });
+}
+
+/** A server has no start and no end of its own for a session, so it says which hooks never run. */
+function unservedHooks(hooks: Hooks | undefined): string[] {
+  const unserved = (["UserPromptSubmit", "Stop", "SessionStart"] as const).filter(
+    (event) => hooks?.has(event) === true,
+  );
+  if (unserved.length === 0) return [];
+  return [`Hooks for ${unserved.join(", ")} do not run under bowline serve.`];
 }
 
 function startServers(

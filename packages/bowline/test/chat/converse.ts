@@ -134,6 +134,8 @@ export class Talk implements AsyncDisposable {
       permissions,
       servers,
       ready: createServerWait(conversation, servers),
+      submitted: async (message) => message,
+      checksMessages: false,
       options: { task: "", yes: false, keep: "new", plan: false, maxTurns: 50, retryMs: 60_000 },
       connect: async () => ({
         model: { ...model.model, contextWindow: 100_000 },
