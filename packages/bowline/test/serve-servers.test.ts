@@ -1,4 +1,4 @@
-/** MCP servers of `bowline serve`: a separate process, a model server on loopback. */
+/** MCP servers and hooks of `bowline serve`: a separate process, a model server on loopback. */
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -46,5 +46,51 @@ describe("bowline serve with an MCP server", () => {
     server.child.kill("SIGTERM");
     assert.equal((await server.end())[0], 0);
     assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  });
+});
+
+describe("bowline serve with hooks", () => {
+  it("refuses a call by a hook, and names the hooks that never run", async () => {
+    await using home = await temporary();
+    const folder = join(home.path, "project");
+    await mkdir(folder);
+    await mkdir(join(home.path, "data"));
+    const one = (command: string): object[] => [{ hooks: [{ type: "command", command }] }];
+    const hooks = {
+      PreToolUse: one("cat > call.json; echo 'Not here.' >&2; exit 2"),
+      Stop: one("exit 0"),
+    };
+    const settings = JSON.stringify({ hooks, permissions: { allow: ["bash", "read"] } });
+    await writeFile(join(home.path, "data", "bowline.json"), settings);
+    await using model = await loopback(
+      calls("bash", { command: "touch made" }),
+      chatText("It was refused."),
+    );
+    await using server = await started(home.path, ["--port", "0", "-w", folder], {
+      BOWLINE_TOKEN: "mysecrettoken",
+      BOWLINE_MODEL: "deepseek/m",
+      DEEPSEEK_API_KEY: "sk-0123456789",
+      DEEPSEEK_BASE_URL: model.baseUrl,
+    });
+    await server.until(/^workspace: Hooks for Stop do not run under bowline serve\.$/m);
+    const client = await TestClient.enter(server.url.replace("http", "ws"), "mysecrettoken", "all");
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Make it" });
+    await client.event("chat.final", runId);
+    client.socket.terminate();
+    assert.match(model.requests[1]?.body ?? "", /A hook refused the call: Not here\./);
+    const call = JSON.parse(await readFile(join(folder, "call.json"), "utf8")) as object;
+    assert.deepEqual(
+      { ...call, tool_use_id: "" },
+      {
+        session_id: "s",
+        cwd: folder,
+        permission_mode: "default",
+        hook_event_name: "PreToolUse",
+        tool_name: "Bash",
+        tool_input: { command: "touch made" },
+        tool_use_id: "",
+      },
+    );
+    await assert.rejects(readFile(join(folder, "made")), { code: "ENOENT" });
   });
 });

@@ -23,6 +23,7 @@ import { readGitFacts } from "./git-facts.ts";
 import { hooksOf, type HookSource } from "./hook-files.ts";
 import { createInstructions, type Instruction } from "./instructions.ts";
 import { findPlace, shownFrom } from "./place.ts";
+import { programsOf } from "./programs.ts";
 import { parseAll, readProjectFiles, readUserFiles } from "./project-files.ts";
 import { serversOf, type ServerSetting } from "./server-files.ts";
 import { createSkillTool } from "./skill-tool.ts";
@@ -43,6 +44,8 @@ export interface Project {
   readonly changes: readonly string[];
   /** The files that take effect, or would if the folder were trusted. */
   readonly wouldTakeEffect: readonly TrustItem[];
+  /** The servers and hooks in these files, one line each. */
+  readonly programs: readonly string[];
   readonly instructions: readonly Instruction[];
   readonly settings: LoadedSettings;
   readonly skills: readonly Skill[];
@@ -134,6 +137,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     trust,
     changes: compared.changes,
     wouldTakeEffect: brought.items,
+    programs: programsOf(brought),
     instructions: loaded,
     settings,
     skills,

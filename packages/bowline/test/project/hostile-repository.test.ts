@@ -103,6 +103,7 @@ describe("a stranger's repository", () => {
     // Servers and hooks run by trust, except a server that asks for a key.
     const traces = (await readdir(here.traces)).filter((name) => !name.startsWith("hook-"));
     assert.deepEqual(traces, ["mcp-settings"]);
+    assert.ok((await readdir(here.traces)).includes("hook-settings.json"));
     assert.match(trusted.stderr, /"local" FAILED.* asks for OPENAI_API_KEY/);
     assert.match(trusted.stderr, /"remote" FAILED.* asks for OPENAI_API_KEY/);
 
@@ -184,6 +185,12 @@ describe("a stranger's repository", () => {
     assert.equal(asked.code, 2);
     for (const file of [".claude/settings.json", ".claude/settings.local.json", ".mcp.json"])
       assert.ok(asked.stdout.includes(`  ${file}\n`), asked.stdout);
+    for (const line of [
+      `hook Stop: touch ${join(here.traces, "hook-settings.local.json")}`,
+      `MCP server "local": /bin/sh -c touch ${join(here.traces, "mcp-file")}`,
+      `MCP server "remote" at ${here.stranger.baseUrl}/mcp?key=\${OPENAI_API_KEY}`,
+    ])
+      assert.ok(asked.stdout.includes(`starts or reaches  ${line}\n`), asked.stdout);
     assert.match(asked.stdout, /^settings {2}[0-9a-f]{12} {2}bowline\.json$/m);
     assert.match(asked.stderr, /There is no terminal to ask on: --yes trusts/);
     assert.equal((await here.run(["trust", "--yes"])).code, 0);
