@@ -24,7 +24,10 @@ export function createChatHooks(
   { yes }: Pick<ChatOptions, "yes">,
 ): Hooks {
   return new Hooks({
-    ...{ sources, env, root, directory },
+    sources,
+    env,
+    root,
+    directory,
     sessionId: () => chat.session?.id ?? "",
     mode: () => (chat.state.isPlan ? "plan" : yes ? "bypassPermissions" : "default"),
     tell: (news) => chat.notice(hookLine(news), levels[news.status]),
@@ -43,7 +46,9 @@ export async function submitted(
   if (!hooks.has("UserPromptSubmit")) return message;
   const { block, context } = await hooks.submitted(typedText(message), signal);
   if (block !== undefined)
-    throw new CommandError(`A hook refused the message, which was not sent: ${oneLine(block, 700)}`);
+    throw new CommandError(
+      `A hook refused the message, which was not sent: ${oneLine(block, 700)}`,
+    );
   if (context === "") return message;
   const { content } = message;
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;

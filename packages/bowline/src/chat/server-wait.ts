@@ -25,7 +25,10 @@ export function startServers(
   env: Environment,
 ): Servers {
   return new Servers({
-    ...{ settings: servers, env, root, directory },
+    settings: servers,
+    env,
+    root,
+    directory,
     ownSettings: join(configFolder(env), "bowline.json"),
     tell: (news) => chat.notice(newsLine(news), levels[news.status]),
   });

@@ -36,7 +36,10 @@ const withoutTerminal =
 export function createApprover(options: ApproverOptions): Approver {
   const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
   return async ({ toolCall: { name }, args, approve }, signal, asked) => {
-    const allow = (): undefined => void approve?.();
+    const allow = (): undefined => {
+      approve?.();
+      return undefined;
+    };
     const call: JudgedCall = { tool: name, args };
     const { action, parts, ...verdict } = permissions.judge(call);
     const reason = asked === undefined || action === "deny" ? verdict.reason : asked;

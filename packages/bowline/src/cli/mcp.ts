@@ -24,7 +24,10 @@ export async function mcp(args: readonly string[], host: NodeJS.Process): Promis
   for (const notice of project.notices) stderr.write(`bowline: ${oneLine(notice, 1000)}\n`);
   const { root, directory } = project;
   const servers = new Servers({
-    ...{ settings: project.servers, env, root, directory },
+    settings: project.servers,
+    env,
+    root,
+    directory,
     ownSettings: join(configFolder(env), "bowline.json"),
     tell: () => {}, // the list below has all of it
   });

@@ -40,7 +40,12 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
       );
     });
     const result = await Promise.race([
-      perform(agent, setup, { output, isQuiet: false, session, log: new SideLog(output, host.stdout) }, host),
+      perform(
+        agent,
+        setup,
+        { output, isQuiet: false, session, log: new SideLog(output, host.stdout) },
+        host,
+      ),
       lost,
     ]);
     return exitCodes[result.reason];

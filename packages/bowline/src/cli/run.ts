@@ -13,6 +13,7 @@ import type {
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
 import type { RunSetup, SessionContent } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
+import type { Discovered } from "../models/discover.ts";
 import type { Servers } from "../mcp/servers.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
@@ -103,8 +104,7 @@ async function discovered(
   let outputs: OutputFolder | undefined;
   let session: Session | undefined;
   const sessionId = (): string => session?.id ?? keeping.earlierId ?? "";
-  const { project } = opened;
-  const hooks = createRunHooks({ options, project, log, sessionId }, host);
+  const hooks = createRunHooks({ options, project: opened.project, log, sessionId }, host);
   try {
     tell(oneLine(found.why, 500));
     const made = await openRunTools(options, opened, {
@@ -118,7 +118,6 @@ async function discovered(
       hooks,
     });
     ({ outputs } = made);
-    const { approve } = made;
     await waitForServers(servers, deadline, host);
     const tools = made.tools();
     const admitted = await admit(hooks, job.task, keeping.earlierId !== undefined);
@@ -126,15 +125,14 @@ async function discovered(
     session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
-    const parts = { model: found.model, tools, session: before, admitted };
-    const setup = setupOf(options, job, parts);
+    const setup = setupOf(options, job, { model: found.model, tools, session: before, admitted });
     const interrupted = new AbortController();
     const abort = (): void => {
       interrupted.abort();
       if (recorder === undefined) agent.abort();
       else recorder.interrupt(() => agent.abort());
     };
-    const ports = portsOf(tools, found, approve);
+    const ports = portsOf(tools, found, made.approve);
     const { agent, recorder, ...limits } = agentOf(options, { setup, ports, hooks, tell }, env);
     if (recorder !== undefined) keeping.through(recorder.through);
     // A recorded run keeps the tools with which it began.
@@ -144,12 +142,10 @@ async function discovered(
       (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
     const earlier = earlierRun(job);
     if (earlier !== undefined) tell(earlier);
-    const advise = (error: ErrorInfo): string | undefined =>
-      isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
     const { output, isQuiet } = options;
     const stopping = async (isActive: boolean): Promise<string | undefined> =>
       limits.isStoppable ? hooks.stopping(isActive, interrupted.signal) : undefined;
-    const shown = { output, isQuiet, session: attached, advise, log, stopping };
+    const shown = { output, isQuiet, session: attached, advise: adviserOf(found), log, stopping };
     const work = (): Promise<RunResult> =>
       untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
     const result = await (recorder === undefined
@@ -161,6 +157,11 @@ async function discovered(
     await outputs?.close();
     await found.close();
   }
+}
+
+/** Returns a function that says what a person can do about a failure. */
+function adviserOf({ keyFrom }: Discovered): (error: ErrorInfo) => string | undefined {
+  return (error) => (isAboutKey(error) ? keyAdvice(keyFrom) : undefined);
 }
 
 /** Describes the earlier run that this one continues. */
@@ -194,11 +195,9 @@ function setupOf(
   };
   const before = session === undefined ? {} : { session };
   const { project, thinking } = opened;
-  const appended = [
-    project.settings.merged.appendSystem,
-    appendSystem,
-    admitted.context,
-  ].filter((text) => text !== undefined && text !== "");
+  const appended = [project.settings.merged.appendSystem, appendSystem, admitted.context].filter(
+    (text) => text !== undefined && text !== "",
+  );
   return {
     task: admitted.task,
     images,

@@ -66,7 +66,10 @@ export function readAnswer(event: HookEvent, end: HookEnd): HookAnswer {
 function notUnderstood(event: HookEvent, why: string): HookAnswer {
   const failure = `its answer is not understood: ${why}`;
   if (!guards.has(event)) return { failure };
-  return { failure: `${failure} It counts as a refusal.`, block: `A hook's answer is not understood: ${why}` };
+  return {
+    failure: `${failure} It counts as a refusal.`,
+    block: `A hook's answer is not understood: ${why}`,
+  };
 }
 
 const fields = [
@@ -96,7 +99,9 @@ function readJsonAnswer(event: HookEvent, text: string): HookAnswer {
   const answer = isRecord(given) ? given : {};
   const specific = isRecord(answer.hookSpecificOutput) ? answer.hookSpecificOutput : {};
   const why =
-    unknownIn(answer, fields) ?? unknownIn(specific, specificFields) ?? whyNot(event, answer, specific);
+    unknownIn(answer, fields) ??
+    unknownIn(specific, specificFields) ??
+    whyNot(event, answer, specific);
   if (why !== undefined) return notUnderstood(event, why);
   const message = textOf(answer.systemMessage);
   const context = textOf(specific.additionalContext);
@@ -112,7 +117,8 @@ function decisionOf(
   answer: Readonly<Record<string, unknown>>,
   { permissionDecision, permissionDecisionReason }: Readonly<Record<string, unknown>>,
 ): HookAnswer {
-  const reason = textOf(permissionDecisionReason) ?? textOf(answer.reason) ?? "The hook gave no reason.";
+  const reason =
+    textOf(permissionDecisionReason) ?? textOf(answer.reason) ?? "The hook gave no reason.";
   // At the end of a run it means that the run may end.
   if (answer.continue === false && event === "Stop") return {};
   if (answer.continue === false) return { block: textOf(answer.stopReason) ?? reason };
@@ -150,7 +156,8 @@ function whyNot(
     if (!decisions.some((known) => known === permissionDecision))
       return `permissionDecision takes "allow", "deny" or "ask", not ${show(permissionDecision)}.`;
   }
-  if (updatedInput !== undefined) return "updatedInput is not supported: a call runs as it was shown.";
+  if (updatedInput !== undefined)
+    return "updatedInput is not supported: a call runs as it was shown.";
   if (answer.continue !== undefined && typeof answer.continue !== "boolean")
     return `continue takes true or false, not ${show(answer.continue)}.`;
   if (answer.continue === false && (event === "PostToolUse" || event === "SessionStart"))
@@ -159,5 +166,7 @@ function whyNot(
 }
 
 function textOf(given: unknown): string | undefined {
-  return typeof given === "string" && given.trim() !== "" ? given.trim().slice(0, MAX_TEXT) : undefined;
+  return typeof given === "string" && given.trim() !== ""
+    ? given.trim().slice(0, MAX_TEXT)
+    : undefined;
 }

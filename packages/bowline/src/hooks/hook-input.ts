@@ -37,7 +37,9 @@ function toolInput(tool: string, args: unknown, directory: string): unknown {
 }
 
 export function resultInput({ content = [], details }: AgentToolResult): EventInput {
-  const text = content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n");
+  const text = content
+    .map((part) => (part.type === "text" ? part.text : `[${part.type}]`))
+    .join("\n");
   return {
     tool_response: { text: text.slice(0, MAX_RESULT), ...(details !== undefined && { details }) },
   };

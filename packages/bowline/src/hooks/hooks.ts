@@ -138,7 +138,9 @@ export class Hooks {
     if (result.isError === true || signal?.aborted === true) return "";
     const input = { ...callInput(call, this.#options.directory), ...resultInput(result) };
     const joined = await this.#run("PostToolUse", call.tool, input, signal, sessionId);
-    return [joined.block, joined.context].filter((text) => text !== undefined && text !== "").join("\n");
+    return [joined.block, joined.context]
+      .filter((text) => text !== undefined && text !== "")
+      .join("\n");
   }
 
   /** `subject` is what matchers are compared with. */

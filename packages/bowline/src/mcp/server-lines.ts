@@ -16,7 +16,8 @@ export function serverLines(servers: readonly ListedServer[]): string[] {
     for (const { tool, reason } of problems)
       lines.push(`  not offered: ${oneLine(tool, 80)}: ${oneLine(reason, 300)}`);
     const last = stderr?.trim().split("\n").at(-1);
-    if (last !== undefined && status !== "ready") lines.push(`  its last words: ${oneLine(last, 300)}`);
+    if (last !== undefined && status !== "ready")
+      lines.push(`  its last words: ${oneLine(last, 300)}`);
     return lines;
   });
 }

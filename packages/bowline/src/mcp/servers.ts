@@ -78,7 +78,11 @@ export class Servers {
       if (state === undefined) return { ...none, status: this.#isOpen ? "off" : "starting" };
       const { status, tools, problems, error, stderr } = state;
       return {
-        ...{ name, path, status, tools, problems },
+        name,
+        path,
+        status,
+        tools,
+        problems,
         ...(error !== undefined && { message: error.message }),
         ...(stderr !== undefined && stderr.trim() !== "" && { stderr }),
       };

@@ -50,8 +50,8 @@ function hookLines(given: unknown): string[] {
     listOf(groups)
       .flatMap((group) => listOf(isRecord(group) ? group.hooks : undefined))
       .flatMap((hook) =>
-        isRecord(hook) && hook.command !== undefined
-          ? [`hook ${event}: ${String(hook.command)}`]
+        isRecord(hook) && typeof hook.command === "string"
+          ? [`hook ${event}: ${hook.command}`]
           : [],
       ),
   );

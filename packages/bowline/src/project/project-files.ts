@@ -57,8 +57,7 @@ export async function readProjectFiles(
     if (file.kind === "text") items.push({ path: name, kind: "settings", hash: file.hash });
   }
   const servers = await readServerFile(root, notice);
-  if (servers !== undefined)
-    items.push({ path: SERVER_FILE, kind: "servers", hash: servers.hash });
+  if (servers !== undefined) items.push({ path: SERVER_FILE, kind: "servers", hash: servers.hash });
   const hooks = await readHookFiles(root, notice);
   items.push(...hooks.map(({ name, hash }) => ({ path: name, kind: "hooks" as const, hash })));
   const files: OwnedFile[] = [];

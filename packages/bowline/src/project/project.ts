@@ -19,7 +19,7 @@ import {
 } from "../trust/trust-store.ts";
 import { createSubAgentTool, type SubAgentPorts } from "./agent-tool.ts";
 import type { UserCommand } from "./commands.ts";
-import { readGitFacts } from "./git-facts.ts";
+import { readGitFacts, type GitFacts } from "./git-facts.ts";
 import { hooksOf, type HookSource } from "./hook-files.ts";
 import { createInstructions, type Instruction } from "./instructions.ts";
 import { findPlace, shownFrom } from "./place.ts";
@@ -29,7 +29,7 @@ import { serversOf, type ServerSetting } from "./server-files.ts";
 import { createSkillTool } from "./skill-tool.ts";
 import type { Skill } from "./skills.ts";
 import type { SubAgent } from "./sub-agents.ts";
-import { instructionText, joinPrompt } from "./system-prompt.ts";
+import { instructionText, joinPrompt, type PromptParts } from "./system-prompt.ts";
 
 /** A stranger's folder could have thousands of files to complain about. */
 const MAX_NOTICES = 20;
@@ -124,13 +124,7 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   notices.push(...settings.notices);
   if (why !== undefined)
     notices.push(untrustedText(place.root, trust, brought.items, compared.changes));
-  const gitFacts = await git;
-  const facts = {
-    date: now.toISOString().slice(0, 10),
-    system: `${type()} ${release()}`,
-    directory: place.directory,
-    ...(gitFacts !== undefined && { git: gitFacts }),
-  };
+  const facts = factsOf(place.directory, now, await git);
   return {
     root: place.root,
     directory: place.directory,
@@ -159,6 +153,15 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     async instructionsFor(path) {
       return instructionText(await instructions.below(path)) || undefined;
     },
+  };
+}
+
+function factsOf(directory: string, now: Date, git: GitFacts | undefined): PromptParts["facts"] {
+  return {
+    date: now.toISOString().slice(0, 10),
+    system: `${type()} ${release()}`,
+    directory,
+    ...(git !== undefined && { git }),
   };
 }
 
@@ -210,13 +213,13 @@ function untrustedText(
   items: readonly TrustItem[],
   changes: readonly string[],
 ): string {
-  const kinds = (
-    ["settings", "servers", "hooks", "command", "skill", "agent"] as const
-  ).flatMap((kind) => {
-    const count = items.filter((item) => item.kind === kind).length;
-    if (count === 0) return [];
-    return [kind.endsWith("s") ? kind : `${count} ${kind}${count === 1 ? "" : "s"}`];
-  });
+  const kinds = (["settings", "servers", "hooks", "command", "skill", "agent"] as const).flatMap(
+    (kind) => {
+      const count = items.filter((item) => item.kind === kind).length;
+      if (count === 0) return [];
+      return [kind.endsWith("s") ? kind : `${count} ${kind}${count === 1 ? "" : "s"}`];
+    },
+  );
   const what = kinds.length === 0 ? "The settings" : kinds.join(", ");
   const some = `${changes.slice(0, 5).map(showPath).join(", ")}${changes.length > 5 ? ", …" : ""}`;
   const since = trust === "changed" ? ` since you trusted it (${some})` : "";

@@ -73,7 +73,8 @@ export function serversOf(
           add(name, entry, isUser ? "user" : "project", path);
   };
   from(true);
-  for (const [name, entry] of entriesOf(file, notice)) add(name, entry, "project", file?.path ?? "");
+  for (const [name, entry] of entriesOf(file, notice))
+    add(name, entry, "project", file?.path ?? "");
   from(false);
   return [...known.values()];
 }

@@ -19,7 +19,8 @@ export function refusalOf(
 ): BeforeToolCallResult | undefined {
   const call = { tool: toolName, args, sessionKey: "" };
   const isOf = ({ tool }: ToolRule): boolean => coversTool(tool, toolName);
-  const isHit = ({ pattern }: ToolRule): boolean => pattern === undefined || (!isServerTool(toolName) && covers(pattern, call));
+  const isHit = ({ pattern }: ToolRule): boolean =>
+    pattern === undefined || (!isServerTool(toolName) && covers(pattern, call));
   const isAllowed = only === undefined || only.filter(isOf).some(isHit);
   // As a deny of the permissions: a command that cannot be parsed may hide what a pattern denies.
   const verdictOf = ({ pattern }: ToolRule): Verdict =>

@@ -3,17 +3,12 @@
  * names agents is a workspace of Bowline. Any other folder is a project, served by one agent.
  */
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { BowlineError, vendors, type AgentTool, type StreamFn } from "@bowline/core";
 import { CommandError } from "../command-error.ts";
 import { showPath } from "../escape.ts";
-import { configFolder, ownFolders } from "../home.ts";
+import { ownFolders } from "../home.ts";
 import type { CheckCall } from "../gateway/agents/check-call.ts";
 import { DEFAULT_AGENT, type AgentEntry } from "../gateway/agents/agent-entry.ts";
-import { Hooks } from "../hooks/hooks.ts";
-import { hookLine } from "../hooks/news.ts";
-import { newsLine } from "../mcp/news.ts";
-import { Servers } from "../mcp/servers.ts";
 import { chooseModel } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
 import type { ProjectTrust } from "../policy/load-permissions.ts";
@@ -22,6 +17,7 @@ import { chooseServer } from "../settings/server-choice.ts";
 import { set } from "../defined.ts";
 import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import { readAgents } from "./agents-file.ts";
+import { createExtensions, type Extensions } from "./extensions.ts";
 import { buildSystemPrompt } from "./prompt-builder.ts";
 import { createWorkspaceFiles, isPresetModel, PRESET_MODEL } from "./workspace-files.ts";
 
@@ -63,15 +59,11 @@ export interface DeskOptions {
   readonly log: (line: string) => void;
 }
 
-/** The longest that a run waits for MCP servers before it begins, in milliseconds. */
-const SERVER_WAIT_MS = 30_000;
-
 const TOOL_NAMES = ["read", "write", "edit", "bash", "grep", "glob"];
 
 export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions): Desk {
   let project: Project | undefined;
-  let servers: Servers | undefined;
-  let hooks: Hooks | undefined;
+  let extensions: Extensions | undefined;
   let model: string | undefined;
   let sandbox: Sandbox = { kind: "off" };
   const load = (): Promise<Project> => loadProject({ directory: folder, env, now: new Date() });
@@ -92,28 +84,17 @@ export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions
   return {
     async prepare(isInit) {
       if (!isNamed || isInit) return createWorkspaceFiles(folder);
-      const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw error;
-        const message = `The folder ${showPath(folder)} does not exist. Create it, or pass --init.`;
-        throw new BowlineError("storage_failed", message, { cause: error });
-      });
-      if (!found.isDirectory())
-        throw new BowlineError("storage_failed", `${showPath(folder)} is not a folder.`);
+      await assertFolder(folder);
       return [];
     },
     async open() {
-      project = await load().catch((error: unknown) => {
-        if (!(error instanceof CommandError)) throw error;
-        throw new BowlineError("invalid_argument", error.message, { cause: error });
-      });
+      project = await load().catch(refuseSettings);
       if ((await listed()).length === 0) model = await modelFor(project, env);
       const { sandbox: choice = "off" } = project.settings.merged;
-      hooks = createHooks(project, env, log);
+      extensions = createExtensions(project, env, log);
       sandbox = await openSandbox({ choice, root: folder, readOnly: ownFolders(env) });
     },
-    connect() {
-      if (project !== undefined) servers ??= startServers(project, env, log);
-    },
+    connect: () => extensions?.connect(),
     async agents() {
       const agents = await listed();
       return agents.length > 0 ? agents : [assistant()];
@@ -124,8 +105,8 @@ export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions
     },
     async systemPrompt() {
       const now = await load();
-      await waitForServers(servers, log);
-      const more = [...now.tools(), ...(servers?.tools ?? [])];
+      await extensions?.ready();
+      const more = [...now.tools(), ...(extensions?.serverTools() ?? [])];
       const tools = [...TOOL_NAMES, ...more.map(({ name }) => name)];
       if ((await listed()).length === 0) return now.systemPrompt({ tools });
       return now.systemPrompt({
@@ -135,71 +116,35 @@ export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions
       });
     },
     tools(own, sessionKey) {
-      if (project === undefined) return [...own];
-      const all = [
-        ...withNestedInstructions(own, project),
-        ...project.tools(),
-        ...(servers?.tools ?? []),
-      ];
-      return hooks?.tools(all, sessionKey) ?? all;
+      if (project === undefined || extensions === undefined) return [...own];
+      const all = [...withNestedInstructions(own, project), ...project.tools()];
+      return extensions.tools(all, sessionKey);
     },
-    checkCall: async ({ toolName: tool, toolCallId, args, sessionKey }, signal) =>
-      (await hooks?.beforeCall({ tool, toolCallId, args }, signal, sessionKey)) ?? {},
+    checkCall: (call, signal) => extensions?.checkCall(call, signal) ?? {},
     settingsTrust: () => project?.settingsTrust,
     sandbox: () => sandbox,
     notices: () => [
       ...(project?.notices ?? []),
       ...(sandbox.kind === "off" ? [] : [sandboxStatus(sandbox)]),
-      ...unservedHooks(hooks),
+      ...(extensions?.notices() ?? []),
     ],
-    close: async () => servers?.close(),
+    close: async () => extensions?.close(),
   };
 }
 
-function createHooks(
-  { hooks: sources, root, directory }: Project,
-  env: DeskOptions["env"],
-  log: DeskOptions["log"],
-): Hooks {
-  return new Hooks({
-    ...{ sources, env, root, directory },
-    sessionId: () => "",
-    mode: () => "default",
-    tell: (news) => log(hookLine(news)),
+function refuseSettings(error: unknown): never {
+  if (!(error instanceof CommandError)) throw error;
+  throw new BowlineError("invalid_argument", error.message, { cause: error });
+}
+
+async function assertFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    const message = `The folder ${showPath(folder)} does not exist. Create it, or pass --init.`;
+    throw new BowlineError("storage_failed", message, { cause: error });
   });
-}
-
-/** A server has no start and no end of its own for a session, so it says which hooks never run. */
-function unservedHooks(hooks: Hooks | undefined): string[] {
-  const unserved = (["UserPromptSubmit", "Stop", "SessionStart"] as const).filter(
-    (event) => hooks?.has(event) === true,
-  );
-  if (unserved.length === 0) return [];
-  return [`Hooks for ${unserved.join(", ")} do not run under bowline serve.`];
-}
-
-function startServers(
-  { servers, root, directory }: Project,
-  env: DeskOptions["env"],
-  log: DeskOptions["log"],
-): Servers {
-  return new Servers({
-    ...{ settings: servers, env, root, directory },
-    ownSettings: join(configFolder(env), "bowline.json"),
-    tell: (news) => log(newsLine(news)),
-  });
-}
-
-/** A run begins without the tools of servers that take long. */
-async function waitForServers(
-  servers: Servers | undefined,
-  log: DeskOptions["log"],
-): Promise<void> {
-  const starting = servers?.starting ?? [];
-  if (servers === undefined || starting.length === 0) return;
-  log(`A run waits for MCP servers, at most ${SERVER_WAIT_MS / 1000} s: ${starting.join(", ")}`);
-  const missing = await servers.settled(SERVER_WAIT_MS);
-  if (missing.length > 0) log(`A run begins without the tools of ${missing.join(", ")}.`);
+  if (!found.isDirectory())
+    throw new BowlineError("storage_failed", `${showPath(folder)} is not a folder.`);
 }
 
 /**

@@ -10,7 +10,7 @@ import { whyNotMatcher } from "./hook-names.ts";
 import { didYouMean } from "./nearest-name.ts";
 import { isRecord, isText, show, type Path } from "./shapes.ts";
 
-export interface HookProblem {
+interface HookProblem {
   readonly path: Path;
   readonly message: string;
 }

@@ -63,7 +63,10 @@ function checkEntry(path: Path, name: string, entry: Record<string, unknown>, fa
   if ((command === undefined) === (url === undefined))
     fail(path, `The server ${show(name)} needs either a command or a url.`);
   if (type !== undefined && (type === "stdio") !== (command !== undefined))
-    fail([...path, "type"], `The type ${show(type)} does not fit a ${command ? "command" : "url"}.`);
+    fail(
+      [...path, "type"],
+      `The type ${show(type)} does not fit a ${command ? "command" : "url"}.`,
+    );
 }
 
 function fits(kind: Kind, value: unknown): boolean {

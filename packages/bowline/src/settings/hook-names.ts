@@ -25,7 +25,7 @@ const elsewhere = (
 ).split(" ");
 
 /** How a session begins. */
-export const sessionSources = ["startup", "resume", "clear"] as const;
+const sessionSources = ["startup", "resume", "clear"] as const;
 export type SessionSource = (typeof sessionSources)[number];
 /** A source of Claude Code that does not exist here. */
 const otherSources = ["compact"];

@@ -22,7 +22,9 @@ const decision = (permissionDecision: string): HookAnswer =>
 describe("the exit code of a hook", () => {
   it("refuses with 2, with standard error as the reason", () => {
     for (const event of ["PreToolUse", "UserPromptSubmit", "Stop", "PostToolUse"] as const) {
-      assert.deepEqual(readAnswer(event, { ...end, exitCode: 2, stderr: "No.\n" }), { block: "No." });
+      assert.deepEqual(readAnswer(event, { ...end, exitCode: 2, stderr: "No.\n" }), {
+        block: "No.",
+      });
       assert.match(readAnswer(event, { ...end, exitCode: 2 }).block ?? "", /gave no reason/);
     }
     assert.match(readAnswer("SessionStart", { ...end, exitCode: 2 }).failure ?? "", /exit code 2/);
@@ -31,7 +33,10 @@ describe("the exit code of a hook", () => {
   it("fails with any other, and says that nothing was blocked", () => {
     const one = readAnswer("PreToolUse", { ...end, exitCode: 1, stderr: "oops" });
     assert.equal(one.block, undefined);
-    assert.match(one.failure ?? "", /exit code 1\. The call was NOT blocked: only exit code 2 blocks\. It said: oops/);
+    assert.match(
+      one.failure ?? "",
+      /exit code 1\. The call was NOT blocked: only exit code 2 blocks\. It said: oops/,
+    );
     const killed = readAnswer("Stop", { ...end, exitCode: null, signal: "SIGSEGV" });
     assert.match(killed.failure ?? "", /SIGSEGV ended it\. The end was NOT blocked/);
   });
@@ -63,7 +68,10 @@ describe("the output of a hook that ends with 0", () => {
       assert.match(block ?? "", /not understood/, stdout);
       assert.match(failure ?? "", /counts as a refusal/, stdout);
     }
-    assert.match(answer("PreToolUse", { decison: "block" }).failure ?? "", /Did you mean "decision"/);
+    assert.match(
+      answer("PreToolUse", { decison: "block" }).failure ?? "",
+      /Did you mean "decision"/,
+    );
     const after = answer("PostToolUse", { continue: false });
     assert.equal(after.block, undefined);
     assert.match(after.failure ?? "", /no effect at PostToolUse/);
@@ -74,7 +82,10 @@ describe("the output of a hook that ends with 0", () => {
     assert.deepEqual(readAnswer("UserPromptSubmit", plain), { context: "The branch is main." });
     assert.deepEqual(readAnswer("SessionStart", plain), { context: "The branch is main." });
     assert.deepEqual(readAnswer("PreToolUse", plain), {});
-    const specific = { hookSpecificOutput: { additionalContext: "Formatted." }, systemMessage: "Hi" };
+    const specific = {
+      hookSpecificOutput: { additionalContext: "Formatted." },
+      systemMessage: "Hi",
+    };
     assert.deepEqual(answer("PostToolUse", specific), { context: "Formatted.", message: "Hi" });
   });
 });

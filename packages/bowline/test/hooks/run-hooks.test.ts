@@ -70,12 +70,15 @@ describe("PreToolUse", () => {
     const edit = calls("edit", { path: "a.txt", oldText: "one", newText: "two" });
     await using model = await loopback(edit, chatText("Done."));
     await here.write("a.txt", "one");
-    const seen = 'cat > seen.json; env > seen.env; pwd >> seen.env; echo "$CLAUDE_PROJECT_DIR" >> seen.env';
+    const seen =
+      'cat > seen.json; env > seen.env; pwd >> seen.env; echo "$CLAUDE_PROJECT_DIR" >> seen.env';
     await here.hook("PreToolUse", seen);
     await here.run(model.baseUrl, ["-y", "edit it"]);
-    const { session_id: id, tool_use_id: call, ...given } = JSON.parse(
-      await here.file("seen.json"),
-    ) as Record<string, unknown>;
+    const {
+      session_id: id,
+      tool_use_id: call,
+      ...given
+    } = JSON.parse(await here.file("seen.json")) as Record<string, unknown>;
     assert.ok(id !== "" && call !== "");
     assert.deepEqual(given, {
       cwd: here.root,
@@ -83,8 +86,12 @@ describe("PreToolUse", () => {
       hook_event_name: "PreToolUse",
       tool_name: "Edit",
       tool_input: {
-        ...{ path: "a.txt", oldText: "one", newText: "two" },
-        ...{ file_path: join(here.root, "a.txt"), old_string: "one", new_string: "two" },
+        path: "a.txt",
+        oldText: "one",
+        newText: "two",
+        file_path: join(here.root, "a.txt"),
+        old_string: "one",
+        new_string: "two",
       },
     });
     const env = await here.file("seen.env");
@@ -121,10 +128,16 @@ describe("PreToolUse", () => {
   it("sees the calls of sub-agents", async () => {
     await using here = await place();
     await mkdir(join(here.root, ".claude/agents"));
-    await here.write(".claude/agents/maker.md", "---\nname: maker\ndescription: Makes.\n---\nMake.");
+    await here.write(
+      ".claude/agents/maker.md",
+      "---\nname: maker\ndescription: Makes.\n---\nMake.",
+    );
     const start = calls("agent", { name: "maker", task: "make it" });
     await using model = await loopback(start, touch, chatText("No."), chatText("Done."));
-    await here.hook("PreToolUse", "grep -q '\"tool_name\":\"Agent\"' || { echo Never. >&2; exit 2; }");
+    await here.hook(
+      "PreToolUse",
+      'grep -q \'"tool_name":"Agent"\' || { echo Never. >&2; exit 2; }',
+    );
     const { stdout, stderr } = await here.run(model.baseUrl, ["-y", "--trust", "go"]);
     assert.equal(stdout, "Done.\n", stderr);
     assert.match(body(model, 2), /A hook refused the call: Never\./);
@@ -135,7 +148,10 @@ describe("PreToolUse", () => {
 describe("PostToolUse", () => {
   it("adds what it says to the result, and gets the result", async () => {
     await using here = await place();
-    await using model = await loopback(calls("bash", { command: "echo moored" }), chatText("Done."));
+    await using model = await loopback(
+      calls("bash", { command: "echo moored" }),
+      chatText("Done."),
+    );
     await here.hook("PostToolUse", "cat > seen.json; echo 'Format it.' >&2; exit 2");
     await here.run(model.baseUrl, ["-y", "go"]);
     assert.match(body(model, 1), /moored/);
@@ -159,7 +175,10 @@ describe("UserPromptSubmit and SessionStart", () => {
   it("refuse the task, or add text to it and to the system prompt", async () => {
     await using here = await place();
     await using model = await loopback(chatText("Done."), chatText("Done."));
-    await here.hook("UserPromptSubmit", "grep -q secret && { echo 'No secrets.' >&2; exit 2; }; echo TIDE");
+    await here.hook(
+      "UserPromptSubmit",
+      "grep -q secret && { echo 'No secrets.' >&2; exit 2; }; echo TIDE",
+    );
     const refused = await here.run(model.baseUrl, ["the secret"]);
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /hook UserPromptSubmit.*blocked it: No secrets\./);
@@ -177,7 +196,10 @@ describe("Stop", () => {
   it("lets the model go on until it is content, at most five times", async () => {
     await using here = await place();
     await using model = await loopback(...Array.from({ length: 8 }, () => chatText("Done.")));
-    await here.hook("Stop", "if grep -q '\"stop_hook_active\":true'; then exit 0; fi; echo 'Run the tests.' >&2; exit 2");
+    await here.hook(
+      "Stop",
+      "if grep -q '\"stop_hook_active\":true'; then exit 0; fi; echo 'Run the tests.' >&2; exit 2",
+    );
     const once = await here.run(model.baseUrl, ["--output-format", "json", "go"]);
     assert.equal(model.requests.length, 2);
     assert.match(body(model, 1), /\[A hook does not let the run end yet\]\\nRun the tests\./);
@@ -191,7 +213,9 @@ describe("Stop", () => {
 describe("the hooks of .claude/settings.json", () => {
   it("run in a trusted folder; what cannot run as it is meant is left out and named", async () => {
     await using here = await place();
-    await using model = await loopback(...Array.from({ length: 3 }, () => [touch, chatText("Done.")]).flat());
+    await using model = await loopback(
+      ...Array.from({ length: 3 }, () => [touch, chatText("Done.")]).flat(),
+    );
     const guard = { type: "command", command: 'cat "$CLAUDE_PROJECT_DIR/reason" >&2; exit 2' };
     await here.write("reason", "By the project.");
     const settings = (more: object = {}): string =>

@@ -66,7 +66,10 @@ describe("a stranger's repository", () => {
     assert.doesNotMatch(request?.body ?? "", /OF-A-STRANGER|root:|sk-user|sk-team/);
     assert.ok(!everything(here.vendor).includes(OUTSIDE));
     assert.doesNotMatch(request?.body ?? "", /"name":"(?:skill|agent)"/);
-    assert.match(ended.stderr, /is not trusted\. Not in effect: settings, servers, hooks, .*command.*skill.*agent/);
+    assert.match(
+      ended.stderr,
+      /is not trusted\. Not in effect: settings, servers, hooks, .*command.*skill.*agent/,
+    );
     for (const said of [
       /bowline\.local\.json is a named pipe/,
       /commands\/pipe\.md is a named pipe/,

@@ -25,8 +25,7 @@ async function place() {
     root,
     data,
     mark: join(folder.path, "mark"),
-    settings: (settings: object) =>
-      writeFile(join(data, "bowline.json"), JSON.stringify(settings)),
+    settings: (settings: object) => writeFile(join(data, "bowline.json"), JSON.stringify(settings)),
     project: (servers: object) =>
       writeFile(join(root, ".mcp.json"), JSON.stringify({ mcpServers: servers })),
     command: (args: readonly string[]) => bowline(args, { cwd: root, env }),
@@ -134,7 +133,10 @@ describe("a server that is slow or fails", () => {
     await using here = await place();
     await using model = await loopback(chatText("Done."));
     await here.settings({
-      mcpServers: { slow: server({ waitMs: 2_500, noise: true }), gone: { command: "/nonexistent/x" } },
+      mcpServers: {
+        slow: server({ waitMs: 2_500, noise: true }),
+        gone: { command: "/nonexistent/x" },
+      },
     });
     const { stdout, stderr } = await here.run(model.baseUrl, ["--json", "hi"]);
     assert.match(stderr, /waiting for MCP servers: slow/);

@@ -25,7 +25,9 @@ const settings =
 
 /** Makes a file in the first answer, and answers the result. */
 const touching: Play = ({ messages, last }) =>
-  messages.at(-1)?.role === "tool" ? `It said: ${last}` : [{ call: "bash", args: { command: "touch made" } }];
+  messages.at(-1)?.role === "tool"
+    ? `It said: ${last}`
+    : [{ call: "bash", args: { command: "touch made" } }];
 
 describe("a conversation with hooks", { skip: missingTmux ?? false }, () => {
   let tmux: Tmux;

@@ -19,15 +19,14 @@ const settings =
     const data = join(folder, "../data");
     await mkdir(data, { recursive: true });
     const notes = { command: process.execPath, args: [program, JSON.stringify(plan)] };
-    await writeFile(
-      join(data, "bowline.json"),
-      JSON.stringify({ mcpServers: { notes }, ...more }),
-    );
+    await writeFile(join(data, "bowline.json"), JSON.stringify({ mcpServers: { notes }, ...more }));
   };
 
 /** Calls the server's tool in the first answer, and answers its result. */
 const noting: Play = ({ messages, last }) =>
-  messages.at(-1)?.role === "tool" ? `It said: ${last}` : [{ call: "notes__note", args: { text: "moored" } }];
+  messages.at(-1)?.role === "tool"
+    ? `It said: ${last}`
+    : [{ call: "notes__note", args: { text: "moored" } }];
 
 const toolsOf = (body: Record<string, unknown>): string[] =>
   ((body.tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
