@@ -143,14 +143,11 @@ export function judge(
   }
   const byName = ofNames(rules, call, parts ?? [], place);
   if (byName !== undefined) return verdict("ask", ...byName);
-  const isOfServer = isServerTool(call.tool);
-  // Only its server knows what a path in the arguments means.
-  const allows = own.filter(
-    ({ action, pattern }) => action === "allow" && !(isOfServer && pattern !== undefined),
-  );
+  const allows = own.filter(({ action }) => action === "allow");
   const whole = allows.find(({ pattern }) => pattern === undefined);
   if (whole !== undefined) return verdict("allow", `${named(whole)} allows it.`, whole);
-  if (isOfServer) return verdict("ask", noRuleFor(call));
+  // Only its server knows what a path in the arguments means, so no pattern allows it.
+  if (isServerTool(call.tool)) return verdict("ask", noRuleFor(call));
   if (parts === undefined) return verdict("ask", whyNoParts(call));
   return everyPart(allows, parts, verdict);
 }

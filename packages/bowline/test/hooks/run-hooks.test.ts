@@ -117,31 +117,33 @@ describe("PreToolUse", () => {
     await using here = await place();
     await using model = await loopback(touch, chatText("Done."));
     const command = "sleep 300 & echo $! > pid; wait";
-    await here.hook("PreToolUse", command, { timeout: 0.5 });
+    await here.hook("PreToolUse", command, { timeout: 3 });
     const { stderr, ms } = await here.run(model.baseUrl, ["-y", "make it"]);
     assert.ok(ms < 60_000);
-    assert.match(stderr, /HOOK FAILED: PreToolUse.*stopped after its time limit of 0\.5 s/);
+    assert.match(stderr, /HOOK FAILED: PreToolUse.*stopped after its time limit of 3 s/);
     const pid = Number(await here.file("pid"));
     assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
   });
 
-  it("sees the calls of sub-agents", async () => {
+  it("sees the calls of sub-agents, as PostToolUse sees their results", async () => {
     await using here = await place();
     await mkdir(join(here.root, ".claude/agents"));
-    await here.write(
-      ".claude/agents/maker.md",
-      "---\nname: maker\ndescription: Makes.\n---\nMake.",
-    );
+    const agent = "---\nname: maker\ndescription: Makes.\n---\nMake.";
+    await here.write(".claude/agents/maker.md", agent);
     const start = calls("agent", { name: "maker", task: "make it" });
-    await using model = await loopback(start, touch, chatText("No."), chatText("Done."));
-    await here.hook(
-      "PreToolUse",
-      'grep -q \'"tool_name":"Agent"\' || { echo Never. >&2; exit 2; }',
-    );
+    const two = [start, touch, chatText("No."), chatText("Done.")];
+    await using model = await loopback(...two, ...two);
+    const unless = (text: string): string =>
+      `grep -q '"tool_name":"Agent"' || { echo ${text} >&2; exit 2; }`;
+    await here.hook("PreToolUse", unless("Never."));
     const { stdout, stderr } = await here.run(model.baseUrl, ["-y", "--trust", "go"]);
     assert.equal(stdout, "Done.\n", stderr);
     assert.match(body(model, 2), /A hook refused the call: Never\./);
     await assert.rejects(here.file("made"), { code: "ENOENT" });
+    await here.hook("PostToolUse", unless("Format."));
+    await here.run(model.baseUrl, ["-y", "go"]);
+    assert.match(body(model, 6), /\[hook\] Format\./);
+    assert.equal(await here.file("made"), "");
   });
 });
 

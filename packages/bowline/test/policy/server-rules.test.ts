@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createPermissions, type Permissions } from "../../src/policy/permissions.ts";
 import { parseRule } from "../../src/policy/rule-text.ts";
+import { refusalOf } from "../../src/project/tool-limits.ts";
+import { toolRules } from "../../src/project/tool-rules.ts";
 import { coversTool } from "../../src/policy/server-tool.ts";
 
 const call = { tool: "github__create_issue", args: { title: "x" } };
@@ -51,6 +53,20 @@ describe("a call of a server's tool", () => {
         .map(({ rule }) => rule),
       ["github__create_issue", "github__*"],
     );
+  });
+});
+
+describe("the tools of a sub-agent's definition", () => {
+  it("may name servers' tools as other programs write them", () => {
+    const { rules: read } = toolRules(["Read", "mcp__github", "mcp__Notes__addNote", "a__b"]);
+    assert.deepEqual(
+      read.map(({ tool }) => tool),
+      ["read", "github__*", "Notes__addNote", "a__b"],
+    );
+    const limits = { tools: read, disallowedTools: toolRules(["mcp__github__drop"]).rules };
+    assert.equal(refusalOf("agent", limits, "github__search", {}), undefined);
+    assert.match(refusalOf("agent", limits, "github__drop", {})?.reason ?? "", /may not use/);
+    assert.match(refusalOf("agent", limits, "other__x", {})?.reason ?? "", /may only use/);
   });
 });
 

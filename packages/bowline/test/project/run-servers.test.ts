@@ -129,6 +129,17 @@ describe("a call of a server's tool", () => {
 });
 
 describe("a server that is slow or fails", () => {
+  it("is started again when it dies, and the model reads that its call may have taken effect", async () => {
+    await using here = await place();
+    const call = calls("notes__note", { text: "moored" });
+    await using model = await loopback(call, chatText("A."));
+    await here.settings({ mcpServers: { notes: server({ die: true }) } });
+    const { stdout, stderr } = await here.run(model.baseUrl, ["-y", "note it"]);
+    assert.equal(stdout, "A.\n", stderr);
+    assert.match(stderr, /MCP server "notes" ended and is started again/);
+    assert.match(bodies(model)[1] ?? "", /may have|unknown whether/i);
+  });
+
   it("is waited for with a line, and its failure is an event of the log", async () => {
     await using here = await place();
     await using model = await loopback(chatText("Done."));
