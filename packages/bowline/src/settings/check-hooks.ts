@@ -8,7 +8,7 @@ import {
 } from "./keys.ts";
 import { whyNotMatcher } from "./hook-names.ts";
 import { didYouMean } from "./nearest-name.ts";
-import { isRecord, isText, show, type Path } from "./shapes.ts";
+import { isRecord, isRelativeProgram, isText, show, type Path } from "./shapes.ts";
 
 interface HookProblem {
   readonly path: Path;
@@ -62,6 +62,14 @@ export function readHooks(given: unknown, path: Path): CheckedHooks {
       );
   }
   return { hooks, problems };
+}
+
+/** Returns the first hook that runs a file of the current folder; undefined if none does. */
+export function relativeHook(hooks: HookSettings): string | undefined {
+  return hookEvents
+    .flatMap((event) => hooks[event] ?? [])
+    .flatMap((group) => group.hooks.map(({ command }) => command))
+    .find(isRelativeProgram);
 }
 
 type Tell = (path: Path, message: string) => undefined;

@@ -1,8 +1,16 @@
 /** Checks the MCP servers of a settings file. Nothing is started or replaced by this. */
-import type { ServerEntry } from "./keys.ts";
+import type { ServerEntry, SettingsScope } from "./keys.ts";
 import { didYouMean } from "./nearest-name.ts";
 import { NAME_RULE, toolPrefix } from "./server-name.ts";
-import { isRecord, isText, show, type Fail, type Path } from "./shapes.ts";
+import {
+  isRecord,
+  isRelativeProgram,
+  isText,
+  show,
+  WRITE_ABSOLUTE,
+  type Fail,
+  type Path,
+} from "./shapes.ts";
 
 type Kind = "text" | "texts" | "map" | "switch" | "type";
 
@@ -31,11 +39,16 @@ const words: Readonly<Record<Kind, string>> = {
   type: `one of ${types.map(show).join(", ")}`,
 };
 
+interface ServerCheck {
+  readonly scope: SettingsScope;
+  readonly fail: Fail;
+}
+
 /** Returns the servers by name. Calls `fail` for everything that is unknown. */
 export function checkServers(
   path: Path,
   given: unknown,
-  fail: Fail,
+  { scope, fail }: ServerCheck,
 ): Readonly<Record<string, ServerEntry>> {
   if (!isRecord(given) || Object.keys(given).length > MAX_SERVERS)
     return fail(path, `${path.join(".")} takes an object of at most ${MAX_SERVERS} servers.`);
@@ -43,7 +56,16 @@ export function checkServers(
     const at = [...path, name];
     if (toolPrefix(name) === undefined) fail(at, `The server ${show(name)} ${NAME_RULE}.`);
     if (!isRecord(entry)) fail(at, `The server ${show(name)} takes an object, not ${show(entry)}.`);
-    else checkEntry(at, name, entry, fail);
+    else {
+      checkEntry(at, name, entry, fail);
+      const { command, cwd } = entry;
+      const isRelative = isText(command) && isRelativeProgram(command) && cwd === undefined;
+      if (scope === "user" && isRelative)
+        fail(
+          [...at, "command"],
+          `${show(command)} would be a file of each project. ${WRITE_ABSOLUTE}`,
+        );
+    }
   }
   return given as Readonly<Record<string, ServerEntry>>;
 }

@@ -4,14 +4,18 @@ import { CommandError } from "../command-error.ts";
 import { isHttp } from "../is-http.ts";
 import { oneLine } from "../terminal.ts";
 import { JsonError, readJson, type JsonPlace } from "./json-text.ts";
-import { settingNames, settingTable, type SettingName, type Settings } from "./keys.ts";
+import {
+  settingNames,
+  settingTable,
+  type HookSettings,
+  type SettingName,
+  type Settings,
+  type SettingsScope,
+} from "./keys.ts";
 import { didYouMean } from "./nearest-name.ts";
 import { checkServers } from "./check-servers.ts";
-import { readHooks } from "./check-hooks.ts";
-import { isRecord, isText, show, type Fail, type Path } from "./shapes.ts";
-
-/** Whose file it is. Local means the project's file that is not shared. */
-export type SettingsScope = "user" | "project" | "local";
+import { readHooks, relativeHook } from "./check-hooks.ts";
+import { isRecord, isText, show, WRITE_ABSOLUTE, type Fail, type Path } from "./shapes.ts";
 
 export interface CheckOptions {
   /** The file's name in messages. */
@@ -91,12 +95,9 @@ function checked(name: SettingName, given: unknown, options: CheckOptions, fail:
     case "permissions":
       return permissions(name, given, fail);
     case "servers":
-      return checkServers([name], given, fail);
-    case "hooks": {
-      const { hooks, problems } = readHooks(given, [name]);
-      const [first] = problems;
-      return first === undefined ? hooks : fail(first.path, first.message);
-    }
+      return checkServers([name], given, { scope: options.scope, fail });
+    case "hooks":
+      return hooks(name, given, options, fail);
   }
 }
 
@@ -139,6 +140,21 @@ function keys(name: SettingName, given: unknown, fail: Fail): Record<string, str
     return [url, variable];
   });
   return Object.fromEntries(entries);
+}
+
+function hooks(
+  name: SettingName,
+  given: unknown,
+  { scope }: CheckOptions,
+  fail: Fail,
+): HookSettings {
+  const { hooks: read, problems } = readHooks(given, [name]);
+  const [first] = problems;
+  if (first !== undefined) return fail(first.path, first.message);
+  const relative = scope === "user" ? relativeHook(read) : undefined;
+  if (relative !== undefined)
+    fail([name], `The hook ${show(relative)} would be a file of each project. ${WRITE_ABSOLUTE}`);
+  return read;
 }
 
 const permissionLists = ["allow", "ask", "deny"] as const;

@@ -3,6 +3,9 @@
  * docs/projects.md are made.
  */
 
+/** Whose file it is. Local means the project's file that is not shared. */
+export type SettingsScope = "user" | "project" | "local";
+
 /** A rule for calls. See docs/permissions for the text. */
 export type PermissionEntry =
   | string

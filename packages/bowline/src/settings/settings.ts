@@ -4,8 +4,14 @@
  */
 import { join } from "node:path";
 import { readBounded, type BoundedFile } from "./bounded-file.ts";
-import { checkSettings, type SettingsScope } from "./check-settings.ts";
-import { sandboxModes, type PermissionEntry, type SandboxMode, type Settings } from "./keys.ts";
+import { checkSettings } from "./check-settings.ts";
+import {
+  sandboxModes,
+  type PermissionEntry,
+  type SandboxMode,
+  type Settings,
+  type SettingsScope,
+} from "./keys.ts";
 import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 

@@ -21,3 +21,11 @@ export function isText(given: unknown): given is string {
 export function show(given: unknown): string {
   return oneLine(JSON.stringify(given) ?? String(given), 80);
 }
+
+/** Returns true for a program that is looked up in the current folder, which may be a stranger's. */
+export function isRelativeProgram(command: string): boolean {
+  return /^\s*(?:\w+=\S*\s+)*\.{1,2}\//.test(command);
+}
+
+/** The advice for such a program in the user's own settings. */
+export const WRITE_ABSOLUTE: string = "In your own settings, write an absolute path.";

@@ -3,14 +3,18 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readHooks } from "../../src/settings/check-hooks.ts";
 import { checkSettings } from "../../src/settings/check-settings.ts";
+import type { SettingsScope } from "../../src/settings/keys.ts";
 import { hookToolName, matches } from "../../src/settings/hook-names.ts";
 
 const command = { type: "command", command: "./guard.sh" };
 
-function refusal(hooks: unknown): string {
-  const text = JSON.stringify({ hooks });
+function refusal(hooks: unknown, scope: SettingsScope = "project"): string {
+  return refusalOf({ hooks }, scope);
+}
+
+function refusalOf(settings: object, scope: SettingsScope): string {
   try {
-    checkSettings(text, { path: "bowline.json", scope: "user", env: {} });
+    checkSettings(JSON.stringify(settings), { path: "bowline.json", scope, env: {} });
   } catch (error) {
     return (error as Error).message;
   }
@@ -45,6 +49,45 @@ describe("hooks in bowline.json", () => {
       [[], /takes an object of events/],
     ] as const)
       assert.match(refusal(hooks), why, JSON.stringify(hooks));
+  });
+});
+
+describe("a program of the user's own settings", () => {
+  it("is no file of the current folder, which may be a stranger's", () => {
+    for (const one of ["./guard.sh", "../guard.sh", "A=b ./guard.sh"]) {
+      const hooks = { Stop: [{ hooks: [{ type: "command", command: one }] }] };
+      assert.match(
+        refusal(hooks, "user"),
+        /would be a file of each project\. In your own settings/,
+      );
+      assert.equal(refusal(hooks, "local"), "");
+    }
+    const servers = (entry: object): object => ({ mcpServers: { x: entry } });
+    const relative = { command: "./server" };
+    assert.match(refusalOf(servers(relative), "user"), /"\.\/server" would be a file of each/);
+    assert.equal(refusalOf(servers(relative), "project"), "");
+    assert.equal(refusalOf(servers({ ...relative, cwd: "/opt/server" }), "user"), "");
+    assert.equal(refusalOf(servers({ command: "npx" }), "user"), "");
+  });
+});
+
+describe("servers in bowline.json", () => {
+  it("are refused with the nearest name if something is unknown", () => {
+    for (const [servers, why] of [
+      [{ x: { comand: "npx" } }, /A server has no "comand"\. Did you mean "command"/],
+      [{ x: { command: "npx", url: "https://x.org" } }, /either a command or a url/],
+      [{ x: { command: "npx", type: "http" } }, /type "http" does not fit a command/],
+      [{ x: { command: "npx", args: "-y" } }, /args of a server takes a list/],
+      [{ x: { command: "npx", env: { A: 1 } } }, /env of a server takes an object of texts/],
+      [{ x: { url: "https://x.org", type: "htp" } }, /takes one of "stdio", "http", "sse"/],
+      [{ a__b: { command: "npx" } }, /"a__b" is not used: a server's name/],
+      [{ _a: { command: "npx" } }, /"_a" is not used/],
+      [{ x: "npx" }, /takes an object, not "npx"/],
+      [["npx"], /takes an object of at most/],
+    ] as const)
+      assert.match(refusalOf({ mcpServers: servers }, "user"), why, JSON.stringify(servers));
+    const good = { "my server.1": { command: "npx", args: [], disabled: true }, b: { url: "x" } };
+    assert.equal(refusalOf({ mcpServers: good }, "user"), "");
   });
 });
 
