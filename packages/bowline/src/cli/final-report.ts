@@ -9,6 +9,7 @@ import { advised, type Report } from "./report.ts";
 export function quietReport(stdout: Output, stderr: Output): Report {
   return {
     event() {},
+    note: (line) => void stderr.write(`${line}\n`),
     result(result, advice) {
       const text = stdout.isTTY === true ? printable(result.text) : result.text;
       if (text !== "") stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -26,6 +27,7 @@ export function objectReport(
 ): Report {
   return {
     event() {},
+    note: (line) => void stderr.write(`${line}\n`),
     result(result, advice) {
       stdout.write(`${printableJson(resultObject(result, session?.id, log.lines))}\n`);
       if (result.reason !== "done") stderr.write(`bowline: ${errorLine(result, advice)}\n`);

@@ -45,6 +45,7 @@ export async function perform(
   const { stdout, stderr } = host;
   const isLog = shown.output === "stream-json";
   const report = createReport(setup, shown, host);
+  shown.log.through((line) => report.note(line));
   if (isLog && session !== undefined)
     stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
   shown.log.begin();
@@ -94,7 +95,7 @@ function createReport(
     case "json":
       return objectReport(stdout, stderr, session?.session, log);
     case "stream-json":
-      return jsonReport(stdout);
+      return jsonReport(stdout, stderr);
   }
 }
 

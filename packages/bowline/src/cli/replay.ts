@@ -43,7 +43,7 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
       perform(
         agent,
         setup,
-        { output, isQuiet: false, session, log: new SideLog(output, host.stdout) },
+        { output, isQuiet: false, session, log: new SideLog(output, host) },
         host,
       ),
       lost,

@@ -2,7 +2,6 @@
 import { Hooks } from "../hooks/hooks.ts";
 import { hookLine, type HookNews } from "../hooks/news.ts";
 import type { Project } from "../project/project.ts";
-import { oneLine } from "../terminal.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { SideLog } from "./side-log.ts";
 
@@ -15,13 +14,12 @@ export interface RunHooksOptions {
 
 export function createRunHooks(
   { options, project, log, sessionId }: RunHooksOptions,
-  { stderr, env }: NodeJS.Process,
+  { env }: NodeJS.Process,
 ): Hooks {
   const { hooks: sources, root, directory } = project;
   const tell = (news: HookNews): void => {
     log.add(news);
-    if (!options.isQuiet || news.status !== "message")
-      stderr.write(`bowline: ${oneLine(hookLine(news), 1000)}\n`);
+    if (!options.isQuiet || news.status !== "message") log.say(hookLine(news));
   };
   const mode = (): "default" | "bypassPermissions" =>
     options.yes ? "bypassPermissions" : "default";

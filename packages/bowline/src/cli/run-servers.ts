@@ -20,11 +20,11 @@ export function startServers(
   { isQuiet }: Pick<RunOptions, "isQuiet">,
   project: Project,
   log: SideLog,
-  { stderr, env }: NodeJS.Process,
+  { env }: NodeJS.Process,
 ): Servers {
   const tell = (news: ServerNews): void => {
     log.add(news);
-    if (!isQuiet || isTrouble(news)) stderr.write(`bowline: ${oneLine(newsLine(news), 1000)}\n`);
+    if (!isQuiet || isTrouble(news)) log.say(newsLine(news));
   };
   return new Servers({
     settings: project.servers,
@@ -40,11 +40,16 @@ export function startServers(
 export async function waitForServers(
   servers: Servers,
   deadline: Deadline | undefined,
+  log: SideLog,
   { stderr, env }: NodeJS.Process,
 ): Promise<void> {
   const limitMs = Math.min(WAIT_MS, Math.max(0, deadline?.leftMs() ?? WAIT_MS));
   if ((await servers.settled(Math.min(SILENT_MS, limitMs))).length === 0) return;
   const line = new StatusLine(stderr, env);
+  log.through((said) => {
+    line.clear();
+    stderr.write(`${said}\n`);
+  });
   const since = Date.now();
   const text = (): string =>
     `… waiting for MCP servers: ${servers.starting.join(", ")}, ${Math.round((Date.now() - since + SILENT_MS) / 1000)} s (limit ${limitMs / 1000} s)`;
@@ -55,7 +60,7 @@ export async function waitForServers(
   clearInterval(timer);
   line.clear();
   if (missing.length > 0)
-    stderr.write(
-      `bowline: the run begins without the tools of ${oneLine(missing.join(", "), 500)}, which did not start within ${Math.round(limitMs / 1000)} s; they join when they are ready\n`,
+    log.say(
+      `the run begins without the tools of ${missing.join(", ")}, which did not start within ${Math.round(limitMs / 1000)} s; they join when they are ready`,
     );
 }

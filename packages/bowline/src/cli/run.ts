@@ -77,7 +77,7 @@ interface Job {
 
 /** Starts the MCP servers, which then have the time in which the model is found. */
 async function withServers(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
-  const log = new SideLog(options.output, host.stdout);
+  const log = new SideLog(options.output, host);
   const servers = startServers(options, job.opened.project, log, host);
   try {
     return await discovered(options, { ...job, servers, log }, host);
@@ -118,7 +118,7 @@ async function discovered(
       hooks,
     });
     ({ outputs } = made);
-    await waitForServers(servers, deadline, host);
+    await waitForServers(servers, deadline, log, host);
     const tools = made.tools();
     const admitted = await admit(hooks, job.task, keeping.earlierId !== undefined);
     if (admitted === undefined) return exitCode.failed;

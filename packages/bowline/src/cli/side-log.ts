@@ -4,7 +4,7 @@
  */
 import type { HookNews } from "../hooks/news.ts";
 import type { ServerNews } from "../mcp/news.ts";
-import { printableJson, type Output } from "../terminal.ts";
+import { oneLine, printableJson, type Output } from "../terminal.ts";
 import type { OutputFormat } from "./run-options.ts";
 
 export type SideLine = ServerNews | HookNews;
@@ -16,11 +16,23 @@ export class SideLog {
   readonly #output: OutputFormat;
   readonly #stdout: Output;
   readonly #lines: SideLine[] = [];
+  #say: (line: string) => void;
   #hasBegun = false;
 
-  constructor(output: OutputFormat, stdout: Output) {
+  constructor(output: OutputFormat, { stdout, stderr }: Pick<NodeJS.Process, "stdout" | "stderr">) {
     this.#output = output;
     this.#stdout = stdout;
+    this.#say = (line) => void stderr.write(`${line}\n`);
+  }
+
+  /** Shows a line to the person. */
+  say(line: string): void {
+    this.#say(`bowline: ${oneLine(line, 1000)}`);
+  }
+
+  /** From now on lines go through the report, which may be in the middle of a line. */
+  through(say: (line: string) => void): void {
+    this.#say = say;
   }
 
   add(line: SideLine): void {
