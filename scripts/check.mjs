@@ -154,7 +154,13 @@ const steps = [
   },
   {
     name: "command as published",
-    command: ["node", "scripts/published-command.mjs", packed("bowline-core"), packed("bowline-0")],
+    command: [
+      "node",
+      "scripts/published-command.mjs",
+      packed("bowline-core"),
+      packed("bowline-mcp"),
+      packed("bowline-0"),
+    ],
     after: ["pack"],
   },
   {

@@ -5,6 +5,7 @@ import {
   chatHelp,
   doctorHelp,
   mainHelp,
+  mcpHelp,
   permissionsHelp,
   replayHelp,
   runHelp,
@@ -39,12 +40,15 @@ ${runHelp().trimEnd()}
 
 Standard output contains only the answer, so it can be piped. With \`--output-format json\` it contains one object at the end:
 \`type\` ("result"), \`text\`, \`reason\` (\`done\`, \`length\`, \`error\`, \`budget\` or \`aborted\`), \`session\`,
-\`turns\`, \`toolCalls\`, \`usage\`, \`cost\` in dollars or null, and \`error\` if there is one.
+\`turns\`, \`toolCalls\`, \`usage\`, \`cost\` in dollars or null, \`error\` if there is one, and \`notices\` with what
+happened to MCP servers and hooks, if anything did.
 
 With \`--output-format stream-json\` or \`--json\` it contains the event log: one JSON object per line, with the events of
 one run in order. The last one is \`agent_end\` with the reason, the usage and the new
 messages. When the run is stored in a session, the line \`{"type":"session","id":"…"}\` comes first; it is not an event and
-has no \`seq\`. When an interrupted run is finished before the task, its events come first.
+has no \`seq\`. Neither have the lines \`{"type":"mcp_server","server":"…","status":"ready","tools":2}\`, one for each
+time that an MCP server is \`ready\`, \`restarting\` or has \`failed\`, with the reason in \`message\`, and those of the type \`hook\`
+([Hooks](hooks.md)). When an interrupted run is finished before the task, its events come first.
 
 A model server that is down, busy or broken, or that cuts an answer off, is retried for two minutes, or for \`--retry-for\`
 seconds. On a terminal one line counts the retries and the seconds. Elsewhere standard error gets a line for each new reason.
@@ -95,6 +99,14 @@ ${permissionsHelp().trimEnd()}
 [Permissions](permissions.md) has the rules, their files and examples. With \`--json\`, \`list\` prints one object per rule
 (\`rule\`, \`action\`, \`scope\`, \`source\`), and \`why\` one object with \`action\`, \`reason\`, \`parts\`,
 \`rule\` (if one decided) and \`suggestions\`.
+
+## bowline mcp
+
+\`\`\`
+${mcpHelp().trimEnd()}
+\`\`\`
+
+[MCP servers](mcp-servers.md) has their files, their approvals and their trust.
 
 ## bowline serve
 

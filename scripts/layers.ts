@@ -226,6 +226,10 @@ const bowline: PackageRules = {
     trust: ground,
     // What a folder brings: instructions, skills, commands and sub-agents.
     project: [...ground, "policy", "settings", "trust"],
+    // The MCP servers of the user and of a project.
+    mcp: [...ground, "settings", "project"],
+    // The programs that run at events, as Claude Code has them.
+    hooks: [...ground, "tools", "record", "settings", "project"],
     // The terminal: keys, the live area, the editor, Markdown. It knows no agent.
     screen: ground,
     // The conversation: what is shown, asked and typed while an agent works.
@@ -238,6 +242,8 @@ const bowline: PackageRules = {
       "settings",
       "trust",
       "project",
+      "mcp",
+      "hooks",
       "screen",
     ],
     "gateway/protocol": [],
@@ -263,6 +269,8 @@ const bowline: PackageRules = {
       "settings",
       "trust",
       "project",
+      "mcp",
+      "hooks",
       ...rooms,
       "page/node",
     ],
@@ -279,6 +287,8 @@ const bowline: PackageRules = {
       "settings",
       "trust",
       "project",
+      "mcp",
+      "hooks",
       "screen",
       "chat",
       "serve",

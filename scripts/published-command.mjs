@@ -1,6 +1,6 @@
-// Tests the packed command as users install it: `npm install -g` of both packages together, and of
-// the command alone. The installed `bowline` must then work in an empty folder, against a model
-// server on loopback. `node scripts/published-command.mjs <core.tgz> <bowline.tgz>`. npm takes
+// Tests the packed command as users install it: `npm install -g` of core and the command together, and
+// of the command alone. The installed `bowline` must then work in an empty folder, against a model
+// server on loopback. `node scripts/published-command.mjs <core.tgz> <mcp.tgz> <bowline.tgz>`. npm takes
 // dependencies from its cache, else from its registry.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,9 +17,9 @@ const execute = promisify(execFile);
 const TIME_LIMIT_MS = 60_000;
 const INSTALL_LIMIT_MS = 300_000;
 
-const [core, bowline] = process.argv.slice(2).map((tarball) => resolve(tarball));
+const [core, mcp, bowline] = process.argv.slice(2).map((tarball) => resolve(tarball));
 const folder = createFolder("command");
-const registry = await startRegistry(core);
+const registry = await startRegistry(core, mcp);
 const model = await startPracticeServer({ paceMs: 0 });
 const layouts = { together: [core, bowline], alone: [bowline] };
 try {
@@ -56,7 +56,7 @@ async function check(layout, tarballs) {
 async function install(prefix, tarballs) {
   const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
   const args = ["install", "--global", "--prefix", prefix, ...quiet];
-  // Core is not published yet. npm gets the command's dependency on core from this registry.
+  // npm gets the command's dependencies on packages of this repository from this registry.
   const scope = `--@bowline:registry=${registry.url}`;
   await execute("npm", [...args, scope, ...tarballs], { timeout: INSTALL_LIMIT_MS });
 }

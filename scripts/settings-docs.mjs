@@ -2,7 +2,7 @@
 // the table in the source. `node scripts/settings-docs.mjs --write` writes both; without `--write`
 // the script fails when one is stale.
 import { readFileSync } from "node:fs";
-import { settingTable } from "../packages/bowline/dist/settings/keys.js";
+import { hookEvents, settingTable } from "../packages/bowline/dist/settings/keys.js";
 import { keepMade } from "./made-file.mjs";
 
 const command = "node scripts/settings-docs.mjs --write";
@@ -21,6 +21,47 @@ const rules = {
   items: { anyOf: [{ type: "string", minLength: 1 }, rule] },
   maxItems: 500,
 };
+
+const texts = { type: "array", items: { type: "string" }, maxItems: 500 };
+const map = { type: "object", additionalProperties: { type: "string" } };
+const server = {
+  type: "object",
+  properties: {
+    type: { enum: ["stdio", "http", "sse"] },
+    command: { type: "string", minLength: 1 },
+    args: texts,
+    env: map,
+    cwd: { type: "string", minLength: 1 },
+    url: { type: "string", minLength: 1 },
+    headers: map,
+    disabled: { type: "boolean" },
+    includeTools: texts,
+    excludeTools: texts,
+  },
+  oneOf: [{ required: ["command"] }, { required: ["url"] }],
+  additionalProperties: false,
+};
+const hook = {
+  type: "object",
+  properties: {
+    type: { const: "command" },
+    command: { type: "string", minLength: 1 },
+    timeout: { type: "number", exclusiveMinimum: 0, maximum: 3600 },
+    statusMessage: { type: "string" },
+  },
+  required: ["type", "command"],
+  additionalProperties: false,
+};
+const hookGroup = {
+  type: "object",
+  properties: {
+    matcher: { type: "string", maxLength: 500 },
+    hooks: { type: "array", items: hook, maxItems: 20 },
+  },
+  required: ["hooks"],
+  additionalProperties: false,
+};
+const hookGroups = { type: "array", items: hookGroup, maxItems: 50 };
 
 /** Returns the JSON schema and the words for a type. */
 function typeOf(type) {
@@ -45,6 +86,15 @@ function typeOf(type) {
       return [{ type: "object", additionalProperties: variable }, "object: address to variable"];
     case "permissions": {
       const properties = { allow: rules, ask: rules, deny: rules };
+      return [{ type: "object", properties, additionalProperties: false }, "object of lists"];
+    }
+    case "servers":
+      return [
+        { type: "object", additionalProperties: server, maxProperties: 50 },
+        "object: name to server",
+      ];
+    case "hooks": {
+      const properties = Object.fromEntries(hookEvents.map((event) => [event, hookGroups]));
       return [{ type: "object", properties, additionalProperties: false }, "object of lists"];
     }
     default:

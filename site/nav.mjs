@@ -29,6 +29,8 @@ const terminal = [
   ["Writing messages", "editor"],
   ["Projects and settings", "projects"],
   ["Permissions", "permissions"],
+  ["MCP servers of the command", "mcp-servers"],
+  ["Hooks", "hooks"],
   ["A day's work", "day"],
   ["The command", "cli"],
   ["The command's tools", "tools"],

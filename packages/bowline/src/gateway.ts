@@ -18,6 +18,7 @@ export { defaultLimits } from "./gateway/protocol/limits.ts";
 export type { GatewayLimits } from "./gateway/protocol/limits.ts";
 export type { DoorOptions, ListedAgents, MadeAgents } from "./gateway/server/options.ts";
 export type { CreateAgent } from "./gateway/agents/agent-makers.ts";
+export type { CallCheck, CheckCall, CheckedCall } from "./gateway/agents/check-call.ts";
 export type { User } from "./gateway/access/user.ts";
 export { findAgent } from "./gateway/agents/agent-entry.ts";
 export type { AgentEntry } from "./gateway/agents/agent-entry.ts";

@@ -27,15 +27,16 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 /** Upper limit of a command, far above what a busy machine needs, in milliseconds. */
 const LIMIT_MS = 120_000;
 
-for (const name of ["core", "bowline"])
+for (const name of ["core", "mcp", "bowline"])
   for (const part of ["src", "package.json"])
     cpSync(join(packages, name, part), join(folder, name, part), { recursive: true });
 // Links the folder, because Node does not load TypeScript below `node_modules`.
-link(join(folder, "core"), join(folder, "node_modules/@bowline/core"));
+for (const name of ["core", "mcp"])
+  link(join(folder, name), join(folder, "node_modules/@bowline", name));
 const { dependencies } = JSON.parse(
   readFileSync(join(packages, "bowline/package.json"), "utf8"),
 ) as { dependencies: Record<string, string> };
-for (const name of Object.keys(dependencies).filter((one) => one !== "@bowline/core"))
+for (const name of Object.keys(dependencies).filter((one) => !one.startsWith("@bowline/")))
   link(join(packages, "../node_modules", name), join(folder, "bowline/node_modules", name));
 
 function link(target: string, path: string): void {

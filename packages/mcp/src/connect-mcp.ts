@@ -1,8 +1,8 @@
 /** The way in: reads the options and connects to the servers. */
 import process from "node:process";
-import { BowlineError, systemClock } from "@bowline/core";
+import { BowlineError, isBowlineError, systemClock } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
-import { readServers } from "./config/read-servers.ts";
+import { readEntry, readServers } from "./config/read-servers.ts";
 import type { Mcp } from "./mcp.ts";
 import { defaultLimits, optionNames, type FilledLimits, type McpOptions } from "./options.ts";
 import { McpServer } from "./server/mcp-server.ts";
@@ -10,7 +10,7 @@ import { ServerGroup } from "./server-group.ts";
 
 /**
  * Connects to MCP servers and gives an agent their tools. Resolves when each server is ready or has
- * failed: `mcp.servers` says which. Rejects with `invalid_argument` for an option that cannot work,
+ * failed, unless `wait` is false: `mcp.servers` says which. Rejects with `invalid_argument` for an option that cannot work,
  * with `aborted` when `signal` fires, and with `onServerError: "throw"` for a server that does not
  * start. Then nothing is left running.
  */
@@ -20,15 +20,22 @@ export async function connectMcp(options: McpOptions): Promise<Mcp> {
   const { env = process.env, clock = systemClock, onServerError = "report", signal } = options;
   if (onServerError !== "report" && onServerError !== "throw")
     throw new BowlineError("invalid_argument", 'onServerError must be "report" or "throw".');
+  if (options.wait === false && onServerError === "throw")
+    throw new BowlineError(
+      "invalid_argument",
+      'With wait: false nothing can be thrown later. Leave out onServerError: "throw".',
+    );
   const configs = readServers(options.servers, env);
   const mcp = new ServerGroup(options, limits, clock);
   const shared = { options, env, clock, limits };
-  await mcp.start((listener) =>
+  const starting = mcp.start((listener) =>
     configs.map((config) => {
       const auth = config.reach.kind === "stdio" ? undefined : options.auth?.(config.name);
       return new McpServer({ ...shared, config, auth }, listener);
     }),
   );
+  if (options.wait === false) return mcp;
+  await starting;
   const failed = mcp.servers.find(({ status }) => status !== "ready");
   if (signal?.aborted) {
     await mcp.close();
@@ -38,6 +45,24 @@ export async function connectMcp(options: McpOptions): Promise<Mcp> {
   await mcp.close();
   const { code = "connection_failed", message = "" } = failed.error ?? {};
   throw new BowlineError(code, `The server "${failed.name}" did not start: ${message}`);
+}
+
+/**
+ * Returns why `connectMcp` would refuse an entry with these variables; undefined if it would not.
+ * Starts nothing. A program can so leave out one bad entry of a file and connect to the others.
+ */
+export function whyNotServer(
+  name: string,
+  entry: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  try {
+    readEntry(name, entry, env);
+    return undefined;
+  } catch (error) {
+    if (!isBowlineError(error)) throw error;
+    return error.message;
+  }
 }
 
 function fillLimits(given: NonNullable<McpOptions["limits"]>): FilledLimits {

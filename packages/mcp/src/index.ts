@@ -1,5 +1,5 @@
 /** `@bowline/mcp`: the tools of MCP servers for an agent. */
-export { connectMcp } from "./connect-mcp.ts";
+export { connectMcp, whyNotServer } from "./connect-mcp.ts";
 export type { Mcp } from "./mcp.ts";
 export type { McpServerEntries, McpServerEntry } from "./config/entry.ts";
 export type { McpEvent } from "./event.ts";

@@ -84,6 +84,12 @@ export interface McpOptions {
    * Default: `process.env`.
    */
   readonly env?: Environment | undefined;
+  /**
+   * Whether `connectMcp` waits until each server is ready or has failed. If false, it resolves at
+   * once with servers that are `starting`: `onToolsChanged` and `onEvent` tell of each one later.
+   * Not together with `onServerError: "throw"`. Default true.
+   */
+  readonly wait?: boolean | undefined;
   /** Ends the connecting. Later it has no effect: use `close()`. Default: none. */
   readonly signal?: AbortSignal | undefined;
   /** Source of time. Default: the system's clock. */
@@ -150,6 +156,7 @@ export const defaultLimits: FilledLimits = {
 export const optionNames: readonly string[] = Object.keys({
   servers: true,
   env: true,
+  wait: true,
   signal: true,
   clock: true,
   fetch: true,

@@ -21,7 +21,7 @@ interface Offer {
 export class ServerGroup implements Mcp {
   #servers: readonly McpServer[] = [];
   #offers: ReadonlyMap<McpServer, Offer> = new Map();
-  /** Whether changes are told: after the start, and before the end. */
+  /** Whether changes are told: after the start, if that is waited for, and before the end. */
   #isOpen = false;
   readonly #options: McpOptions;
   readonly #limits: FilledLimits;
@@ -37,7 +37,9 @@ export class ServerGroup implements Mcp {
   /** Starts the servers. Resolves when each is ready or has failed. */
   async start(create: (listener: ServerListener) => readonly McpServer[]): Promise<void> {
     this.#servers = create(this.#listener());
+    this.#isOpen = this.#options.wait === false;
     await Promise.all(this.#servers.map((server) => server.start(this.#options.signal)));
+    if (this.#options.wait === false) return; // each change was told, and it may be closed by now
     this.#isOpen = true;
     this.#offer();
   }

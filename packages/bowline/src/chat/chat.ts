@@ -1,5 +1,7 @@
 /** The conversation as its commands and its parts see it. */
+import type { UserMessage } from "@bowline/core";
 import type { Session, Store } from "@bowline/core/session";
+import type { Servers } from "../mcp/servers.ts";
 import type { Discovered, Wanted } from "../models/discover.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import type { ToolRule } from "../project/tool-rules.ts";
@@ -22,6 +24,13 @@ export interface World {
   readonly store: Store;
   readonly project: Project;
   readonly permissions: Permissions;
+  readonly servers: Servers;
+  /** Returns the message as hooks leave it. Rejects if one of them refuses it. */
+  submitted(message: UserMessage, signal: AbortSignal): Promise<UserMessage>;
+  /** Whether messages are checked before they are sent. */
+  readonly checksMessages: boolean;
+  /** Waits for what a run needs, at most some seconds, or until the signal fires. */
+  ready(signal: AbortSignal): Promise<void>;
   readonly options: ChatOptions;
   /** Finds a model and how to reach it. */
   connect(wanted: Wanted): Promise<Discovered>;

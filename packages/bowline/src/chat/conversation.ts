@@ -51,6 +51,8 @@ export class Conversation implements Chat {
   #question: Question | undefined;
   #only: readonly ToolRule[] | undefined;
   #ticker: ReturnType<typeof setInterval> | undefined;
+  /** Ends what works in the background. Absent once the conversation has ended. */
+  #endings: (() => Promise<void>)[] | undefined = [];
   #left: (() => void) | undefined;
   /** Resolves when the person leaves. */
   readonly left: Promise<void> = new Promise((resolve) => (this.#left = resolve));
@@ -64,6 +66,9 @@ export class Conversation implements Chat {
       runtime: () => this.#runtime,
       dispatch: (action) => this.dispatch(action),
       notice: (text, level) => this.notice(text, level),
+      ready: async (signal) => this.#world?.ready(signal),
+      submitted: (message, signal) => this.world.submitted(message, signal),
+      checksMessages: () => this.#world?.checksMessages === true,
       changed: () => {
         if (!this.isBusy) this.#only = undefined;
         this.#tick();
@@ -326,6 +331,12 @@ export class Conversation implements Chat {
     this.notice("The draft of an earlier conversation is back.");
   }
 
+  /** Calls `end` when the conversation ends, or at once if it has ended. */
+  async endWith(end: () => Promise<void>): Promise<void> {
+    if (this.#endings === undefined) await end();
+    else this.#endings.push(end);
+  }
+
   /** Ends the run, so that its end is shown and stored, then releases everything. */
   async close(): Promise<void> {
     this.#left?.();
@@ -334,6 +345,9 @@ export class Conversation implements Chat {
       await this.#runtime?.close();
       await this.#world?.close();
     } finally {
+      const endings = this.#endings ?? [];
+      this.#endings = undefined;
+      await Promise.all(endings.map((end) => end()));
       clearInterval(this.#ticker);
       await this.#screen?.close();
     }

@@ -4,6 +4,8 @@
  */
 import { requireApproval, type BeforeToolCallContext } from "@bowline/core";
 import type { Permissions } from "../policy/permissions.ts";
+import type { Verdict } from "../policy/policy.ts";
+import { isServerTool } from "../policy/server-tool.ts";
 import { projectTools } from "../project/project-tools.ts";
 import { refusalOf } from "../project/tool-limits.ts";
 import type { ToolRule } from "../project/tool-rules.ts";
@@ -23,10 +25,13 @@ export interface GateOptions {
 
 /**
  * Returns why a call is refused in plan mode, or undefined. A sub-agent may work: its own calls pass
- * the same gate.
+ * the same gate. What the tool of a server does is known from its server alone, so it needs a rule of
+ * a person that allows it by name.
  */
-export function planRefusal(toolName: string): string | undefined {
+export function planRefusal(toolName: string, verdict?: Verdict): string | undefined {
   if (!needsApproval(toolName) || projectTools.has(toolName)) return undefined;
+  const isNamed = verdict?.action === "allow" && verdict.rule?.tool.includes("__") === true;
+  if (isServerTool(toolName) && isNamed) return undefined;
   return (
     `Plan mode: propose, do not change. ${toolName} does not run now; only reading tools do. ` +
     "Answer with what you would do. The person leaves plan mode when they want it done."
@@ -34,28 +39,26 @@ export function planRefusal(toolName: string): string | undefined {
 }
 
 export function createGate({ permissions, isPlan, only, sessionKey, yes }: GateOptions): Approver {
-  return async (context: BeforeToolCallContext, signal) => {
+  return async (context: BeforeToolCallContext, signal, asked) => {
     const { args } = context;
     const { name } = context.toolCall;
     if (context.isOutput === true) return undefined;
-    const refusal = isPlan() ? planRefusal(name) : undefined;
+    const call = { tool: name, args, sessionKey: sessionKey() };
+    const verdict = permissions().judge(call);
+    const refusal = isPlan() ? planRefusal(name, verdict) : undefined;
     if (refusal !== undefined) return { block: true, reason: refusal };
     const tools = only?.();
     const excluded = tools && refusalOf("command", { tools, disallowedTools: [] }, name, args);
     if (excluded !== undefined) return excluded;
-    const verdict = permissions().judge({
-      tool: name,
-      args,
-      sessionKey: sessionKey(),
-    });
     if (verdict.action === "deny")
       return { block: true, reason: `Denied by the permissions: ${verdict.reason}` };
     const isFree = projectTools.has(name) && verdict.rule === undefined;
-    if (verdict.action === "allow" || yes || isFree) {
+    const isAllowed = verdict.action === "allow" || isFree;
+    if ((isAllowed && asked === undefined) || yes) {
       context.approve?.();
       return undefined;
     }
-    const ask = requireApproval({ needed: () => verdict.reason, timeoutMs: 0 });
+    const ask = requireApproval({ needed: () => asked ?? verdict.reason, timeoutMs: 0 });
     return ask(context, signal);
   };
 }

@@ -31,6 +31,11 @@ export interface RuntimeOptions extends Omit<
    * again.
    */
   readonly onSaving: (failure?: BowlineError) => void;
+  /**
+   * Returns what the model has to do before a run may end that is done. `isActive`: this was the case
+   * already. Default: runs end by themselves.
+   */
+  readonly stopping?: (isActive: boolean, signal: AbortSignal) => Promise<string | undefined>;
   /** Receives each event after the session has it. */
   readonly onEvent: (event: AgentEvent) => void;
 }
@@ -98,6 +103,11 @@ export class Runtime {
     await this.#begin();
     const resumed = await this.#attached?.resume();
     return resumed ?? this.agent.continue();
+  }
+
+  /** Asks the hooks whether a run that is done may end: see {@link RuntimeOptions.stopping}. */
+  async stopping(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
+    return this.#options.stopping?.(isActive, signal);
   }
 
   /** Adds a message that the next request contains. No run begins. */

@@ -1,65 +1,27 @@
 /**
  * Loads what a conversation stands on, after its first frame: the project and whether it is
- * trusted, settings, permissions, the session and the model.
+ * trusted, settings, permissions, servers, the session and the model.
  */
-import { isBowlineError, type Agent, type AgentTool, type Budget, type Model } from "@bowline/core";
-import { createSession, openSession, type Session, type Store } from "@bowline/core/session";
+import { isBowlineError } from "@bowline/core";
+import { openSession, type Session, type Store } from "@bowline/core/session";
 import { CommandError, explained } from "../command-error.ts";
 import { set } from "../defined.ts";
 import { ownFolders, sessionStore } from "../home.ts";
-import { isAboutKey, keyAdvice } from "../models/key-advice.ts";
-import { discoverModel, type Wanted } from "../models/discover.ts";
+import { discoverModel } from "../models/discover.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
-import type { SubAgentStart } from "../project/agent-tool.ts";
 import { loadProject, type Project } from "../project/project.ts";
-import { chooseServer, type ServerChoice } from "../settings/server-choice.ts";
+import { chooseServer } from "../settings/server-choice.ts";
 import { oneLine, shellWord } from "../terminal.ts";
 import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import type { Environment, World } from "./chat.ts";
+import { createChatHooks, submitted } from "./chat-hooks.ts";
 import { runCommandLine } from "./commands/index.ts";
 import type { Conversation } from "./conversation.ts";
 import { drawPast } from "./draw-past.ts";
-import { createGate } from "./gate.ts";
-import type { ChatOptions } from "./options.ts";
-import { Runtime } from "./runtime.ts";
-import { subAgents } from "./sub-agents.ts";
+import { createOpener } from "./open-runtime.ts";
+import { createServerWait, startServers } from "./server-wait.ts";
+import type { StartOptions } from "./start-options.ts";
 import { askTrust } from "./trust-question.ts";
-
-/** What the command knows of stored sessions. */
-interface SessionPorts {
-  /** The id of the session to go on with. Undefined: a new one. */
-  find(store: Store): Promise<string | undefined>;
-  /** The server and model of a stored session, unless the options name others. */
-  wanted(server: ServerChoice, session: Session | undefined): Promise<Wanted>;
-  metadata(model: Model, server: ServerChoice): Readonly<Record<string, unknown>>;
-}
-
-/** What the tools of a conversation need beside its project. */
-interface ToolPorts {
-  readonly startSubAgent: (start: SubAgentStart) => Promise<Agent>;
-  /** Returns the path patterns that a tool's searches omit. */
-  readonly hidden: (tool: string) => readonly string[];
-  readonly sandbox: Sandbox;
-  readonly outputFolder: string;
-}
-
-/** A folder that `close` removes, if nothing names its files by then. */
-interface OutputFolder {
-  readonly path: string;
-  readonly close: () => Promise<void>;
-}
-
-export interface StartOptions {
-  readonly options: ChatOptions;
-  readonly directory: string;
-  readonly env: Environment;
-  readonly sessions: SessionPorts;
-  /** Creates the tools that the options and the settings choose. */
-  readonly createTools: (project: Project, ports: ToolPorts) => AgentTool[];
-  /** Opens the folder for the full text of long output. */
-  readonly openOutputs: (hasSession: boolean) => Promise<OutputFolder>;
-  readonly now: () => number;
-}
 
 /** Rejects with an error for a person if the conversation cannot begin. */
 export async function start(chat: Conversation, given: StartOptions): Promise<void> {
@@ -124,7 +86,6 @@ async function worldOf(
   store: Store,
 ): Promise<World> {
   const { options, directory, env, sessions } = given;
-  const { merged } = project.settings;
   const server = chooseServer(options, project.settings, set(env.BOWLINE_MODEL));
   for (const notice of server.notices) chat.notice(notice, "warning");
   const { settingsTrust: trust } = project;
@@ -134,12 +95,21 @@ async function worldOf(
   const status = sandbox.kind === "off" ? "off" : sandboxStatus(sandbox).replace("sandbox: ", "");
   chat.dispatch({ type: "sandbox", sandbox: status });
   const outputs = await given.openOutputs(options.keep !== "none");
-  const gate = createGate({
-    permissions: () => permissions,
-    isPlan: () => chat.state.isPlan,
-    only: () => chat.only,
-    sessionKey: () => (chat.hasRuntime ? (chat.runtime.session?.id ?? "") : ""),
-    yes: options.yes,
+  const servers = startServers(chat, project, env);
+  await chat.endWith(() => servers.close());
+  const hooks = createChatHooks(chat, project, env, options);
+  const open = createOpener({
+    chat,
+    given,
+    project,
+    store,
+    permissions,
+    sandbox,
+    outputFolder: outputs.path,
+    servers,
+    hooks,
+    server,
+    world: () => world,
   });
   const world: World = {
     directory,
@@ -147,74 +117,15 @@ async function worldOf(
     store,
     project,
     permissions,
+    servers,
+    ready: createServerWait(chat, servers),
+    submitted: (message, signal) => submitted(hooks, message, signal),
+    checksMessages: hooks.has("UserPromptSubmit"),
     options,
     connect: (wanted) => discoverModel(wanted, env),
     wanted: (session) => sessions.wanted(server, session),
     close: () => outputs.close(),
-    open: (connection, session) => {
-      const tools = given.createTools(project, {
-        startSubAgent: subAgents({ world, gate, chat }),
-        hidden: (tool) => permissions.hidden({ tool }),
-        sandbox,
-        outputFolder: outputs.path,
-      });
-      const { appendSystem, compactAt } = merged;
-      return Runtime.open({
-        connection,
-        tools,
-        thinking: options.thinking ?? merged.thinking ?? "off",
-        systemPrompt: project.systemPrompt({
-          tools: tools.map(({ name }) => name),
-          ...(appendSystem !== undefined && { appendSystem }),
-        }),
-        budget: budgetOf(options),
-        retryMs: options.retryMs,
-        beforeToolCall: gate,
-        onEvent: (event) => {
-          chat.event(event);
-          if (event.type === "agent_end" && event.error !== undefined && isAboutKey(event.error))
-            chat.notice(keyAdvice(chat.runtime.connection.keyFrom));
-        },
-        reopen: (id) => openSession(store, id),
-        onSaving: (failure) => noteSaving(chat, failure),
-        createSession: (model) =>
-          newSession(chat, store, options, sessions.metadata(model, server)),
-        ...(compactAt !== undefined && { compactAt }),
-        ...(session !== undefined && { session }),
-      });
-    },
+    open,
   };
   return world;
-}
-
-function budgetOf({ maxTurns, maxTokens, maxCost }: ChatOptions): Budget {
-  return {
-    maxTurns,
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(maxCost !== undefined && { maxCost }),
-  };
-}
-
-function noteSaving(chat: Conversation, failure: Error | undefined): void {
-  if (failure === undefined)
-    return chat.notice("The conversation is saved again. What was not saved is not sent either.");
-  chat.notice(`FROM HERE ON NOTHING IS SAVED. ${failure.message}`, "error");
-}
-
-/** A conversation goes on without a session if none can be created, and says so. */
-async function newSession(
-  chat: Conversation,
-  store: Store,
-  { keep }: ChatOptions,
-  metadata: Readonly<Record<string, unknown>>,
-): Promise<Session | undefined> {
-  if (keep === "none") return undefined;
-  const id = typeof keep === "object" ? { id: keep.id } : {};
-  try {
-    return await createSession(store, { ...id, metadata });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    chat.notice(`THIS CONVERSATION IS NOT SAVED. ${why}`, "error");
-    return undefined;
-  }
 }

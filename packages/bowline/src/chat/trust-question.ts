@@ -1,4 +1,4 @@
-/** Asks whether a folder's settings, commands, skills and agents may take effect. */
+/** Asks whether a folder's settings, servers, hooks, commands, skills and agents may take effect. */
 import type { Project } from "../project/project.ts";
 import type { Colours } from "../screen/colours.ts";
 import type { Input } from "../screen/input.ts";
@@ -34,7 +34,7 @@ export async function askTrust(
   return isTrusted;
 }
 
-function describe({ root, trust, changes, wouldTakeEffect }: Project): string {
+function describe({ root, trust, changes, wouldTakeEffect, programs }: Project): string {
   const head =
     trust === "changed"
       ? `${oneLine(root, 300)} has changed since you trusted it: ${changes.map((one) => oneLine(one, 200)).join(", ")}`
@@ -47,6 +47,9 @@ function describe({ root, trust, changes, wouldTakeEffect }: Project): string {
     head,
     ...files,
     ...(more > 0 ? [`  and ${more} more; bowline trust lists them`] : []),
+    ...(programs.length > 0 ? ["They start or reach:"] : []),
+    ...programs.slice(0, MAX_FILES).map((line) => `  ${line}`),
+    ...(programs.length > MAX_FILES ? [`  and ${programs.length - MAX_FILES} more`] : []),
   ].join("\n");
 }
 

@@ -8,6 +8,9 @@ const planNotes = {
   off: "[Plan mode is off: you may change things now.]",
 } as const;
 
+/** Begins the text that a hook adds to a message. */
+export const HOOK_CONTEXT = "[context from a hook]\n";
+
 export type PlanNote = keyof typeof planNotes;
 
 /**
@@ -35,11 +38,12 @@ export function userMessage(draft: Draft, now: number, note?: PlanNote): UserMes
   return { role: "user", content: isPlain ? only.text : content, timestamp: now };
 }
 
-/** Returns what a person typed and pasted, without what was added about plan mode. */
+/** Returns what a person typed and pasted, without what was added about plan mode and by hooks. */
 export function typedText({ content }: Pick<UserMessage, "content">): string {
   if (typeof content === "string") return content;
   const notes: readonly string[] = Object.values(planNotes);
+  const isAdded = (text: string): boolean => notes.includes(text) || text.startsWith(HOOK_CONTEXT);
   return content
-    .flatMap((part) => (part.type === "text" && !notes.includes(part.text) ? [part.text] : []))
+    .flatMap((part) => (part.type === "text" && !isAdded(part.text) ? [part.text] : []))
     .join("");
 }

@@ -7,21 +7,22 @@ import { draftOf, type Draft } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
 import { joinDrafts } from "../screen/editor/join-drafts.ts";
 import { oneLine } from "../terminal.ts";
-import type { Moment, NoticeLevel } from "./block.ts";
+import type { Moment } from "./block.ts";
+import { CheckedMessages, type MessageChecks } from "./checked-messages.ts";
 import { EditWaiting } from "./edit-waiting.ts";
+import { finishRun } from "./finish-run.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Action } from "./state.ts";
 import { userMessage, type PlanNote } from "./user-message.ts";
 import { momentWords } from "./waiting-text.ts";
 import { Waiting, type Missing, type WaitingMessage, type WaitMoment } from "./waiting.ts";
 
-export interface WorkHost {
+export interface WorkHost extends MessageChecks {
   readonly editor: Editor;
   readonly now: () => number;
-  /** Undefined until a model is found. */
-  readonly runtime: () => Runtime | undefined;
   dispatch(action: Action): void;
-  notice(text: string, level?: NoticeLevel): void;
+  /** Waits for what a run needs, at most some seconds, or until the signal fires. */
+  ready(signal: AbortSignal): Promise<void>;
   /** Called when something begins or ends to work. */
   changed(): void;
   /** Whether queued messages have no line of their own. */
@@ -31,6 +32,7 @@ export interface WorkHost {
 export class Work {
   readonly #host: WorkHost;
   readonly #waiting: Waiting;
+  readonly #checked: CheckedMessages;
   /** The message that is edited, if any. */
   readonly edit: EditWaiting;
   #current: AbortController | undefined;
@@ -50,6 +52,18 @@ export class Work {
       sendAgain: (...sent) => this.#sendAgain(...sent),
       drop: (item) => this.#drop(item),
       changed: () => this.showQueue(),
+    });
+    this.#checked = new CheckedMessages({
+      host,
+      waiting: this.#waiting,
+      isBusy: () => this.isBusy,
+      begin: (message, draft) =>
+        void this.run(() => present(host.runtime()).prompt(message), draft),
+      later: ({ id, draft, note }) => {
+        this.#planNote ??= note;
+        this.#waiting.release(id, { moment: "early", draft });
+      },
+      back: (item) => this.#refused(item),
     });
   }
 
@@ -80,8 +94,14 @@ export class Work {
     const note = this.#planNote;
     const message = userMessage(draft, host.now(), note);
     this.#planNote = undefined;
-    if (!this.isBusy) return void this.run(() => runtime.prompt(message), draft);
-    this.#tellQueued(this.#waiting.add({ moment, draft, note, message }));
+    if (!this.isBusy)
+      return void this.run(
+        async (signal) => runtime.prompt(await this.#checked.now(message, signal)),
+        draft,
+      );
+    const item = this.#waiting.add({ moment, draft, note });
+    this.#tellQueued(item);
+    this.#checked.release(runtime, item, message);
   }
 
   /** Sends the first message that was typed before it could be sent. The others follow it. */
@@ -96,25 +116,22 @@ export class Work {
   }
 
   /** Performs a run. If it does not end by itself, what waits comes back to the draft. */
-  async run(work: () => Promise<RunResult>, draft?: Draft): Promise<void> {
-    await this.perform(async () => {
+  async run(work: (signal: AbortSignal) => Promise<RunResult>, draft?: Draft): Promise<void> {
+    await this.perform(async (signal) => {
       try {
-        const { reason } = await this.#whole(await work());
+        await this.#host.ready(signal);
+        signal.throwIfAborted();
+        const { reason } = await finishRun(await work(signal), {
+          runtime: present(this.#host.runtime()),
+          waiting: this.#waiting,
+          signal,
+        });
         if (reason !== "done") this.giveBack(true);
       } catch (error) {
         this.giveBack(true, draft);
         throw error;
       }
     });
-  }
-
-  /** A message that was queued at the very end of a run begins the next one. */
-  async #whole(result: RunResult): Promise<RunResult> {
-    const agent = this.#host.runtime()?.agent;
-    let last = result;
-    while (last.reason === "done" && this.#waiting.isQueued && agent?.hasQueuedMessages() === true)
-      last = await agent.continue();
-    return last;
   }
 
   async perform(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -226,7 +243,7 @@ export class Work {
     if (this.isBusy && runtime?.agent.state.isStreaming === true) {
       const to = moment === "early" ? "steering" : moment;
       const message = userMessage(draft, this.#host.now(), note);
-      return this.#waiting.release(id, { moment: to, draft, note, message });
+      return this.#checked.release(runtime, { id, moment: to, draft, note }, message);
     }
     this.#planNote ??= note;
     if (runtime === undefined || this.isBusy)
@@ -238,6 +255,14 @@ export class Work {
   #drop({ id, note }: WaitingMessage): void {
     this.#waiting.remove(id);
     this.#planNote ??= note;
+  }
+
+  /** A message that hooks refuse comes back to the draft. */
+  #refused({ draft, note }: WaitingMessage): void {
+    const { editor } = this.#host;
+    this.#planNote ??= note;
+    if (this.#host.isPlain()) editor.aside = joinDrafts([draft, editor.aside ?? joinDrafts([])]);
+    else editor.set(joinDrafts([draft, editor.draft()]));
   }
 
   #tellQueued({ id, moment }: WaitingMessage): void {
@@ -260,4 +285,9 @@ function isAbort(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+function present(runtime: Runtime | undefined): Runtime {
+  if (runtime === undefined) throw new Error("The conversation has no model yet.");
+  return runtime;
 }

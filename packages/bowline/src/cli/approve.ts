@@ -35,11 +35,16 @@ const withoutTerminal =
 
 export function createApprover(options: ApproverOptions): Approver {
   const { yes, terminal, style, onInterrupt, permissions = createPermissions() } = options;
-  return async ({ toolCall: { name }, args }, signal) => {
+  return async ({ toolCall: { name }, args, approve }, signal, asked) => {
+    const allow = (): undefined => {
+      approve?.();
+      return undefined;
+    };
     const call: JudgedCall = { tool: name, args };
-    const { action, reason, parts } = permissions.judge(call);
+    const { action, parts, ...verdict } = permissions.judge(call);
+    const reason = asked === undefined || action === "deny" ? verdict.reason : asked;
     if (action === "deny") return { block: true, reason: `Denied: ${short(reason)}` };
-    if (action === "allow" || yes) return undefined;
+    if ((action === "allow" && asked === undefined) || yes) return allow();
     if (terminal === undefined) return { block: true, reason: withoutTerminal };
     const shown = describe(name, args);
     const why = `${partsLine(parts)}  ${short(reason)}`;
@@ -60,10 +65,10 @@ export function createApprover(options: ApproverOptions): Approver {
       isRulable ? "yrn" : "yn",
       { terminal, onInterrupt: interrupt, signal, onContinue: show },
     );
-    if (isYes(answer)) return undefined;
+    if (isYes(answer)) return allow();
     if (isRulable && ["r", "remember"].includes(answer)) {
       const person = { terminal, style, onInterrupt: interrupt, signal };
-      if (await rememberRule({ ...person, permissions, call })) return undefined;
+      if (await rememberRule({ ...person, permissions, call })) return allow();
     }
     if (isInterrupted || signal?.aborted === true)
       return { block: true, reason: "Not run: the run was interrupted before an answer." };

@@ -1,7 +1,8 @@
 /** Gives a conversation its sessions, models and tools, as `bowline run` has them. */
 import { latestOf, findOrNew, findSession } from "./find-session.ts";
 import type { Conversation } from "../chat/conversation.ts";
-import { start, type StartOptions } from "../chat/start.ts";
+import { start } from "../chat/start.ts";
+import type { StartOptions } from "../chat/start-options.ts";
 import { metadataOf, wantedAfter } from "./run-session.ts";
 import { openOutputFolder } from "./output-folder.ts";
 import { createRunTools } from "./run-tools.ts";

@@ -2,12 +2,14 @@
 import type { RunResult } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
 import { oneLine, printable, printableJson, type Output } from "../terminal.ts";
+import type { SideLog } from "./side-log.ts";
 import { advised, type Report } from "./report.ts";
 
 /** Prints the answer to standard output, and an error to standard error. */
 export function quietReport(stdout: Output, stderr: Output): Report {
   return {
     event() {},
+    note: (line) => void stderr.write(`${line}\n`),
     result(result, advice) {
       const text = stdout.isTTY === true ? printable(result.text) : result.text;
       if (text !== "") stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -21,11 +23,13 @@ export function objectReport(
   stdout: Output,
   stderr: Output,
   session: Pick<Session, "id"> | undefined,
+  log: Pick<SideLog, "lines">,
 ): Report {
   return {
     event() {},
+    note: (line) => void stderr.write(`${line}\n`),
     result(result, advice) {
-      stdout.write(`${printableJson(resultObject(result, session?.id))}\n`);
+      stdout.write(`${printableJson(resultObject(result, session?.id, log.lines))}\n`);
       if (result.reason !== "done") stderr.write(`bowline: ${errorLine(result, advice)}\n`);
     },
   };
@@ -34,6 +38,7 @@ export function objectReport(
 function resultObject(
   { text, reason, turns, tools, usage, error }: RunResult,
   session: string | undefined,
+  notices: SideLog["lines"],
 ): Record<string, unknown> {
   const { cost, ...tokens } = usage;
   return {
@@ -45,6 +50,7 @@ function resultObject(
     toolCalls: tools.length,
     usage: tokens,
     cost: cost?.total ?? null,
+    ...(notices.length > 0 && { notices }),
     ...(error !== undefined && { error: { code: error.code, message: error.message } }),
   };
 }

@@ -2,6 +2,7 @@
 import { vendors } from "@bowline/core";
 import { chatOptions } from "./chat-options.ts";
 import { doctorOptions } from "./doctor-options.ts";
+import { mcpOptions } from "./mcp-options.ts";
 import { optionLines } from "./options.ts";
 import { permissionCommands } from "./permissions-options.ts";
 import { replayOptions } from "./replay-options.ts";
@@ -21,8 +22,9 @@ Usage:
   bowline replay <file>             repeat a recorded run offline, without running tools
   bowline -p "<task>"               the same as bowline run
   bowline sessions                  list saved sessions; show, search, fork and more
-  bowline trust [folder]            let a folder's settings, commands, skills and agents take effect
+  bowline trust [folder]            let a folder's settings, servers, hooks and skills take effect
   bowline permissions               list the rules for calls; explain, add and remove them
+  bowline mcp list                  start the MCP servers of this folder, and show their state and tools
   bowline doctor <base-url>         find out what a model server can do and which settings it needs
   bowline --help | --version
 
@@ -70,7 +72,8 @@ Options:
 ${optionLines(runOptions)}
 
 AGENTS.md of your own settings and of the folders from the git root down to this one is added to the prompt; CLAUDE.md where a
-folder has none. Settings (bowline.json), skills and agents of a folder take effect only after bowline trust or with --trust.
+folder has none. Settings (bowline.json), MCP servers (.mcp.json), hooks, skills and agents of a folder take effect only after
+bowline trust or with --trust. MCP servers start with the run, which waits for them for up to 30 s and ends them.
 
 The model is the first of:
   --profile, a file that bowline doctor wrote; --model and --base-url override it
@@ -136,7 +139,7 @@ export function permissionsHelp(): string {
   return `Usage: bowline permissions [command] [options]
 
 Shows, explains and changes the rules that decide which calls run without a question. A rule is a tool, or a tool and a
-pattern: "bash(git log *)", "edit(src/**)", "read(.env)". deny wins over ask, and ask over allow, whichever file they are in.
+pattern: "bash(git log *)", "edit(src/**)", "read(.env)"; "github__*" means all tools of an MCP server. deny wins over ask, and ask over allow, whichever file they are in.
 
 Commands (default list):
 ${commands}
@@ -147,6 +150,7 @@ ${optionLines(options)}
 Examples:
   bowline permissions why 'git log -1 | wc -l'
   bowline permissions why read .env
+  bowline permissions why github__create_issue
   bowline permissions add deny 'read(**/.env)' --scope user
 
 Exit codes: 0 done, 1 failed or no such rule, 2 wrong usage; of why: 0 allowed, 2 wrong usage, 3 asked about, 4 denied
@@ -173,14 +177,27 @@ Exit codes: 0 stopped, 1 failed, 2 wrong usage, 130 stopped at once by a second 
 export function trustHelp(): string {
   return `Usage: bowline trust [options] [folder]
 
-Lists what a folder (default the current one) would let take effect: settings, commands, skills and agents. Asks whether to
-trust it. A file that changes later has no effect until the folder is trusted again. AGENTS.md and CLAUDE.md need no trust,
+Lists what a folder (default the current one) would let take effect: settings, MCP servers, hooks, commands, skills and
+agents. Asks whether to trust it. A file that changes later has no effect until the folder is trusted again. AGENTS.md and CLAUDE.md need no trust,
 since they are only text for the model. The list is in BOWLINE_HOME/trust.json.
 
 Options:
 ${optionLines(trustOptions)}
 
 Exit codes: 0 trusted, 1 not trusted, 2 wrong usage
+`;
+}
+
+export function mcpHelp(): string {
+  return `Usage: bowline mcp [list] [options]
+
+Starts the MCP servers that a run in the current folder would have, shows how each one stands and the names of its tools, and ends
+them. Servers are named in mcpServers of bowline.json, or in .mcp.json of a folder that you trust; see docs/mcp-servers.md.
+
+Options:
+${optionLines(mcpOptions)}
+
+Exit codes: 0 all servers are ready, 1 one is not, 2 wrong usage
 `;
 }
 

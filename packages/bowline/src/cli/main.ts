@@ -28,6 +28,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
         return await (await import("./sessions.ts")).sessions(rest, process);
       case "permissions":
         return await (await import("./permissions.ts")).permissions(rest, process);
+      case "mcp":
+        return await (await import("./mcp.ts")).mcp(rest, process);
       case "doctor":
         return await (await import("./doctor.ts")).doctor(rest, process);
       case "trust":

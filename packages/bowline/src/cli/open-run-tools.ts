@@ -1,7 +1,9 @@
 /** Opens the tools of `bowline run` and what decides about their calls. */
 import type { AgentTool } from "@bowline/core";
 import type { Discovered } from "../models/discover.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import { ownFolders } from "../home.ts";
+import type { Servers } from "../mcp/servers.ts";
 import { loadPermissions } from "../policy/load-permissions.ts";
 import type { Approver, RunSetup } from "../record/run-setup.ts";
 import { styleFor } from "../terminal.ts";
@@ -20,10 +22,13 @@ export interface ToolsHost {
   readonly tell: (line: string) => void;
   readonly onInterrupt: () => void;
   readonly setup: () => RunSetup;
+  readonly servers: Servers;
+  readonly hooks: Hooks;
 }
 
 export interface OpenedTools {
-  readonly tools: AgentTool[];
+  /** Returns the tools as they are now. */
+  readonly tools: () => AgentTool[];
   readonly approve: Approver;
   readonly outputs: OutputFolder;
 }
@@ -35,7 +40,7 @@ export interface OpenedTools {
 export async function openRunTools(
   options: RunOptions,
   { project }: RunProject,
-  { found, host, terminal, tell, onInterrupt, setup }: ToolsHost,
+  { found, host, terminal, tell, onInterrupt, setup, servers, hooks }: ToolsHost,
 ): Promise<OpenedTools> {
   const { env, stderr } = host;
   const { directory, settings } = project;
@@ -54,7 +59,7 @@ export async function openRunTools(
     onInterrupt,
     ...(terminal !== undefined && { terminal }),
   });
-  const approve = withoutAskingForProjectTools(asks, permissions);
+  const approve = hooks.approver(withoutAskingForProjectTools(asks, permissions));
   const sandbox = await openSandbox({
     choice: merged.sandbox ?? "off",
     root: directory,
@@ -66,6 +71,8 @@ export async function openRunTools(
     const tools = createRunTools({
       project,
       env,
+      servers,
+      hooks,
       outputFolder: outputs.path,
       sandbox,
       hidden: (tool) => permissions.hidden({ tool }),

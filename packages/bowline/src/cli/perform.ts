@@ -7,14 +7,25 @@ import { exitCode } from "./exit.ts";
 import { objectReport, quietReport } from "./final-report.ts";
 import { advised, jsonReport, TextReport, type Report } from "./report.ts";
 import type { OutputFormat } from "./run-options.ts";
+import type { SideLog } from "./side-log.ts";
 import type { Awaited } from "./waiting-line.ts";
+
+/** The most times that hooks refuse the end of a run. */
+const MAX_REFUSALS = 5;
 
 export interface Performance {
   readonly output: OutputFormat;
   /** Print only the answer and errors. */
   readonly isQuiet: boolean;
+  /** What happens to servers and hooks. */
+  readonly log: SideLog;
   /** Saves the run. It may contain an interrupted run, which is finished first. */
   readonly session?: AgentSession | undefined;
+  /**
+   * Returns what the model has to do before the run may end, for a run that is done. `isActive`: this
+   * was the case already. Default: runs end by themselves.
+   */
+  readonly stopping?: (isActive: boolean) => Promise<string | undefined>;
   /** Returns what a person can do about a failure; undefined if the error's message is enough. */
   readonly advise?: (error: ErrorInfo) => string | undefined;
 }
@@ -34,8 +45,10 @@ export async function perform(
   const { stdout, stderr } = host;
   const isLog = shown.output === "stream-json";
   const report = createReport(setup, shown, host);
+  shown.log.through((line) => report.note(line));
   if (isLog && session !== undefined)
     stdout.write(`${JSON.stringify({ type: "session", id: session.session.id })}\n`);
+  shown.log.begin();
   agent.subscribe((event) => report.event(event));
   const tell = (result: RunResult): RunResult => {
     const advice = result.error && advise?.(result.error);
@@ -44,14 +57,25 @@ export async function perform(
       stderr.write(`bowline: ${oneLine(advised(result.error.message, advice), 1200)}\n`);
     return result;
   };
+  /** Goes on for as long as a hook refuses the end. With `json`, one object is the end. */
+  const whole = async (first: RunResult): Promise<RunResult> => {
+    let last = first;
+    for (let count = 0; last.reason === "done" && count < MAX_REFUSALS; count++) {
+      const more = await shown.stopping?.(count > 0);
+      if (more === undefined) break;
+      if (shown.output !== "json") tell(last);
+      last = await agent.prompt(`[A hook does not let the run end yet]\n${more}`);
+    }
+    return tell(last);
+  };
   const resumed = await session?.resume();
   if (resumed === undefined)
-    return tell(await (task === "" ? agent.continue() : agent.prompt(task, { images, files })));
+    return whole(await (task === "" ? agent.continue() : agent.prompt(task, { images, files })));
   const canGoOn = resumed.reason === "done" || resumed.reason === "length";
   // One object at the end: that of the task, if it is started.
   if (shown.output !== "json" || task === "" || !canGoOn) tell(resumed);
   if (task === "") return resumed;
-  if (canGoOn) return tell(await agent.prompt(task, { images, files }));
+  if (canGoOn) return whole(await agent.prompt(task, { images, files }));
   stderr.write(
     "bowline: the task was not started, because the run before it could not be finished\n",
   );
@@ -60,7 +84,7 @@ export async function perform(
 
 function createReport(
   setup: RunSetup,
-  { output, isQuiet, session }: Performance,
+  { output, isQuiet, session, log }: Performance,
   { stdout, stderr, env }: NodeJS.Process,
 ): Report {
   switch (output) {
@@ -69,9 +93,9 @@ function createReport(
         ? quietReport(stdout, stderr)
         : new TextReport(stdout, stderr, env, awaitedIn(setup));
     case "json":
-      return objectReport(stdout, stderr, session?.session);
+      return objectReport(stdout, stderr, session?.session, log);
     case "stream-json":
-      return jsonReport(stdout);
+      return jsonReport(stdout, stderr);
   }
 }
 

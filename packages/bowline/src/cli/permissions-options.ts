@@ -29,7 +29,7 @@ export const permissionCommands: readonly PermissionsCommand[] = [
   {
     name: "why",
     takes: ["command"],
-    help: "what would happen to a command, or to <tool> <path>, and by which rule",
+    help: "what would happen to a command, to <tool> <path>, or to a server's tool, and by which rule",
     options: [json],
   },
   {

@@ -85,13 +85,15 @@ function explained(rules: Permissions, call: JudgedCall, style: Style): string {
 
 const pathTools = ["read", "write", "edit", "grep", "glob"];
 
-/** Reads `'<command>'` or `<tool> <path>`. */
+/** Reads `'<command>'`, `<tool> <path>` or the name of a server's tool. */
 function callOf([first = "", second]: readonly string[]): JudgedCall {
+  // No command has such a name in practice, and bash judges it if it is named before.
+  if (second === undefined && /^[\w-]+__[\w-]+$/.test(first)) return { tool: first, args: {} };
   if (second === undefined) return { tool: "bash", args: { command: first } };
   if (first === "bash") return { tool: first, args: { command: second } };
   if (pathTools.includes(first)) return { tool: first, args: { path: second, pattern: "*" } };
   throw new UsageError(
-    `bowline permissions why takes one command in quotes, or one of bash, ${pathTools.join(", ")} and a path.`,
+    `bowline permissions why takes one command in quotes, the name of a server's tool, or one of bash, ${pathTools.join(", ")} and a path.`,
   );
 }
 

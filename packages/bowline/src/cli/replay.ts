@@ -9,6 +9,7 @@ import { exitCode } from "./exit.ts";
 import { replayHelp } from "./help.ts";
 import { keptWrites, type Through } from "../record/kept-writes.ts";
 import { parseReplayOptions } from "./replay-options.ts";
+import { SideLog } from "./side-log.ts";
 import { oneLine } from "../terminal.ts";
 
 /**
@@ -39,7 +40,12 @@ export async function replay(args: readonly string[], host: NodeJS.Process): Pro
       );
     });
     const result = await Promise.race([
-      perform(agent, setup, { output, isQuiet: false, session }, host),
+      perform(
+        agent,
+        setup,
+        { output, isQuiet: false, session, log: new SideLog(output, host) },
+        host,
+      ),
       lost,
     ]);
     return exitCodes[result.reason];

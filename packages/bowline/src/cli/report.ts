@@ -23,13 +23,19 @@ import {
 
 export interface Report {
   event(event: AgentEvent): void;
+  /** Shows a line about something beside the run. */
+  note(line: string): void;
   /** Prints the end of the run. `advice` says what a person can do about a failure. */
   result(result: RunResult, advice?: string): void;
 }
 
 /** Prints the event log to standard output, one JSON object per line. */
-export function jsonReport(stdout: Output): Report {
-  return { event: (event) => void stdout.write(`${printableJson(event)}\n`), result: () => {} };
+export function jsonReport(stdout: Output, stderr: Output): Report {
+  return {
+    event: (event) => void stdout.write(`${printableJson(event)}\n`),
+    note: (line) => void stderr.write(`${line}\n`),
+    result: () => {},
+  };
 }
 
 /** Text for people. Streams the answer on a terminal; a pipe receives only the final answer. */
@@ -131,6 +137,14 @@ export class TextReport implements Report {
       case "message_start":
         return;
     }
+  }
+
+  /** Ends a line that streams. What is waited for goes on. */
+  note(line: string): void {
+    this.#waiting.above(() => {
+      this.#breakLine();
+      this.#stderr.write(`${printable(line)}\n`);
+    });
   }
 
   result(result: RunResult, advice?: string): void {

@@ -58,7 +58,7 @@ export const runOptions: readonly Option[] = [
   { name: "append-system", value: "text", help: "add a text to the end of the system prompt" },
   {
     name: "trust",
-    help: "trust this folder: its settings, commands, skills and agents take effect, now and later",
+    help: "trust this folder: its settings, servers, hooks, skills and agents take effect, now and later",
   },
   { name: "print", short: "p", help: 'do the task and exit; bowline -p "<task>" is bowline run' },
   {

@@ -23,6 +23,8 @@ import type { ServerChoice, ServerOptions } from "../settings/server-choice.ts";
 import { oneLine, shellWord, styleFor, type Style } from "../terminal.ts";
 
 export interface RunSession {
+  /** The id of the earlier session that is continued. */
+  readonly earlierId: string | undefined;
   /** A run that an earlier process did not finish. */
   readonly interrupted: RunState | undefined;
   /** The last run if it ended without an answer: by an error, an abort or its budget. */
@@ -72,6 +74,7 @@ export async function openRunSession(
     say(`session ${oneLine(keep.id, 100)} is new`);
 
   return {
+    earlierId: session?.id,
     interrupted: run?.reason === undefined && run?.hasBegun === true ? run : undefined,
     unanswered: isUnanswered ? run : undefined,
     wanted: () => wantedAfter(options, session, state),

@@ -4,12 +4,15 @@ import { UsageError } from "../command-error.ts";
 import { discoverModel, type Discovered } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
 import type { Permissions } from "../policy/permissions.ts";
+import type { Hooks } from "../hooks/hooks.ts";
+import type { Servers } from "../mcp/servers.ts";
 import type { Project } from "../project/project.ts";
 import { projectTools } from "../project/project-tools.ts";
 import type { SubAgentStart } from "../project/agent-tool.ts";
 import { createAgent, type Approver, type RunSetup } from "../record/run-setup.ts";
 import { didYouMean } from "../settings/nearest-name.ts";
 import { createTools, type Sandbox } from "../tools/index.ts";
+import { coversTool, isServerTool } from "../policy/server-tool.ts";
 
 interface ToolChoice {
   /** Names from options or settings. Empty: all. */
@@ -20,6 +23,9 @@ interface ToolChoice {
 export interface RunToolsOptions extends ToolChoice {
   readonly project: Project;
   readonly env: NodeJS.ProcessEnv;
+  /** The MCP servers, whose tools may change. */
+  readonly servers: Pick<Servers, "tools" | "prefixes">;
+  readonly hooks: Pick<Hooks, "tools">;
   /** The folder for the full text of long output. */
   readonly outputFolder: string;
   readonly sandbox: Sandbox;
@@ -29,24 +35,39 @@ export interface RunToolsOptions extends ToolChoice {
   readonly startSubAgent: (start: SubAgentStart) => Promise<Agent>;
 }
 
-/** Throws `UsageError` for a name that no tool has. */
-export function createRunTools(options: RunToolsOptions): AgentTool[] {
-  const { project, env, outputFolder, sandbox, hidden, only, without, startSubAgent } = options;
+/**
+ * Returns a function that returns the tools as they are now: those of servers come and go. Throws
+ * `UsageError` for a name that no tool has.
+ */
+export function createRunTools(options: RunToolsOptions): () => AgentTool[] {
+  const { project, env, outputFolder, sandbox, hidden, servers, hooks, startSubAgent } = options;
   const { directory: root } = project;
   const tools = createTools({ root, env, outputFolder, sandbox, ...(hidden && { hidden }) });
   const own = withNestedInstructions(tools, project);
   const extra = project.tools({
-    tools: chosen(own, options),
+    tools: () => hooks.tools(chosen([...own, ...servers.tools], options)),
     createAgent: startSubAgent,
   });
   const all = [...own, ...extra];
-  const names = all.map(({ name }) => name);
-  for (const name of [...only, ...without])
-    if (!names.includes(name) && !projectTools.has(name))
-      throw new UsageError(
-        `There is no tool ${JSON.stringify(name)}.${didYouMean(name, names)} Known ones: ${names.join(", ")}.`,
-      );
-  return chosen(all, options);
+  checkChoice(options, all);
+  return () => hooks.tools(chosen([...all, ...servers.tools], options));
+}
+
+/** Tools of a server are known only when it is ready, so their names are checked by its name. */
+function checkChoice(
+  { only, without, servers }: Pick<RunToolsOptions, "only" | "without" | "servers">,
+  tools: readonly AgentTool[],
+): void {
+  const names = tools.map(({ name }) => name);
+  const prefixes = servers.prefixes.map((prefix) => `${prefix}__*`);
+  for (const name of [...only, ...without]) {
+    if (names.includes(name) || projectTools.has(name)) continue;
+    if (isServerTool(name) && prefixes.some((one) => one === name || coversTool(one, name)))
+      continue;
+    throw new UsageError(
+      `There is no tool ${JSON.stringify(name)}.${didYouMean(name, names)} Known ones: ${[...names, ...prefixes].join(", ")}.`,
+    );
+  }
 }
 
 /** Lets the tools of a project run without a question, unless a rule names them. */
@@ -54,18 +75,21 @@ export function withoutAskingForProjectTools(
   approve: Approver,
   permissions: Permissions,
 ): Approver {
-  return async (context, signal) => {
+  return async (context, signal, asked) => {
     const { args, toolCall } = context;
     const isFree =
+      asked === undefined &&
       projectTools.has(toolCall.name) &&
       permissions.judge({ tool: toolCall.name, args }).rule === undefined;
-    return isFree ? undefined : approve(context, signal);
+    return isFree ? undefined : approve(context, signal, asked);
   };
 }
 
 function chosen(tools: readonly AgentTool[], { only, without }: ToolChoice): AgentTool[] {
+  const isIn = (names: readonly string[], tool: string): boolean =>
+    names.some((name) => coversTool(name, tool));
   return tools.filter(
-    ({ name }) => (only.length === 0 || only.includes(name)) && !without.includes(name),
+    ({ name }) => (only.length === 0 || isIn(only, name)) && !isIn(without, name),
   );
 }
 

@@ -11,17 +11,10 @@ import type {
   RunResult,
 } from "@bowline/core";
 import { attachSession, type AnyEntry, type Session } from "@bowline/core/session";
-import { secretsOf } from "../secrets.ts";
-import { recordRun } from "../record/record-run.ts";
-import {
-  createAgent,
-  type Approver,
-  type RunPorts,
-  type RunSetup,
-  type SessionContent,
-} from "../record/run-setup.ts";
+import type { RunSetup, SessionContent } from "../record/run-setup.ts";
 import { exitCodes, perform } from "./perform.ts";
 import type { Discovered } from "../models/discover.ts";
+import type { Servers } from "../mcp/servers.ts";
 import { CommandError, UsageError } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
 import { deadlineOf, findModel, type Deadline } from "./find-model.ts";
@@ -32,12 +25,16 @@ import { readInputFile } from "./files.ts";
 import { readImage } from "./images.ts";
 import { parseRunOptions, type RunOptions } from "./run-options.ts";
 import { assertWritable, kept } from "./record.ts";
+import { agentOf, portsOf } from "./run-agent.ts";
+import { admit, createRunHooks, type Admitted } from "./run-hooks.ts";
+import { startServers, waitForServers } from "./run-servers.ts";
 import { openRunTools } from "./open-run-tools.ts";
 import { openTerminal } from "./open-terminal.ts";
 import { openProject, type RunProject } from "./run-project.ts";
 import type { OutputFolder } from "./output-folder.ts";
 import { openRunSession, type RunSession } from "./run-session.ts";
 import { oneLine } from "../terminal.ts";
+import { SideLog } from "./side-log.ts";
 import { wholeTask } from "./whole-task.ts";
 import { howItEnded, whereItStood } from "./where-it-stood.ts";
 
@@ -63,7 +60,7 @@ export async function run(args: readonly string[], host: NodeJS.Process): Promis
   try {
     assertSomethingToDo(task, options, keeping);
     const job = { task, images, files, opened, keeping, deadline };
-    return await discovered(options, job, host);
+    return await withServers(options, job, host);
   } finally {
     await keeping.end();
   }
@@ -78,8 +75,24 @@ interface Job {
   readonly deadline: Deadline | undefined;
 }
 
-async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
-  const { keeping, opened, deadline } = job;
+/** Starts the MCP servers, which then have the time in which the model is found. */
+async function withServers(options: RunOptions, job: Job, host: NodeJS.Process): Promise<number> {
+  const log = new SideLog(options.output, host);
+  const servers = startServers(options, job.opened.project, log, host);
+  try {
+    return await discovered(options, { ...job, servers, log }, host);
+  } finally {
+    log.begin(); // also if the run did not begin
+    await servers.close();
+  }
+}
+
+async function discovered(
+  options: RunOptions,
+  job: Job & { readonly servers: Servers; readonly log: SideLog },
+  host: NodeJS.Process,
+): Promise<number> {
+  const { keeping, opened, deadline, servers, log } = job;
   const { stderr, env } = host;
   const tell = (line: string): void => {
     if (!options.isQuiet) stderr.write(`bowline: ${oneLine(line, 1000)}\n`);
@@ -89,6 +102,9 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   if (typeof found === "number") return found;
   const { terminal, close } = openTerminal(host);
   let outputs: OutputFolder | undefined;
+  let session: Session | undefined;
+  const sessionId = (): string => session?.id ?? keeping.earlierId ?? "";
+  const hooks = createRunHooks({ options, project: opened.project, log, sessionId }, host);
   try {
     tell(oneLine(found.why, 500));
     const made = await openRunTools(options, opened, {
@@ -98,29 +114,38 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
       tell,
       onInterrupt: () => abort(),
       setup: () => setup,
+      servers,
+      hooks,
     });
     ({ outputs } = made);
-    const { tools, approve } = made;
-    const session = await keeping.begin(found.model);
+    await waitForServers(servers, deadline, log, host);
+    const tools = made.tools();
+    const admitted = await admit(hooks, job.task, keeping.earlierId !== undefined);
+    if (admitted === undefined) return exitCode.failed;
+    session = await keeping.begin(found.model);
     const before =
       options.record === undefined || session === undefined ? undefined : await contentOf(session);
-    const setup = setupOf(options, job, { model: found.model, tools, session: before });
-    const abort = (): void =>
-      recorder === undefined ? agent.abort() : recorder.interrupt(() => agent.abort());
-    const ports = portsOf(tools, found, approve);
-    const recorder =
-      options.record === undefined ? undefined : recordRun(setup, ports, secretsOf(env, []));
+    const setup = setupOf(options, job, { model: found.model, tools, session: before, admitted });
+    const interrupted = new AbortController();
+    const abort = (): void => {
+      interrupted.abort();
+      if (recorder === undefined) agent.abort();
+      else recorder.interrupt(() => agent.abort());
+    };
+    const ports = portsOf(tools, found, made.approve);
+    const { agent, recorder, ...limits } = agentOf(options, { setup, ports, hooks, tell }, env);
     if (recorder !== undefined) keeping.through(recorder.through);
-    const agent = createAgent(setup, recorder?.ports ?? ports);
+    // A recorded run keeps the tools with which it began.
+    if (recorder === undefined) servers.onChanged(() => (agent.state.tools = made.tools()));
     const attached =
       session &&
       (await attachSession(agent, session, { saveStreamedText: recorder === undefined }));
     const earlier = earlierRun(job);
     if (earlier !== undefined) tell(earlier);
-    const advise = (error: ErrorInfo): string | undefined =>
-      isAboutKey(error) ? keyAdvice(found.keyFrom) : undefined;
     const { output, isQuiet } = options;
-    const shown = { output, isQuiet, session: attached, advise };
+    const stopping = async (isActive: boolean): Promise<string | undefined> =>
+      limits.isStoppable ? hooks.stopping(isActive, interrupted.signal) : undefined;
+    const shown = { output, isQuiet, session: attached, advise: adviserOf(found), log, stopping };
     const work = (): Promise<RunResult> =>
       untilInterrupted(abort, host, () => perform(agent, setup, shown, host));
     const result = await (recorder === undefined
@@ -134,6 +159,11 @@ async function discovered(options: RunOptions, job: Job, host: NodeJS.Process): 
   }
 }
 
+/** Returns a function that says what a person can do about a failure. */
+function adviserOf({ keyFrom }: Discovered): (error: ErrorInfo) => string | undefined {
+  return (error) => (isAboutKey(error) ? keyAdvice(keyFrom) : undefined);
+}
+
 /** Describes the earlier run that this one continues. */
 function earlierRun({ task, keeping }: Job): string | undefined {
   const { interrupted, unanswered } = keeping;
@@ -145,12 +175,13 @@ interface SetupParts {
   readonly model: Model;
   readonly tools: readonly AgentTool[];
   readonly session: SessionContent | undefined;
+  readonly admitted: Admitted;
 }
 
 function setupOf(
   { maxTurns, maxTokens, maxCost, retryMs, system, appendSystem }: RunOptions,
-  { task, images, files, opened, deadline }: Job,
-  { model, tools, session }: SetupParts,
+  { images, files, opened, deadline }: Job,
+  { model, tools, session, admitted }: SetupParts,
 ): RunSetup {
   for (const file of files) {
     const why = whyNotSent(model, file); // before a session has a message that no request can hold
@@ -164,11 +195,11 @@ function setupOf(
   };
   const before = session === undefined ? {} : { session };
   const { project, thinking } = opened;
-  const appended = [project.settings.merged.appendSystem, appendSystem].filter(
-    (text) => text !== undefined,
+  const appended = [project.settings.merged.appendSystem, appendSystem, admitted.context].filter(
+    (text) => text !== undefined && text !== "",
   );
   return {
-    task,
+    task: admitted.task,
     images,
     ...(files.length > 0 && { files }),
     systemPrompt: project.systemPrompt({
@@ -202,19 +233,6 @@ function assertSomethingToDo(
     throw new UsageError(`What is the task? ${how}.`);
   if (interrupted === undefined && unanswered === undefined)
     throw new UsageError(`The session has no interrupted run. What is the task? ${how}.`);
-}
-
-function portsOf(
-  tools: readonly AgentTool[],
-  { apiKey, fetch }: Discovered,
-  beforeToolCall: Approver,
-): RunPorts {
-  return {
-    tools,
-    beforeToolCall,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(fetch !== undefined && { fetch }),
-  };
 }
 
 /** Aborts the run on Ctrl-C and waits for it to settle; a second Ctrl-C exits at once. */

@@ -23,7 +23,11 @@ export async function serve(
   }
   const stopped = untilStopped(host);
   const print = (line: string): void => void host.stdout.write(`${oneLine(line, 1000)}\n`);
-  const served = await start({ ...options, version, env: host.env, ...(!json && { print }) });
+  // With --json, standard output has the line for the program that started the command.
+  const log = (line: string): void =>
+    void (json ? host.stderr : host.stdout).write(`${oneLine(line, 1000)}\n`);
+  const given = { ...options, version, env: host.env, log };
+  const served = await start({ ...given, ...(!json && { print }) });
   if (json) host.stdout.write(`${readyLine(served, host.pid, version)}\n`);
   await stopped;
   (json ? host.stderr : host.stdout).write(

@@ -1,4 +1,4 @@
-/** `bowline trust`: decides which folders may bring settings, commands, skills and agents. */
+/** `bowline trust`: decides which folders may bring settings, servers, hooks, commands, skills and agents. */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CommandError, UsageError } from "../command-error.ts";
@@ -101,13 +101,17 @@ async function open(directory: string, { env }: NodeJS.Process): Promise<Project
   }
 }
 
-/** Lists kind, path and the beginning of the hash, with what changed since the last time. */
-function itemLines({ wouldTakeEffect, changes, trust: state }: Project): string[] {
-  return wouldTakeEffect.map(({ kind, path, hash }) => {
+/**
+ * Lists kind, path and the beginning of the hash, with what changed since the last time; then the
+ * servers and hooks.
+ */
+function itemLines({ wouldTakeEffect, changes, trust: state, programs }: Project): string[] {
+  const files = wouldTakeEffect.map(({ kind, path, hash }) => {
     const change = changes.find((one) => one.startsWith(`${path} `))?.slice(path.length + 1);
     const mark = state !== "changed" || change === undefined ? "" : `  (${change})`;
     return `${kind.padEnd(8)}  ${hash.slice(0, 12)}  ${oneLine(path, 500)}${mark}`;
   });
+  return [...files, ...programs.map((line) => `starts or reaches  ${line}`)];
 }
 
 function countText(count: number): string {

@@ -47,6 +47,13 @@ export class WaitingLine {
     this.#show();
   }
 
+  /** Has something written above the line, which goes on with its seconds. */
+  above(write: () => void): void {
+    this.#line.clear();
+    write();
+    if (this.#timer !== undefined) this.#show();
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

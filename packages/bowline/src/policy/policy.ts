@@ -23,6 +23,7 @@ import {
   type WorkingPlace,
 } from "./parts.ts";
 import { onlyReads } from "./reading.ts";
+import { coversTool, isServerTool } from "./server-tool.ts";
 import { ruleText } from "./rule-text.ts";
 import type { PolicyAction, PolicyRule } from "./rule.ts";
 
@@ -49,6 +50,7 @@ export interface Verdict {
  * allowed. Otherwise an agent that may edit files could give itself more rights.
  */
 const rightsFiles = [
+  "**/.mcp.json",
   "**/bowline.json",
   "**/bowline.local.json",
   "**/.bowline/**",
@@ -135,7 +137,7 @@ export function judge(
   const unclear = unclears.find(({ source }) => source !== BUILT_IN) ?? unclears[0];
   if (unclear !== undefined) {
     const mayApply = `${named(unclear)} may apply to a part of it.`;
-    if (parts !== undefined) return verdict("ask", mayApply, unclear);
+    if (parts !== undefined || isServerTool(call.tool)) return verdict("ask", mayApply, unclear);
     const why = whyNoParts(call);
     return verdict("ask", unclear.source === BUILT_IN ? why : `${why} ${mayApply}`, unclear);
   }
@@ -144,6 +146,8 @@ export function judge(
   const allows = own.filter(({ action }) => action === "allow");
   const whole = allows.find(({ pattern }) => pattern === undefined);
   if (whole !== undefined) return verdict("allow", `${named(whole)} allows it.`, whole);
+  // Only its server knows what a path in the arguments means, so no pattern allows it.
+  if (isServerTool(call.tool)) return verdict("ask", noRuleFor(call));
   if (parts === undefined) return verdict("ask", whyNoParts(call));
   return everyPart(allows, parts, verdict);
 }
@@ -204,6 +208,10 @@ function changesFolder(part: Part): boolean {
   return part.kind === "words" && ["cd", "pushd", "popd"].includes(part.words[0] ?? "");
 }
 
+function noRuleFor({ tool }: Call): string {
+  return `No rule allows ${tool}, a tool of an MCP server.`;
+}
+
 function whyNoParts({ tool, args }: Call): string {
   if (tool !== "bash")
     return "The path cannot be judged: it is missing, has .. or is outside the working directory.";
@@ -236,7 +244,7 @@ function ofCall(
 /** grep shows what is in files, so what may not be read is not searched either. */
 function isFor({ tool, action, pattern }: PolicyRule, called: string): boolean {
   const isRead = tool === "read" && action !== "allow" && pattern !== undefined;
-  return tool === "*" || tool === called || (isRead && called === "grep");
+  return coversTool(tool, called) || (isRead && called === "grep");
 }
 
 function isOfSession({ sessionKey }: PolicyRule, called: string): boolean {
@@ -245,6 +253,7 @@ function isOfSession({ sessionKey }: PolicyRule, called: string): boolean {
 
 /** Returns the narrowest pattern that covers a call; undefined if there is none. */
 export function patternOf(call: Call): string | undefined {
+  if (isServerTool(call.tool)) return undefined;
   const parts = partsOf(call);
   if (parts === undefined || parts.length !== 1) return undefined;
   return patternOfPart(parts[0] as Part);

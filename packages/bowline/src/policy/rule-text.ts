@@ -1,4 +1,5 @@
 /** Rules as texts: `bash(git log *)`, `edit(src/**)`, `read(.env)`, `bash`, `*`. */
+import { isServerTool } from "./server-tool.ts";
 import type { PolicyAction, PolicyRule } from "./rule.ts";
 
 /** A text that is no rule. The message says why and what to write. */
@@ -35,6 +36,10 @@ export function parseRule(text: string, action: PolicyAction): readonly PolicyRu
   const plain = pattern.trim();
   if (brackets === undefined || (plain === "*" && tool === "bash") || plain === "**")
     return [{ action, tool }];
+  if (isServerTool(tool))
+    throw new RuleError(
+      `${show}: a tool of an MCP server takes no pattern, because only the server knows what its arguments mean. Write ${tool}.`,
+    );
   if (plain === "")
     throw new RuleError(`${show} has an empty pattern. Write ${tool} for every call.`);
   if (tool !== "bash" && tool !== "*") checkPath(plain, show);
@@ -76,10 +81,22 @@ function checkTool(tool: string, show: string): void {
   const near = ownTools.find((name) => isNear(name, tool.toLowerCase()));
   if (near !== undefined)
     throw new RuleError(`${show}: there is no tool ${tool}. Did you mean ${near}?`);
+  if (isServerTool(tool)) return checkServerTool(tool, show);
   if (tool !== "*" && tool.includes("*"))
     throw new RuleError(
       `${show}: a star cannot be a part of a tool's name. Write * for every tool.`,
     );
+}
+
+/** `server__tool`, or `server__*` for all tools of the server. */
+function checkServerTool(tool: string, show: string): void {
+  if (tool.startsWith("mcp__")) {
+    const rest = tool.slice("mcp__".length);
+    const named = isServerTool(rest) ? rest : rest.includes("*") ? "server__*" : `${rest}__*`;
+    throw new RuleError(`${show}: tools of MCP servers are named without mcp__: ${named}.`);
+  }
+  if (!/^[\w-]+?__(?:[\w-]+|\*)$/.test(tool))
+    throw new RuleError(`${show}: write server__tool, or server__* for every tool of a server.`);
 }
 
 function checkPath(pattern: string, show: string): void {

@@ -4,7 +4,7 @@ export type PolicyAction = "allow" | "ask" | "deny";
 
 export interface PolicyRule {
   readonly action: PolicyAction;
-  /** A tool's name, or `*`. */
+  /** A tool's name, `server__*` for the tools of an MCP server, or `*`. */
   readonly tool: string;
   /**
    * The calls that the rule covers. For bash: words, where `*` matches any letters and, as the last

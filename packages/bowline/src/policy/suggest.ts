@@ -3,6 +3,7 @@ import { isInterpreter, whyRisky } from "./risky-options.ts";
 import { partsOf, type Part } from "./parts.ts";
 import { judge, type Call, type JudgeOptions, type PolicyRule } from "./policy.ts";
 import { parseRule, RuleError, ruleText } from "./rule-text.ts";
+import { isServerTool, wholeServer } from "./server-tool.ts";
 
 export interface Suggestion {
   /** A rule, or several separated by commas, as `add` takes them. */
@@ -161,6 +162,11 @@ function ofPath(tool: string, part: Part | undefined): Candidate[] {
     also: `every call of ${tool}, whatever its arguments are`,
     rules: parsed([tool]),
   });
+  if (isServerTool(tool)) {
+    const rule = wholeServer(tool);
+    const also = `every call of every tool that the server has, also of those that it adds later`;
+    found.push({ rule, also, rules: parsed([rule]) });
+  }
   return found.filter(isCandidate);
 }
 

@@ -6,6 +6,7 @@ import {
   type AgentTool,
   type BeforeToolCallResult,
 } from "@bowline/core";
+import { coversTool } from "../policy/server-tool.ts";
 import { didYouMean } from "../settings/nearest-name.ts";
 import { oneLine } from "../terminal.ts";
 import type { SubAgent } from "./sub-agents.ts";
@@ -14,8 +15,8 @@ import type { ToolRule } from "./tool-rules.ts";
 
 /** What a command supplies: models, keys and approvals are its own. */
 export interface SubAgentPorts {
-  /** The tools of the caller, from which a sub-agent gets a part. */
-  readonly tools: readonly AgentTool[];
+  /** Returns the tools of the caller as they are now. A sub-agent gets a part of them. */
+  readonly tools: () => readonly AgentTool[];
   /**
    * Creates the agent for one call. `check` refuses calls outside of the definition; it runs
    * before the caller's own approval.
@@ -61,7 +62,7 @@ export function createSubAgentTool(agents: readonly SubAgent[], ports: SubAgentP
         );
       return ports.createAgent({
         definition,
-        tools: toolsFor(definition, ports.tools),
+        tools: toolsFor(definition, ports.tools()),
         check: (toolName, args) => refusalOf("agent", definition, toolName, args),
       });
     },
@@ -74,7 +75,7 @@ function toolsFor(
   all: readonly AgentTool[],
 ): AgentTool[] {
   const names = (rules: readonly ToolRule[], name: string): ToolRule | undefined =>
-    rules.find((rule) => rule.tool === name || rule.tool === "*");
+    rules.find((rule) => coversTool(rule.tool, name));
   return all.filter(
     ({ name }) =>
       name !== "agent" &&

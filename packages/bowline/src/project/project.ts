@@ -1,6 +1,6 @@
 /**
- * What a folder brings to a command: instructions, settings, skills, commands, sub-agents and
- * facts. Until a user trusts the folder, only its instructions count, as text.
+ * What a folder brings to a command: instructions, settings, servers, hooks, skills, commands,
+ * sub-agents and facts. Until a user trusts the folder, only its instructions count, as text.
  */
 import { homedir, release, type } from "node:os";
 import { join } from "node:path";
@@ -9,35 +9,30 @@ import { CommandError } from "../command-error.ts";
 import { configFolder } from "../home.ts";
 import { showPath } from "../escape.ts";
 import type { ProjectTrust } from "../policy/load-permissions.ts";
-import {
-  loadSettings,
-  readProjectSettings,
-  type LoadedSettings,
-  type ProjectSettingsFile,
-} from "../settings/settings.ts";
+import { loadSettings, type LoadedSettings } from "../settings/settings.ts";
 import {
   compareTrust,
   createTrustStore,
-  type ItemKind,
   type TrustedFolder,
   type TrustItem,
   type TrustState,
 } from "../trust/trust-store.ts";
 import { createSubAgentTool, type SubAgentPorts } from "./agent-tool.ts";
-import { parseCommand, type UserCommand } from "./commands.ts";
-import {
-  createAllowance,
-  findMarkdown,
-  findSkillFiles,
-  type DefinitionFile,
-} from "./definitions.ts";
-import { readGitFacts } from "./git-facts.ts";
+import type { UserCommand } from "./commands.ts";
+import { readGitFacts, type GitFacts } from "./git-facts.ts";
+import { hooksOf, type HookSource } from "./hook-files.ts";
 import { createInstructions, type Instruction } from "./instructions.ts";
-import { findPlace, shownFrom, type Place } from "./place.ts";
+import { findPlace, shownFrom } from "./place.ts";
+import { programsOf } from "./programs.ts";
+import { parseAll, readProjectFiles, readUserFiles } from "./project-files.ts";
+import { serversOf, type ServerSetting } from "./server-files.ts";
 import { createSkillTool } from "./skill-tool.ts";
-import { parseSkill, type Owner, type Skill } from "./skills.ts";
-import { parseSubAgent, type SubAgent } from "./sub-agents.ts";
-import { instructionText, joinPrompt } from "./system-prompt.ts";
+import type { Skill } from "./skills.ts";
+import type { SubAgent } from "./sub-agents.ts";
+import { instructionText, joinPrompt, type PromptParts } from "./system-prompt.ts";
+
+/** A stranger's folder could have thousands of files to complain about. */
+const MAX_NOTICES = 20;
 
 export interface Project {
   /** The git root, else the working directory. A real path. */
@@ -49,11 +44,17 @@ export interface Project {
   readonly changes: readonly string[];
   /** The files that take effect, or would if the folder were trusted. */
   readonly wouldTakeEffect: readonly TrustItem[];
+  /** The servers and hooks in these files, one line each. */
+  readonly programs: readonly string[];
   readonly instructions: readonly Instruction[];
   readonly settings: LoadedSettings;
   readonly skills: readonly Skill[];
   readonly commands: readonly UserCommand[];
   readonly agents: readonly SubAgent[];
+  /** The MCP servers that take effect. */
+  readonly servers: readonly ServerSetting[];
+  /** The hooks that take effect, by the file that has them. */
+  readonly hooks: readonly HookSource[];
   /** Lines for a person. */
   readonly notices: readonly string[];
   /** The user's trust in the settings files, for the rules in them. */
@@ -116,28 +117,28 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
   const own = await readUserFiles(config, home, notice);
   const files = trust === "trusted" ? [...own, ...brought.files] : own;
   const { skills, commands, agents } = parseAll(files, notice);
+  const isInEffect = trust === "trusted";
+  const servers = serversOf(settings.sources, isInEffect ? brought.servers : undefined, notice);
+  const hooks = hooksOf(settings.sources, isInEffect ? brought.hooks : [], notice);
   if (unseen > 0) notices.push(`${unseen} more files were left out.`);
   notices.push(...settings.notices);
   if (why !== undefined)
     notices.push(untrustedText(place.root, trust, brought.items, compared.changes));
-  const gitFacts = await git;
-  const facts = {
-    date: now.toISOString().slice(0, 10),
-    system: `${type()} ${release()}`,
-    directory: place.directory,
-    ...(gitFacts !== undefined && { git: gitFacts }),
-  };
+  const facts = factsOf(place.directory, now, await git);
   return {
     root: place.root,
     directory: place.directory,
     trust,
     changes: compared.changes,
     wouldTakeEffect: brought.items,
+    programs: programsOf(brought),
     instructions: loaded,
     settings,
     skills,
     commands,
     agents,
+    servers,
+    hooks,
     notices,
     settingsTrust: settingsTrust(options.env, place.root, trust, brought.items),
     systemPrompt: ({ hasInstructions = true, ...parts }) =>
@@ -152,6 +153,15 @@ export async function loadProject(options: LoadProjectOptions): Promise<Project>
     async instructionsFor(path) {
       return instructionText(await instructions.below(path)) || undefined;
     },
+  };
+}
+
+function factsOf(directory: string, now: Date, git: GitFacts | undefined): PromptParts["facts"] {
+  return {
+    date: now.toISOString().slice(0, 10),
+    system: `${type()} ${release()}`,
+    directory,
+    ...(git !== undefined && { git }),
   };
 }
 
@@ -203,134 +213,16 @@ function untrustedText(
   items: readonly TrustItem[],
   changes: readonly string[],
 ): string {
-  const kinds = (["settings", "command", "skill", "agent"] as const).flatMap((kind) => {
-    const count = items.filter((item) => item.kind === kind).length;
-    if (count === 0) return [];
-    return [kind === "settings" ? kind : `${count} ${kind}${count === 1 ? "" : "s"}`];
-  });
+  const kinds = (["settings", "servers", "hooks", "command", "skill", "agent"] as const).flatMap(
+    (kind) => {
+      const count = items.filter((item) => item.kind === kind).length;
+      if (count === 0) return [];
+      return [kind.endsWith("s") ? kind : `${count} ${kind}${count === 1 ? "" : "s"}`];
+    },
+  );
   const what = kinds.length === 0 ? "The settings" : kinds.join(", ");
   const some = `${changes.slice(0, 5).map(showPath).join(", ")}${changes.length > 5 ? ", …" : ""}`;
   const since = trust === "changed" ? ` since you trusted it (${some})` : "";
   const verb = trust === "changed" ? "changed" : "is not trusted";
   return `${showPath(root)} ${verb}${since}. Not in effect: ${what}. To look at them and trust the folder, run bowline trust.`;
-}
-
-type DefinitionKind = Exclude<ItemKind, "settings">;
-
-interface OwnedFile {
-  readonly kind: DefinitionKind;
-  readonly owner: Owner;
-  readonly file: DefinitionFile;
-}
-
-/** The folders of definitions, in rising precedence. */
-const projectFolders: readonly (readonly [DefinitionKind, string])[] = [
-  ["command", ".claude/commands"],
-  ["command", ".bowline/commands"],
-  ["skill", ".claude/skills"],
-  ["skill", ".agents/skills"],
-  ["agent", ".claude/agents"],
-  ["agent", ".bowline/agents"],
-];
-const DEPTH = 4;
-/** A stranger's folder could have thousands of files to complain about. */
-const MAX_NOTICES = 20;
-
-interface BroughtFiles {
-  readonly items: readonly TrustItem[];
-  readonly settings: readonly ProjectSettingsFile[];
-  readonly files: readonly OwnedFile[];
-}
-
-/** Reads the files of a project that would take effect. Nothing of them takes effect by this. */
-async function readProjectFiles(
-  { root, folders }: Place,
-  notice: (text: string) => void,
-): Promise<BroughtFiles> {
-  const items: TrustItem[] = [];
-  const settings = await readProjectSettings(root);
-  for (const { path, name, file } of settings) {
-    if (file.kind === "refused") notice(`${showPath(path)} ${file.why}.`);
-    if (file.kind === "text") items.push({ path: name, kind: "settings", hash: file.hash });
-  }
-  const files: OwnedFile[] = [];
-  const allowance = createAllowance();
-  for (const folder of folders)
-    for (const [kind, name] of projectFolders) {
-      const options = {
-        folder: join(folder, name),
-        within: root,
-        depth: DEPTH,
-        allowance,
-        notice,
-      };
-      const found = await (kind === "skill" ? findSkillFiles(options) : findMarkdown(options));
-      for (const file of found) {
-        files.push({ kind, owner: "project", file });
-        items.push({ path: shownFrom(root, file.path), kind, hash: file.hash });
-      }
-    }
-  return { items, settings, files };
-}
-
-async function readUserFiles(
-  config: string,
-  home: string,
-  notice: (text: string) => void,
-): Promise<OwnedFile[]> {
-  const folders: readonly (readonly [DefinitionKind, string])[] = [
-    ["command", join(config, "commands")],
-    ["skill", join(home, ".agents", "skills")],
-    ["skill", join(config, "skills")],
-    ["agent", join(config, "agents")],
-  ];
-  const allowance = createAllowance();
-  const files: OwnedFile[] = [];
-  for (const [kind, folder] of folders) {
-    const options = { folder, within: undefined, depth: DEPTH, allowance, notice };
-    const found = await (kind === "skill" ? findSkillFiles(options) : findMarkdown(options));
-    files.push(...found.map((file) => ({ kind, owner: "user" as const, file })));
-  }
-  return files;
-}
-
-interface Definitions {
-  readonly skills: readonly Skill[];
-  readonly commands: readonly UserCommand[];
-  readonly agents: readonly SubAgent[];
-}
-
-/** Of several with one name the last counts: that of the nearest folder. */
-function parseAll(files: readonly OwnedFile[], notice: (text: string) => void): Definitions {
-  const skills = new Map<string, Skill>();
-  const commands = new Map<string, UserCommand>();
-  const agents = new Map<string, SubAgent>();
-  const add = <T extends { readonly name: string; readonly path: string }>(
-    known: Map<string, T>,
-    one: T | undefined,
-  ): void => {
-    if (one === undefined) return;
-    const before = known.get(one.name);
-    if (before !== undefined)
-      notice(`${showPath(one.path)} replaces ${showPath(before.path)} of the same name.`);
-    known.set(one.name, one);
-  };
-  for (const { kind, owner, file } of files) {
-    switch (kind) {
-      case "skill":
-        add(skills, parseSkill(file, owner, notice));
-        break;
-      case "command":
-        add(commands, parseCommand(file, owner, notice));
-        break;
-      case "agent":
-        add(agents, parseSubAgent(file, owner, notice));
-        break;
-    }
-  }
-  return {
-    skills: [...skills.values()],
-    commands: [...commands.values()],
-    agents: [...agents.values()],
-  };
 }

@@ -1,6 +1,7 @@
 /** Refuses the calls that the definition of a sub-agent or a command excludes. */
 import type { BeforeToolCallResult } from "@bowline/core";
 import { covers, judge, type Verdict } from "../policy/policy.ts";
+import { coversTool, isServerTool } from "../policy/server-tool.ts";
 import { ruleText, type ToolRule } from "./tool-rules.ts";
 
 export interface ToolLimits {
@@ -17,8 +18,9 @@ export function refusalOf(
   args: unknown,
 ): BeforeToolCallResult | undefined {
   const call = { tool: toolName, args, sessionKey: "" };
-  const isOf = ({ tool }: ToolRule): boolean => tool === toolName || tool === "*";
-  const isHit = ({ pattern }: ToolRule): boolean => pattern === undefined || covers(pattern, call);
+  const isOf = ({ tool }: ToolRule): boolean => coversTool(tool, toolName);
+  const isHit = ({ pattern }: ToolRule): boolean =>
+    pattern === undefined || (!isServerTool(toolName) && covers(pattern, call));
   const isAllowed = only === undefined || only.filter(isOf).some(isHit);
   // As a deny of the permissions: a command that cannot be parsed may hide what a pattern denies.
   const verdictOf = ({ pattern }: ToolRule): Verdict =>

@@ -23,11 +23,17 @@ function toolRule(text: string): ToolRule | undefined {
   const match = /^([\w*-]+)(?:\(([^]*)\))?$/.exec(text.trim());
   if (match === null) return undefined;
   const [, name = "", pattern] = match;
-  const isOwnName = name.startsWith("mcp__");
-  const tool = isOwnName ? name : (aliases[name.toLowerCase()] ?? name.toLowerCase());
+  const tool = serverTool(name) ?? aliases[name.toLowerCase()] ?? name.toLowerCase();
   // Bash(git:*) is another spelling of Bash(git *).
   const plain = pattern?.replace(/:\*$/, " *").trim();
   return { tool, ...(plain !== undefined && plain !== "" && plain !== "*" && { pattern: plain }) };
+}
+
+/** Other programs write `mcp__server__tool`, and `mcp__server` for all tools of a server. */
+function serverTool(name: string): string | undefined {
+  if (!name.includes("__")) return undefined;
+  const plain = name.replace(/^mcp__/, "");
+  return plain.includes("__") ? plain : `${plain}__*`;
 }
 
 export interface ToolRules {

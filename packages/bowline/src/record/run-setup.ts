@@ -19,10 +19,14 @@ import type {
 } from "@bowline/core";
 import type { AnyEntry, SessionHeader } from "@bowline/core/session";
 
-/** Decides whether a call may run. */
+/**
+ * Decides whether a call may run. With `asked`, the reason of a hook, a person is asked even if a
+ * rule allows the call.
+ */
 export type Approver = (
   context: BeforeToolCallContext,
   signal?: AbortSignal,
+  asked?: string,
 ) => Promise<BeforeToolCallResult | undefined>;
 
 /** The task of a run and its settings. JSON-safe. */

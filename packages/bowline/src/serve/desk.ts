@@ -7,6 +7,7 @@ import { BowlineError, vendors, type AgentTool, type StreamFn } from "@bowline/c
 import { CommandError } from "../command-error.ts";
 import { showPath } from "../escape.ts";
 import { ownFolders } from "../home.ts";
+import type { CheckCall } from "../gateway/agents/check-call.ts";
 import { DEFAULT_AGENT, type AgentEntry } from "../gateway/agents/agent-entry.ts";
 import { chooseModel } from "../models/discover.ts";
 import { withNestedInstructions } from "../project/nested-instructions.ts";
@@ -16,6 +17,7 @@ import { chooseServer } from "../settings/server-choice.ts";
 import { set } from "../defined.ts";
 import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
 import { readAgents } from "./agents-file.ts";
+import { createExtensions, type Extensions } from "./extensions.ts";
 import { buildSystemPrompt } from "./prompt-builder.ts";
 import { createWorkspaceFiles, isPresetModel, PRESET_MODEL } from "./workspace-files.ts";
 
@@ -27,17 +29,23 @@ export interface Desk {
    * broken settings.
    */
   open(): Promise<void>;
+  /** Starts the MCP servers in the background, after {@link open}. {@link close} ends them. */
+  connect(): void;
   agents(): Promise<readonly AgentEntry[]>;
   /** Whether the model is one that no one chose. */
   isPreset(model: string): Promise<boolean>;
   systemPrompt(): Promise<string>;
-  tools(own: readonly AgentTool[]): AgentTool[];
+  tools(own: readonly AgentTool[], sessionKey: string): AgentTool[];
+  /** Runs the hooks before a call. */
+  checkCall: CheckCall;
   /** The user's trust in the settings of the folder. Known after {@link open}. */
   settingsTrust(): ProjectTrust | undefined;
   /** The sandbox that the settings ask for. Known after {@link open}. */
   sandbox(): Sandbox;
   /** Lines for a person. */
   notices(): readonly string[];
+  /** Ends the MCP servers. */
+  close(): Promise<void>;
 }
 
 export interface DeskOptions {
@@ -47,12 +55,15 @@ export interface DeskOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The application's own providers. */
   readonly providers: ReadonlyMap<string, StreamFn> | undefined;
+  /** Receives lines about what happens while the server runs. */
+  readonly log: (line: string) => void;
 }
 
 const TOOL_NAMES = ["read", "write", "edit", "bash", "grep", "glob"];
 
-export function createDesk({ folder, isNamed, env, providers }: DeskOptions): Desk {
+export function createDesk({ folder, isNamed, env, providers, log }: DeskOptions): Desk {
   let project: Project | undefined;
+  let extensions: Extensions | undefined;
   let model: string | undefined;
   let sandbox: Sandbox = { kind: "off" };
   const load = (): Promise<Project> => loadProject({ directory: folder, env, now: new Date() });
@@ -73,24 +84,17 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
   return {
     async prepare(isInit) {
       if (!isNamed || isInit) return createWorkspaceFiles(folder);
-      const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw error;
-        const message = `The folder ${showPath(folder)} does not exist. Create it, or pass --init.`;
-        throw new BowlineError("storage_failed", message, { cause: error });
-      });
-      if (!found.isDirectory())
-        throw new BowlineError("storage_failed", `${showPath(folder)} is not a folder.`);
+      await assertFolder(folder);
       return [];
     },
     async open() {
-      project = await load().catch((error: unknown) => {
-        if (!(error instanceof CommandError)) throw error;
-        throw new BowlineError("invalid_argument", error.message, { cause: error });
-      });
+      project = await load().catch(refuseSettings);
       if ((await listed()).length === 0) model = await modelFor(project, env);
       const { sandbox: choice = "off" } = project.settings.merged;
+      extensions = createExtensions(project, env, log);
       sandbox = await openSandbox({ choice, root: folder, readOnly: ownFolders(env) });
     },
+    connect: () => extensions?.connect(),
     async agents() {
       const agents = await listed();
       return agents.length > 0 ? agents : [assistant()];
@@ -101,7 +105,9 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
     },
     async systemPrompt() {
       const now = await load();
-      const tools = [...TOOL_NAMES, ...now.tools().map(({ name }) => name)];
+      await extensions?.ready();
+      const more = [...now.tools(), ...(extensions?.serverTools() ?? [])];
+      const tools = [...TOOL_NAMES, ...more.map(({ name }) => name)];
       if ((await listed()).length === 0) return now.systemPrompt({ tools });
       return now.systemPrompt({
         tools,
@@ -109,17 +115,36 @@ export function createDesk({ folder, isNamed, env, providers }: DeskOptions): De
         hasInstructions: false,
       });
     },
-    tools: (own) =>
-      project === undefined
-        ? [...own]
-        : [...withNestedInstructions(own, project), ...project.tools()],
+    tools(own, sessionKey) {
+      if (project === undefined || extensions === undefined) return [...own];
+      const all = [...withNestedInstructions(own, project), ...project.tools()];
+      return extensions.tools(all, sessionKey);
+    },
+    checkCall: (call, signal) => extensions?.checkCall(call, signal) ?? {},
     settingsTrust: () => project?.settingsTrust,
     sandbox: () => sandbox,
     notices: () => [
       ...(project?.notices ?? []),
       ...(sandbox.kind === "off" ? [] : [sandboxStatus(sandbox)]),
+      ...(extensions?.notices() ?? []),
     ],
+    close: async () => extensions?.close(),
   };
+}
+
+function refuseSettings(error: unknown): never {
+  if (!(error instanceof CommandError)) throw error;
+  throw new BowlineError("invalid_argument", error.message, { cause: error });
+}
+
+async function assertFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    const message = `The folder ${showPath(folder)} does not exist. Create it, or pass --init.`;
+    throw new BowlineError("storage_failed", message, { cause: error });
+  });
+  if (!found.isDirectory())
+    throw new BowlineError("storage_failed", `${showPath(folder)} is not a folder.`);
 }
 
 /**

@@ -67,6 +67,8 @@ export interface ServeOptions extends Pick<
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Receives lines for a person. Default: none are written. */
   readonly print?: (line: string) => void;
+  /** Receives lines about MCP servers and hooks, while it runs. Default: `print`. */
+  readonly log?: (line: string) => void;
 }
 
 export interface Served extends OwnToken {
@@ -94,8 +96,7 @@ export interface Served extends OwnToken {
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const { print = () => {} } = options;
   const settings = await settingsOf(options);
-  const { env, home, workspace, host, backends } = settings;
-  const { desk } = settings;
+  const { env, home, workspace, host, backends, desk } = settings;
   const made = await inFolder(workspace, () => desk.prepare(options.init === true));
   await desk.open();
   const { token, tokenFrom } = await inFolder(home, async () => {
@@ -105,6 +106,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const tokens = tokensOf(token, set(env.BOWLINE_READ_TOKEN));
   const letGo = await inFolder(home, () => holdFolder(join(home, "running")));
   const leave = async (): Promise<void> => {
+    await desk.close();
     await backends.close();
     await letGo();
   };
@@ -158,7 +160,8 @@ async function settingsOf(options: ServeOptions): Promise<ServeSettings> {
   const named = options.workspace ?? set(env.BOWLINE_WORKSPACE);
   const workspace = resolve(named ?? join(dataFolder(env), "workspace"));
   const isNamed = named !== undefined;
-  const desk = createDesk({ folder: workspace, isNamed, env, providers: options.providers });
+  const { providers, print = () => {}, log = print } = options;
+  const desk = createDesk({ folder: workspace, isNamed, env, providers, log });
   return {
     env,
     home: join(dataFolder(env), "gateway"),
@@ -185,6 +188,7 @@ async function start(
   { env, home, workspace, host, port, backendFor, desk }: ServeSettings,
   tokens: Tokens,
 ): Promise<{ readonly gateway: Gateway; readonly ruleNotices: readonly string[] }> {
+  desk.connect();
   const { rules: policy, notices: ruleNotices } = await openGatewayRules({
     home,
     workspace,
@@ -208,7 +212,9 @@ async function start(
           sandbox: desk.sandbox(),
           hidden: (tool) => policy.hidden({ tool, sessionKey }),
         }),
+        sessionKey,
       ),
+    checkCall: (call, signal) => desk.checkCall(call, signal),
     workspacePath: workspace,
     secrets: secretsOf(env, [tokens.full, ...(tokens.read === undefined ? [] : [tokens.read])]),
     host,

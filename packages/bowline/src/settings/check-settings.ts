@@ -4,11 +4,18 @@ import { CommandError } from "../command-error.ts";
 import { isHttp } from "../is-http.ts";
 import { oneLine } from "../terminal.ts";
 import { JsonError, readJson, type JsonPlace } from "./json-text.ts";
-import { settingNames, settingTable, type SettingName, type Settings } from "./keys.ts";
+import {
+  settingNames,
+  settingTable,
+  type HookSettings,
+  type SettingName,
+  type Settings,
+  type SettingsScope,
+} from "./keys.ts";
 import { didYouMean } from "./nearest-name.ts";
-
-/** Whose file it is. Local means the project's file that is not shared. */
-export type SettingsScope = "user" | "project" | "local";
+import { checkServers } from "./check-servers.ts";
+import { readHooks, relativeHook } from "./check-hooks.ts";
+import { isRecord, isText, show, WRITE_ABSOLUTE, type Fail, type Path } from "./shapes.ts";
 
 export interface CheckOptions {
   /** The file's name in messages. */
@@ -17,11 +24,7 @@ export interface CheckOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-type Path = readonly (string | number)[];
-type Fail = (path: Path, message: string) => never;
-
 const MAX_LIST = 500;
-const MAX_TEXT = 20_000;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /**
@@ -91,6 +94,10 @@ function checked(name: SettingName, given: unknown, options: CheckOptions, fail:
       return keys(name, given, fail);
     case "permissions":
       return permissions(name, given, fail);
+    case "servers":
+      return checkServers([name], given, { scope: options.scope, fail });
+    case "hooks":
+      return hooks(name, given, options, fail);
   }
 }
 
@@ -133,6 +140,21 @@ function keys(name: SettingName, given: unknown, fail: Fail): Record<string, str
     return [url, variable];
   });
   return Object.fromEntries(entries);
+}
+
+function hooks(
+  name: SettingName,
+  given: unknown,
+  { scope }: CheckOptions,
+  fail: Fail,
+): HookSettings {
+  const { hooks: read, problems } = readHooks(given, [name]);
+  const [first] = problems;
+  if (first !== undefined) return fail(first.path, first.message);
+  const relative = scope === "user" ? relativeHook(read) : undefined;
+  if (relative !== undefined)
+    fail([name], `The hook ${show(relative)} would be a file of each project. ${WRITE_ABSOLUTE}`);
+  return read;
 }
 
 const permissionLists = ["allow", "ask", "deny"] as const;
@@ -182,16 +204,8 @@ function names(path: Path, given: unknown, fail: Fail): readonly string[] {
   return fail(path, `${path.join(".")} takes a list of at most ${MAX_LIST} texts.`);
 }
 
-function isText(given: unknown): given is string {
-  return typeof given === "string" && given.trim() !== "" && given.length <= MAX_TEXT;
-}
-
 function isVariable(given: unknown): given is string {
   return typeof given === "string" && VARIABLE.test(given);
-}
-
-function isRecord(given: unknown): given is Record<string, unknown> {
-  return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
 function isSettingName(name: string): name is SettingName {
@@ -200,8 +214,4 @@ function isSettingName(name: string): name is SettingName {
 
 function list(values: readonly string[]): string {
   return values.map(show).join(", ");
-}
-
-function show(given: unknown): string {
-  return oneLine(JSON.stringify(given) ?? String(given), 80);
 }

@@ -3,6 +3,9 @@
  * docs/projects.md are made.
  */
 
+/** Whose file it is. Local means the project's file that is not shared. */
+export type SettingsScope = "user" | "project" | "local";
+
 /** A rule for calls. See docs/permissions for the text. */
 export type PermissionEntry =
   | string
@@ -19,6 +22,47 @@ interface PermissionSettings {
   readonly ask?: readonly PermissionEntry[];
   readonly deny?: readonly PermissionEntry[];
 }
+
+/** An MCP server, as `mcpServers` of the settings has it. `.mcp.json` may have other tools' fields. */
+export interface ServerEntry {
+  readonly type?: string;
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly disabled?: boolean;
+  readonly includeTools?: readonly string[];
+  readonly excludeTools?: readonly string[];
+}
+
+/** The events for which hooks run. */
+export const hookEvents = [
+  "PreToolUse",
+  "PostToolUse",
+  "UserPromptSubmit",
+  "Stop",
+  "SessionStart",
+] as const;
+export type HookEvent = (typeof hookEvents)[number];
+
+/** A program to run at an event. */
+export interface HookCommand {
+  readonly type: "command";
+  /** For bash, in the project's folder. */
+  readonly command: string;
+  /** Seconds. Default 60. */
+  readonly timeout?: number;
+}
+
+export interface HookGroup {
+  /** Names of tools, or of sources of a session. Absent: all. */
+  readonly matcher?: string;
+  readonly hooks: readonly HookCommand[];
+}
+
+export type HookSettings = { readonly [E in HookEvent]?: readonly HookGroup[] };
 
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ThinkingSetting = (typeof thinkingLevels)[number];
@@ -38,6 +82,8 @@ export interface Settings {
   readonly tools?: readonly string[];
   readonly excludeTools?: readonly string[];
   readonly sandbox?: SandboxMode;
+  readonly mcpServers?: Readonly<Record<string, ServerEntry>>;
+  readonly hooks?: HookSettings;
   readonly appendSystem?: string;
   readonly compactAt?: number;
   readonly screenReader?: boolean;
@@ -54,7 +100,9 @@ type SettingType =
   | { readonly kind: "switch" }
   | { readonly kind: "names" }
   | { readonly kind: "keys" }
-  | { readonly kind: "permissions" };
+  | { readonly kind: "permissions" }
+  | { readonly kind: "servers" }
+  | { readonly kind: "hooks" };
 
 export interface Setting {
   readonly type: SettingType;
@@ -112,6 +160,17 @@ export const settingTable: Readonly<Record<SettingName, Setting>> = {
     type: { kind: "choice", values: sandboxModes },
     allowedIn: "every file",
     help: "Whether commands run in a sandbox: `off`, `auto` (if the system has one) or `required`. A project can only make it stricter.",
+  },
+  mcpServers: {
+    type: { kind: "servers" },
+    allowedIn: "every file",
+    hasVariables: true,
+    help: "MCP servers by name, whose tools the model gets. A project's variables may not look like secrets. See docs/mcp-servers.",
+  },
+  hooks: {
+    type: { kind: "hooks" },
+    allowedIn: "every file",
+    help: "Programs that run before and after tools, at a message, and at the end of a run. See docs/hooks.",
   },
   appendSystem: {
     type: { kind: "text" },

@@ -4,8 +4,14 @@
  */
 import { join } from "node:path";
 import { readBounded, type BoundedFile } from "./bounded-file.ts";
-import { checkSettings, type SettingsScope } from "./check-settings.ts";
-import { sandboxModes, type PermissionEntry, type SandboxMode, type Settings } from "./keys.ts";
+import { checkSettings } from "./check-settings.ts";
+import {
+  sandboxModes,
+  type PermissionEntry,
+  type SandboxMode,
+  type Settings,
+  type SettingsScope,
+} from "./keys.ts";
 import { CommandError } from "../command-error.ts";
 import { oneLine } from "../terminal.ts";
 
@@ -96,7 +102,8 @@ export function mergeSources(sources: readonly SettingsSource[]): LoadedSettings
   const notices: string[] = [];
   for (const { path, scope, settings } of sources) {
     if (settings === undefined) continue;
-    const { permissions, sandbox, ...others } = settings;
+    // Servers and hooks belong to their files: see `Project`.
+    const { permissions, sandbox, mcpServers: _servers, hooks: _hooks, ...others } = settings;
     const isLooser = scope !== "user" && isLooserThan(sandbox, merged.sandbox);
     if (isLooser)
       notices.push(`${path}: sandbox "${sandbox}" has no effect; a project cannot loosen it.`);

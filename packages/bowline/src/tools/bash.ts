@@ -1,21 +1,19 @@
 /**
  * The `bash` tool: runs a command that starts in the working directory but is not confined to it.
  */
-import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
 import { defineTool, type AgentTool, type AgentToolResult } from "@bowline/core";
 import { CappedOutput } from "./capped-output.ts";
 import type { FoundProcess } from "./command-tree.ts";
 import { withoutSecrets } from "../environment.ts";
 import { escapeText } from "../escape.ts";
+import { findShell } from "./find-shell.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 import { abortReason, stopIfAborted, toolError } from "./tool-error.ts";
 import { sandboxCommand, whyRefused } from "./sandbox.ts";
 import { missingSettings, moveAway } from "./sandbox-places.ts";
 import { Ticker } from "./ticker.ts";
-import { isInside } from "./inside.ts";
-import { createWorkspace, type ToolOptions, type Workspace } from "./workspace.ts";
+import { createWorkspace, type ToolOptions } from "./workspace.ts";
 
 /** The `details` of a command that was not aborted. */
 export interface BashDetails {
@@ -217,19 +215,6 @@ function nameProcesses(processes: readonly FoundProcess[]): string {
     .map(({ pid, name }) => `${escapeText(name)} (pid ${pid})`);
   const more = processes.length - names.length;
   return `${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
-}
-
-/**
- * Returns the first bash on the search path outside the working directory. The working directory
- * may contain a file named "bash", for example in node_modules/.bin, which npm puts first.
- */
-function findShell({ PATH = "" }: Record<string, string>, { name, root }: Workspace): string {
-  const isOutside = (folder: string): boolean =>
-    isAbsolute(folder) && ![name, root].some((own) => isInside(own, resolve(folder)));
-  const folders = [...PATH.split(":").filter(isOutside), "/bin", "/usr/bin"];
-  return (
-    folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh"
-  );
 }
 
 function startError(error: unknown, root: string): Error {

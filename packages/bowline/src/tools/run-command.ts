@@ -6,7 +6,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { CommandLimits, type Limits } from "./command-limits.ts";
 import {
@@ -30,6 +30,10 @@ export interface CommandOptions extends Limits {
   readonly env: Readonly<Record<string, string>>;
   /** Standard output and standard error, in the order of writing. */
   readonly onOutput: (chunk: Buffer) => void;
+  /** Gets standard error, which `onOutput` then does not get. */
+  readonly onErrorOutput?: (chunk: Buffer) => void;
+  /** The whole standard input. Default: none. */
+  readonly input?: string;
   /** Default: the current platform. Only Linux shows which processes belong to a command. */
   readonly platform?: NodeJS.Platform;
 }
@@ -83,6 +87,12 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
     options.onOutput(chunk);
     limits.addOutput(chunk.length);
   });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    options.onErrorOutput?.(chunk);
+    limits.addOutput(chunk.length);
+  });
+  // A command need not read its input.
+  child.stdin?.on("error", () => {}).end(options.input);
   // The leash carries no data. It closes when the last process that holds it is gone.
   const leash = (child.stdio as readonly unknown[])[LEASH] as Socket;
   leash.resume();
@@ -97,6 +107,8 @@ async function run(options: CommandOptions, mark: string, guard: Guard): Promise
     else command.end(BACKGROUND_GRACE_MS);
   }
   child.stdout.destroy();
+  child.stderr?.destroy();
+  child.stdin?.destroy();
   leash.destroy();
   child.unref();
   const { exitCode, signal } = exit ?? { exitCode: null, signal: null };
@@ -111,7 +123,10 @@ async function waitForExit(
   child: Started,
   limits: CommandLimits,
 ): Promise<Pick<CommandEnd, "exitCode" | "signal">> {
-  const closed = new Promise((resolve) => void child.stdout.once("close", resolve));
+  const streams = child.stderr === null ? [child.stdout] : [child.stdout, child.stderr];
+  const closed = Promise.all(
+    streams.map((stream) => new Promise((resolve) => void stream.once("close", resolve))),
+  );
   const [exitCode, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   limits.releaseTime();
   await Promise.race([closed, sleep(OUTPUT_GRACE_MS, undefined, { ref: false })]);
@@ -132,20 +147,27 @@ async function look(tree: CommandTree, leash: Socket): Promise<Signalled> {
   return found;
 }
 
-type Started = ChildProcessByStdio<null, Readable, null>;
+type Started = ChildProcessByStdio<Writable | null, Readable, Readable | null>;
 
 function start(options: CommandOptions, mark: string): Started {
-  const { shell, wrapper = [], command, cwd, env } = options;
+  const { shell, wrapper = [], command, cwd, env, input, onErrorOutput } = options;
   // If the command runs Bowline itself, its processes carry both marks.
   const marks = `${env[MARK_VARIABLE] ?? ""} ${mark}`.trim();
   // A small shell joins standard error to the standard output pipe, then replaces itself with the
   // real shell.
   const line = [...wrapper, shell, "-c", "--", command];
-  const child = spawn("/bin/sh", ["-c", 'exec "$@" 2>&1', "sh", ...line], {
+  const isJoined = onErrorOutput === undefined;
+  const child = spawn("/bin/sh", ["-c", `exec "$@"${isJoined ? " 2>&1" : ""}`, "sh", ...line], {
     cwd,
     env: { ...env, [MARK_VARIABLE]: marks },
     detached: true,
-    stdio: ["ignore", "pipe", "ignore", ...Array<"ignore">(LEASH - 3).fill("ignore"), "pipe"],
+    stdio: [
+      input === undefined ? "ignore" : "pipe",
+      "pipe",
+      isJoined ? "ignore" : "pipe",
+      ...Array<"ignore">(LEASH - 3).fill("ignore"),
+      "pipe",
+    ],
   });
   return child as Started;
 }

@@ -11,6 +11,7 @@ const fixedPlaces = [
   ".git/worktrees",
   "bowline.json",
   "bowline.local.json",
+  ".mcp.json",
   ".bowline",
   ".claude",
   ".agents",

@@ -1,5 +1,5 @@
 /**
- * The folders whose settings, commands, skills and agents may take effect. A folder is trusted with
+ * The folders whose settings, servers, hooks, commands, skills and agents may take effect. A folder is trusted with
  * the hashes of these files, so that a later change asks again.
  */
 import { readFile } from "node:fs/promises";
@@ -15,14 +15,20 @@ import { oneLine } from "../terminal.ts";
 
 export type TrustState = "trusted" | "untrusted" | "changed";
 
-export type ItemKind = "settings" | "command" | "skill" | "agent";
+/** `servers` is `.mcp.json`; `hooks` are those in files of Claude Code. */
+export type ItemKind = "settings" | "servers" | "hooks" | "command" | "skill" | "agent";
+
+/** Files of a project's root. The others may lie in any folder, and are seen only from there. */
+const rootKinds: ReadonlySet<ItemKind> = new Set(["settings", "servers", "hooks"]);
+/** Files that may have forbidden something. */
+const guardKinds: ReadonlySet<ItemKind> = new Set(["settings", "hooks"]);
 
 /** A file that would take effect. */
 export interface TrustItem {
   /** Relative to the folder, with "/" as separator. */
   readonly path: string;
   readonly kind: ItemKind;
-  /** SHA-256 of the content. */
+  /** SHA-256 of the content; of `hooks`, of the hooks in it alone. */
   readonly hash: string;
 }
 
@@ -95,7 +101,7 @@ export function createTrustStore({
     trust: (folder, items) =>
       change((before) => {
         const kept = (itemsOf(before, folder) ?? []).filter(
-          ({ kind, path }) => kind !== "settings" && !items.some((item) => item.path === path),
+          ({ kind, path }) => !rootKinds.has(kind) && !items.some((item) => item.path === path),
         );
         return withFolder(before, {
           folder,
@@ -149,8 +155,8 @@ function plainItem({ path, kind, hash }: TrustItem): TrustItem {
 
 /**
  * Compares the files of a folder with those it was trusted with. A folder without such files is
- * trusted: there is nothing that could take effect. A file that is gone counts only for settings,
- * because their rules may have denied something.
+ * trusted: there is nothing that could take effect. A file that is gone counts only for settings
+ * and hooks, because they may have denied something.
  */
 export function compareTrust(
   known: TrustedFolder | undefined,
@@ -164,7 +170,7 @@ export function compareTrust(
     return before.hash === hash ? [] : [`${path} has changed`];
   });
   const gone = known.items.filter(
-    ({ kind, path }) => kind === "settings" && !items.some((item) => item.path === path),
+    ({ kind, path }) => guardKinds.has(kind) && !items.some((item) => item.path === path),
   );
   changes.push(...gone.map(({ path }) => `${path} is gone`));
   return { state: changes.length === 0 ? "trusted" : "changed", changes };

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock, type AgentTool } from "@bowline/core";
+import { messageText, systemClock, type AgentTool } from "@bowline/core";
 import { createMemoryStore, createSession, openSession } from "@bowline/core/session";
 import type { Session, Store } from "@bowline/core/session";
 import {
@@ -16,6 +16,7 @@ import { commandNames } from "../../src/chat/commands/index.ts";
 import { Conversation } from "../../src/chat/conversation.ts";
 import { drawPast } from "../../src/chat/draw-past.ts";
 import { createGate } from "../../src/chat/gate.ts";
+import { createServerWait, startServers } from "../../src/chat/server-wait.ts";
 import type { World } from "../../src/chat/chat.ts";
 import { Runtime } from "../../src/chat/runtime.ts";
 import { View } from "../../src/chat/view.ts";
@@ -42,6 +43,8 @@ export interface TalkOptions extends ScriptedModelOptions {
   readonly contextWindow?: number;
   /** False: the conversation is not saved. */
   readonly isSaved?: boolean;
+  /** Checks each message, as hooks do. Default: none are checked. */
+  readonly check?: (text: string) => Promise<void>;
 }
 
 const LIMIT_MS = 60_000;
@@ -131,12 +134,21 @@ export class Talk implements AsyncDisposable {
       yes: false,
     });
     const project = await loadProject({ directory, env, home: directory, now: new Date(0) });
+    const servers = startServers(conversation, project, env);
+    await conversation.endWith(() => servers.close());
     const world: World = {
       directory,
       env,
       store,
       project,
       permissions,
+      servers,
+      ready: createServerWait(conversation, servers),
+      submitted: async (message) => {
+        await options.check?.(messageText(message));
+        return message;
+      },
+      checksMessages: options.check !== undefined,
       options: { task: "", yes: false, keep: "new", plan: false, maxTurns: 50, retryMs: 60_000 },
       connect: async () => ({
         model: { ...model.model, contextWindow },

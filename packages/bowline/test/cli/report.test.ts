@@ -44,6 +44,32 @@ describe("while the command waits for the model", () => {
   });
 });
 
+describe("a note beside the run", () => {
+  it("stands on a line of its own, and the seconds go on below it", (t) => {
+    t.mock.timers.enable({ apis: ["setInterval", "Date"] });
+    let shown = "";
+    const output = { isTTY: true, write: (text: string): void => void (shown += text) };
+    const report = new TextReport(
+      output,
+      output,
+      { NO_COLOR: "1" },
+      { server: "host:1", answerMs: 600_000, retryMs: 120_000 },
+    );
+    const event = (type: AgentEvent["type"], own: object = {}): void =>
+      report.event({ type, ...own } as AgentEvent);
+    event("turn_start");
+    for (let second = 0; second < 2; second++) t.mock.timers.tick(1000);
+    shown = "";
+    report.note("a server failed");
+    const waiting = "\r\u001b[2K… waiting for host:1, 2 s (limit 10 min)";
+    assert.equal(shown, `\r\u001b[2Ka server failed\n${waiting}`);
+    event("message_update", { assistantMessageEvent: { type: "text_delta", delta: "So" } });
+    shown = "";
+    report.note("a server is back");
+    assert.equal(shown, "\na server is back\n");
+  });
+});
+
 describe("while a tool runs", () => {
   const events = (report: TextReport): void => {
     const name = { toolCallId: "c", toolName: "bash" };

@@ -45,7 +45,8 @@ describe("the text of a rule", () => {
       ["Bash(git log *)", /no tool Bash\. Did you mean bash\?/],
       ["bsah(ls)", /Did you mean bash\?/],
       ["reed(.env)", /Did you mean read\?/],
-      ["mcp__*(x)", /a star cannot be a part/],
+      ["mcp__*(x)", /named without mcp__: server__\*\./],
+      ["websearch*", /a star cannot be a part/],
       ["edit(/etc/*)", /relative to the working directory/],
       ["edit(../x)", /relative to the working directory/],
       ["edit(~/x)", /relative to the working directory/],
@@ -384,7 +385,7 @@ describe("the suggestions for a call", () => {
       ],
       [edit("src/a/b.ts"), ["edit(src/a/b.ts)", "edit(src/a/**)", "edit"]],
       [edit("a.ts"), ["edit(a.ts)", "edit"]],
-      [{ tool: "github__search", args: { q: 1 } }, ["github__search"]],
+      [{ tool: "github__search", args: { q: 1 } }, ["github__search", "github__*"]],
     ];
     for (const [call, rules] of expected) {
       assert.deepEqual(rulesFor(call), rules);

@@ -66,7 +66,10 @@ describe("a stranger's repository", () => {
     assert.doesNotMatch(request?.body ?? "", /OF-A-STRANGER|root:|sk-user|sk-team/);
     assert.ok(!everything(here.vendor).includes(OUTSIDE));
     assert.doesNotMatch(request?.body ?? "", /"name":"(?:skill|agent)"/);
-    assert.match(ended.stderr, /is not trusted\. Not in effect: settings, .*command.*skill.*agent/);
+    assert.match(
+      ended.stderr,
+      /is not trusted\. Not in effect: settings, servers, hooks, .*command.*skill.*agent/,
+    );
     for (const said of [
       /bowline\.local\.json is a named pipe/,
       /commands\/pipe\.md is a named pipe/,
@@ -100,7 +103,12 @@ describe("a stranger's repository", () => {
     assert.equal(first?.headers.authorization, undefined);
     assert.doesNotMatch(everything(here.stranger), /sk-user|sk-team/);
     assert.match(first?.body ?? "", /SETTINGS-OF-A-STRANGER/);
-    assert.deepEqual(await readdir(here.traces), []);
+    // Servers and hooks run by trust, except a server that asks for a key.
+    const traces = (await readdir(here.traces)).filter((name) => !name.startsWith("hook-"));
+    assert.deepEqual(traces, ["mcp-settings"]);
+    assert.ok((await readdir(here.traces)).includes("hook-settings.json"));
+    assert.match(trusted.stderr, /"local" FAILED.* asks for OPENAI_API_KEY/);
+    assert.match(trusted.stderr, /"remote" FAILED.* asks for OPENAI_API_KEY/);
 
     // The session remembers that the address came from the project.
     const continued = await here.run(["run", "--continue", "Again."]);
@@ -178,12 +186,20 @@ describe("a stranger's repository", () => {
     await using here = await place();
     const asked = await here.run(["trust"]);
     assert.equal(asked.code, 2);
+    for (const file of [".claude/settings.json", ".claude/settings.local.json", ".mcp.json"])
+      assert.ok(asked.stdout.includes(`  ${file}\n`), asked.stdout);
+    for (const line of [
+      `hook Stop: touch ${join(here.traces, "hook-settings.local.json")}`,
+      `MCP server "local": /bin/sh -c touch ${join(here.traces, "mcp-file")}`,
+      `MCP server "remote" at ${here.stranger.baseUrl}/mcp?key=\${OPENAI_API_KEY}`,
+    ])
+      assert.ok(asked.stdout.includes(`starts or reaches  ${line}\n`), asked.stdout);
     assert.match(asked.stdout, /^settings {2}[0-9a-f]{12} {2}bowline\.json$/m);
     assert.match(asked.stderr, /There is no terminal to ask on: --yes trusts/);
     assert.equal((await here.run(["trust", "--yes"])).code, 0);
     assert.match(
       (await here.run(["trust", "--list"])).stdout,
-      /repository {2}\(\d{4}-\d\d-\d\d, 4 files\)/,
+      /repository {2}\(\d{4}-\d\d-\d\d, 7 files\)/,
     );
     assert.equal((await here.run(["trust", "--remove"])).code, 0);
     assert.equal((await here.run(["trust", "--list"])).stdout, "");

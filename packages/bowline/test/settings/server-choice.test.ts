@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { SettingsScope } from "../../src/settings/check-settings.ts";
+import type { SettingsScope } from "../../src/settings/keys.ts";
 import type { Settings } from "../../src/settings/keys.ts";
 import {
   chooseServer,

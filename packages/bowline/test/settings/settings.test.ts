@@ -4,7 +4,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { configFolder } from "../../src/home.ts";
-import { checkSettings, type SettingsScope } from "../../src/settings/check-settings.ts";
+import { checkSettings } from "../../src/settings/check-settings.ts";
+import type { SettingsScope } from "../../src/settings/keys.ts";
 import { loadSettings, readProjectSettings } from "../../src/settings/settings.ts";
 import { temporary } from "../command.ts";
 

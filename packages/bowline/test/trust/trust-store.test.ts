@@ -15,7 +15,8 @@ describe("the list of trusted folders", () => {
     await using home = await temporary();
     const store = createTrustStore({ env: { BOWLINE_HOME: home.path }, now: () => 7 });
     assert.deepEqual(await store.list(), []);
-    await store.trust("/b", [settings]);
+    const servers: TrustItem = { path: ".mcp.json", kind: "servers", hash: "6" };
+    await store.trust("/b", [settings, servers]);
     await store.trust("/a", []);
     await store.trust("/b", [skill]);
     assert.deepEqual(await store.list(), [
@@ -96,6 +97,19 @@ describe("compareTrust", () => {
       state: "changed",
       changes: [".agents/skills/a/SKILL.md has changed", "x.md is new", "bowline.json is gone"],
     });
+  });
+
+  it("asks again when hooks are gone, which may have refused something, but not for servers", () => {
+    const hooks: TrustItem = { path: ".claude/settings.json", kind: "hooks", hash: "5" };
+    const servers: TrustItem = { path: ".mcp.json", kind: "servers", hash: "6" };
+    const items = [settings, skill, hooks, servers];
+    const verdict = (left: readonly TrustItem[]): readonly string[] =>
+      compareTrust({ ...known, items }, left).changes;
+    assert.deepEqual(verdict([settings, skill, servers]), [".claude/settings.json is gone"]);
+    assert.deepEqual(verdict([settings, skill, hooks]), []);
+    assert.deepEqual(verdict([settings, skill, hooks, { ...servers, hash: "7" }]), [
+      ".mcp.json has changed",
+    ]);
   });
 
   it("lets a skill go without a question, because nothing new takes effect", () => {

@@ -77,7 +77,12 @@ function isEntries(given: unknown): given is Record<string, unknown> {
   return isRecord(given) && Object.values(given).every((entry) => isRecord(entry));
 }
 
-function readEntry(name: string, given: unknown, env: Environment): ServerConfig | undefined {
+/** Reads one entry. Returns undefined for one that is disabled. Throws as {@link readServers}. */
+export function readEntry(
+  name: string,
+  given: unknown,
+  env: Environment,
+): ServerConfig | undefined {
   const where = `The server ${JSON.stringify(name.slice(0, 80))}`;
   if (name === "" || name.length > 200 || /\p{Cc}/u.test(name))
     throw refusal(`${where} needs a name of 1 to 200 characters without control characters.`);

@@ -10,6 +10,7 @@ import { exportSession } from "./export.ts";
 import { fork } from "./fork.ts";
 import { continueRun, newConversation, plan, quit } from "./small.ts";
 import { help } from "./help.ts";
+import { mcp } from "./mcp.ts";
 import { model } from "./model.ts";
 import { permissions } from "./permissions.ts";
 import { projectCommand, projectCommands } from "./project.ts";
@@ -29,6 +30,7 @@ export const slashCommands: readonly SlashCommand[] = [
   exportSession,
   fork,
   help,
+  mcp,
   model,
   newConversation,
   permissions,

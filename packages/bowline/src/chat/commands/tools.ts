@@ -11,7 +11,8 @@ export const tools: SlashCommand = {
     const width = Math.max(0, ...all.map(({ name }) => name.length));
     const rows = all.map(({ name, description }) => {
       const kind = needsApproval(name) ? "can change things" : "reads only";
-      const plan = planRefusal(name) === undefined ? "" : "; not in plan mode";
+      const verdict = chat.world.permissions.judge({ tool: name, args: {} });
+      const plan = planRefusal(name, verdict) === undefined ? "" : "; not in plan mode";
       return `  ${oneLine(name, 60).padEnd(width)}  ${kind}${plan}: ${firstSentence(description)}`;
     });
     chat.notice(["Tools:", ...rows].join("\n"));

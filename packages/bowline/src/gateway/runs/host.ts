@@ -5,6 +5,7 @@ import type { Backend } from "../../models/backend.ts";
 import type { KnownAgent } from "../agents/agent-entry.ts";
 import type { AgentMakers } from "../agents/agent-makers.ts";
 import type { Approvals } from "../approvals/approvals.ts";
+import type { CheckCall } from "../agents/check-call.ts";
 import type { Choices } from "../agents/choices.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Frame } from "../log/outbox.ts";
@@ -46,6 +47,8 @@ export interface Host {
    */
   readonly modelFor: (agent: KnownAgent) => Promise<Model | undefined>;
   readonly tools: (sessionKey: string) => AgentTool[];
+  /** The application's check of calls that no rule denies. */
+  readonly checkCall: CheckCall | undefined;
   readonly systemPrompt: (sessionKey: string) => Promise<string>;
   /** Sends an event of a run to the subscribers of its session. */
   readonly publish: (sessionKey: string, frame: Frame, event: EventName) => void;

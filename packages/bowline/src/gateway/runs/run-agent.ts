@@ -57,7 +57,7 @@ export async function createRunAgent(
   { sessionKey, runId }: Pick<RunLog, "sessionKey" | "runId">,
   backend: () => Backend,
 ): Promise<Agent> {
-  const { clock, createId, limits, rules, tools, systemPrompt } = host;
+  const { clock, createId, limits, rules, tools, systemPrompt, checkCall } = host;
   const { wrap, transformContext } = createContextLimits(host);
   const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
   return new Agent({
@@ -80,9 +80,16 @@ export async function createRunAgent(
       // The default rules allow reading. They do not overrule a tool's `needsApproval`: only a rule
       // that a person wrote does.
       const isOpen = context.needsApproval === undefined || !defaultRules.some((by) => by === rule);
-      if (action === "allow" && isOpen) return context.approve?.();
       if (action === "deny") return denied;
-      return ask(context, signal);
+      const { id: toolCallId, name: toolName } = context.toolCall;
+      const call = { sessionKey, toolName, toolCallId, args: context.args };
+      const check = (await checkCall?.(call, signal)) ?? {};
+      if (check.block !== undefined) return { block: true, reason: check.block };
+      const { ask: reason } = check;
+      if (action === "allow" && isOpen && reason === undefined) return context.approve?.();
+      if (reason === undefined) return ask(context, signal);
+      const { approvalTimeoutMs: timeoutMs } = limits;
+      return requireApproval({ timeoutMs, needed: () => reason })(context, signal);
     },
     abortGraceMs: ABORT_GRACE_MS,
     hookTimeoutMs: 0,

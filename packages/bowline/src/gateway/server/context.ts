@@ -65,7 +65,14 @@ export async function createContext(options: DoorOptions, ports: Ports): Promise
 
 type Answering = Pick<
   Host,
-  "agents" | "makers" | "providers" | "backendFor" | "modelFor" | "tools" | "systemPrompt"
+  | "agents"
+  | "makers"
+  | "providers"
+  | "backendFor"
+  | "modelFor"
+  | "tools"
+  | "checkCall"
+  | "systemPrompt"
 >;
 
 /** Returns the agents, and the model that answers for each. */
@@ -82,6 +89,7 @@ function fromMakers({ agents }: MadeAgents): Answering {
     backendFor: async () => undefined,
     modelFor: async ({ id }) => makers.modelOf(id),
     tools: () => [],
+    checkCall: undefined,
     systemPrompt: async () => "",
   };
 }
@@ -97,6 +105,7 @@ function fromList(options: ListedAgents): Answering {
     backendFor,
     modelFor: async (agent) => (await backendFor(agent)).model,
     tools,
+    checkCall: options.checkCall,
     systemPrompt: async (sessionKey) => systemPrompt(sessionKey),
   };
 }

@@ -5,6 +5,7 @@ import type { Store } from "@bowline/core/session";
 import type { EntryOptions } from "../access/access.ts";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import type { CreateAgent } from "../agents/agent-makers.ts";
+import type { CheckCall } from "../agents/check-call.ts";
 import type { Backend } from "../../models/backend.ts";
 import { defaultLimits, type GatewayLimits } from "../protocol/limits.ts";
 import type { Pending } from "../runs/pending.ts";
@@ -65,6 +66,7 @@ export interface MadeAgents {
   readonly agents: CreateAgent | Readonly<Record<string, CreateAgent>>;
   /** The agent has its own model, tools and prompt. */
   readonly backendFor?: undefined;
+  readonly checkCall?: undefined;
   readonly providers?: undefined;
   readonly systemPrompt?: undefined;
   readonly tools?: undefined;
@@ -85,11 +87,22 @@ export interface ListedAgents {
   readonly systemPrompt: (sessionKey: string) => Promise<string> | string;
   /** Returns the tools of the session with this key. Called for each run. Default: no tools. */
   readonly tools?: (sessionKey: string) => AgentTool[];
+  /**
+   * Called before each call that no rule denies. It can refuse the call, or have a person asked about
+   * one that a rule allows; it cannot allow a call. Default: the rules alone decide.
+   */
+  readonly checkCall?: CheckCall;
 }
 
 export type DoorOptions = SharedOptions & (MadeAgents | ListedAgents);
 
-const ofList = { backendFor: true, providers: true, systemPrompt: true, tools: true } as const;
+const ofList = {
+  backendFor: true,
+  checkCall: true,
+  providers: true,
+  systemPrompt: true,
+  tools: true,
+} as const;
 
 const ofFront: Readonly<Record<keyof FrontOptions, true>> = {
   authorize: true,
