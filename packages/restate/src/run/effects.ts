@@ -39,12 +39,12 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
   const { ended } = journal.context;
   const steps = new Steps(parts);
   const inbox = new RunInbox(parts);
-  const flush = async (name: string): Promise<void> => {
+  const write = async (name: string): Promise<void> => {
     const items = transcript.take();
     if (items.length > 0)
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
-  const questions = new Questions(runId, journal, flush);
+  const questions = new Questions(runId, journal, write);
   const source = {
     sessionId: log.sessionId,
     runId,
@@ -64,7 +64,10 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
     publish(event) {
       if (ended.aborted) return;
       // Nested runs are part of a tool's step.
-      if (event.runId === runId) transcript.addEvent(event);
+      if (event.runId === runId) {
+        transcript.addEvent(event);
+        if (event.type === "approval_request") questions.asked(event.approvalId);
+      }
       try {
         onEvent(event, { ...source, number: number++ });
       } catch {
