@@ -23,8 +23,7 @@ export interface EffectsParts {
   readonly approvedTools: Set<string>;
   readonly maxResultBytes: number;
   readonly load: (seq: number) => Promise<ToolStepResult>;
-  /** Whether an earlier attempt recorded the start of the run. */
-  readonly isRepeated: boolean;
+  readonly source: Omit<EventSource, "number">;
   readonly onEvent: (event: AgentEvent, source: EventSource) => void;
 }
 
@@ -35,7 +34,7 @@ export interface RunEffects {
 }
 
 export function createRunEffects(parts: EffectsParts): RunEffects {
-  const { runId, journal, log, transcript, approvedTools, onEvent } = parts;
+  const { runId, journal, log, transcript, approvedTools, source, onEvent } = parts;
   const { ended } = journal.context;
   const steps = new Steps(parts);
   const inbox = new RunInbox(parts);
@@ -45,12 +44,6 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
   const questions = new Questions(runId, journal, write);
-  const source = {
-    sessionId: log.sessionId,
-    runId,
-    attempt: log.epoch,
-    isRepeated: parts.isRepeated,
-  };
   let number = 0;
   const effects: Effects = {
     step: steps.step,
