@@ -99,6 +99,22 @@ describe("appends by key", { skip }, () => {
     assert.deepEqual(await readAll(store, id), []);
   });
 
+  it("of a deleted session are fenced in a new session with its id", async () => {
+    const { durable, store, id } = await engine();
+    const zombie = await durable.takeEpoch(id);
+    await store.delete(id);
+    await durable.ensure({ id, createdAt: 2 });
+    const isFenced = (error: unknown): boolean => isSessionFenced(error);
+    await assert.rejects(durable.append(id, zombie, [said("before")]), isFenced);
+    assert.ok((await durable.takeEpoch(id)) > zombie);
+    await assert.rejects(durable.append(id, zombie, [said("after")]), isFenced);
+    await store.delete(id);
+    const writer = await store.create({ id, createdAt: 3 }, []);
+    await assert.rejects(durable.append(id, zombie, [said("beside a writer")]), isFenced);
+    await writer.close();
+    assert.deepEqual(await readAll(store, id), []);
+  });
+
   it("fence an open writer, and are fenced by the next one", async () => {
     const { durable, store, id } = await engine();
     const writer = await store.open(id);

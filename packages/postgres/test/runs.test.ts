@@ -474,7 +474,7 @@ describe("the upgrade of tables without runs", { skip }, () => {
     assert.equal((before as unknown[]).length, 4);
     // The tables of version 1 lack these, and have all else.
     await pool.query(
-      `drop table ${schema}.runs, ${schema}.approvals;
+      `drop table ${schema}.runs, ${schema}.approvals, ${schema}.deleted_epochs;
       alter table ${schema}.inbox drop column start_run, drop column is_cancelled;
       drop index ${schema}.inbox_waiting;
       update ${schema}.bowline_version set version = 1`,

@@ -64,7 +64,6 @@ export class DurableLog implements DurableSessions {
     const number = Number(row?.number);
     const isNew = await createSession(this.#context, {
       number,
-      epoch: 0,
       header,
       entries: [],
       holder: null,

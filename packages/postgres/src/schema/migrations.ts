@@ -117,6 +117,11 @@ create table approvals (
 );
 create index approvals_key on approvals (key);
 create index approvals_open on approvals (session, seq) where is_open;
+-- The highest epoch of all deleted sessions. One row.
+create table deleted_epochs (
+  highest bigint not null
+);
+insert into deleted_epochs values (0);
 `,
     fill: fillRuns,
   },
