@@ -35,12 +35,15 @@ export function selectSession(schema: string, by: "id" | "number", lock = ""): s
 }
 
 /**
- * Takes the next epoch. `$1` is the session's number, `$2` the new holder. Returns the session with its
- * last entry, which is null if it was written while this statement waited for the row.
+ * Takes the next epoch, above those of deleted sessions: an attempt at a run of a deleted session must
+ * not write to a new session with the same id. `$1` is the session's number, `$2` the new holder.
+ * Returns the session with its last entry, which is null if it was written while this statement
+ * waited for the row.
  */
 export function takeEpoch(schema: string): string {
-  return `update ${schema}.sessions set epoch = epoch + 1, holder = $2 where number = $1
-    returning ${columns}, ${lastOf(schema, "body")}, ${lastOf(schema, "parts")}`;
+  const highest = `(select highest from ${schema}.deleted_epochs)`;
+  return `update ${schema}.sessions set epoch = greatest(epoch, ${highest}) + 1, holder = $2
+    where number = $1 returning ${columns}, ${lastOf(schema, "body")}, ${lastOf(schema, "parts")}`;
 }
 
 function lastOf(schema: string, column: string): string {

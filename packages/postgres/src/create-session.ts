@@ -7,8 +7,6 @@ import { encodeBatch, insertBlobs, insertEntries, missingBlobs } from "./rows/in
 
 export interface NewSessionRow {
   readonly number: number;
-  /** The epoch of the writer that it is created for, or 0. */
-  readonly epoch: number;
   readonly header: SessionHeader;
   readonly entries: readonly AnyEntry[];
   readonly holder: string | null;
@@ -23,7 +21,7 @@ const CHUNK = 1000;
  */
 export async function createSession(
   context: StoreContext,
-  { number, epoch, header, entries, holder }: NewSessionRow,
+  { number, header, entries, holder }: NewSessionRow,
 ): Promise<boolean> {
   const { database, schema } = context;
   const values = [
@@ -33,15 +31,15 @@ export async function createSession(
     toSearchable(header.metadata ?? {}),
     summaryOf(header).updatedAt,
     holder,
-    epoch,
   ];
+  const copies = copiesIn(header, entries);
   const batches = Array.from({ length: Math.ceil(entries.length / CHUNK) }, (_, at) =>
-    encodeBatch(entries.slice(at * CHUNK, (at + 1) * CHUNK)),
+    encodeBatch(entries.slice(at * CHUNK, (at + 1) * CHUNK), Math.max(0, copies - at * CHUNK)),
   );
   return database.transaction(naming("Creating", header.id), async (run) => {
     const created = await run(
-      `insert into ${schema}.sessions (number, id, header, metadata, updated_at, holder, epoch)
-      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing returning number`,
+      `insert into ${schema}.sessions (number, id, header, metadata, updated_at, holder)
+      values ($1, $2, $3, $4, $5, $6) on conflict (id) do nothing returning number`,
       values,
     );
     // It is of an earlier try of this transaction, whose answer was lost.
@@ -57,4 +55,9 @@ export async function createSession(
     }
     return true;
   });
+}
+
+/** Returns the number of entries that a fork has from its original session. */
+function copiesIn({ origin }: SessionHeader, entries: readonly AnyEntry[]): number {
+  return origin === undefined ? 0 : entries.findIndex(({ id }) => id === origin.entryId) + 1;
 }

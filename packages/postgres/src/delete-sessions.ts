@@ -29,7 +29,13 @@ export async function deleteSession(
   number: number,
 ): Promise<void> {
   await database.transaction(naming("Deleting", id), async (run) => {
-    await run(`delete from ${schema}.sessions where number = $1`, [number]);
+    const [gone] = await run(`delete from ${schema}.sessions where number = $1 returning epoch`, [
+      number,
+    ]);
+    if (gone !== undefined)
+      await run(`update ${schema}.deleted_epochs set highest = $1 where highest < $1`, [
+        gone.epoch,
+      ]);
     await notify(run, channel, number);
   });
 }

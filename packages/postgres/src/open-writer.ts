@@ -69,9 +69,10 @@ export async function createWriter(
   const session = { id, number };
   return holding(locks, session, async () => {
     const holder = holderColumn(context.clock.now());
-    const isNew = await createSession(context, { number, epoch: 1, header, entries, holder });
+    const isNew = await createSession(context, { number, header, entries, holder });
     if (!isNew) throw sessionExists(id);
-    const opened = { epoch: 1, header: copy, nextSeq: entries.length, last: entries.at(-1) };
+    // Below all epochs that are taken.
+    const opened = { epoch: 0, header: copy, nextSeq: entries.length, last: entries.at(-1) };
     return toWriter(context, session, opened, locks);
   });
 }
