@@ -54,9 +54,11 @@ function changeOf(entry: AnyEntry): RunChange | undefined {
     case "message":
     case "streamed_text":
     case "queued":
+    case "queue_remove":
     case "queue_clear":
     case "model_change":
     case "compaction":
+    case "compaction_undo":
     case "label":
     case "title":
     case "tool_intent":
