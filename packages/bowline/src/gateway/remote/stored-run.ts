@@ -12,7 +12,7 @@ import type { SecretFilter } from "../../secrets.ts";
  * The number of a stored run's last event, beyond those of all attempts. It is the same on every
  * gateway and at any time, so that a client that has it is up to date.
  */
-const END_SEQ = 900_000_000_000_000;
+export const END_SEQ = 900_000_000_000_000;
 
 /** How many entries are searched for a run's start or end. */
 const MAX_SEARCHED = 10_000;
