@@ -30,6 +30,7 @@ export {
   findLastSeq,
   findOpenRun,
   findRunEnd,
+  findRunModel,
   readStoredSession,
 } from "./gateway/remote/stored-run.ts";
 export type {
