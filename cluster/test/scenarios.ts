@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
+import type { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
 import type { Outside, Turn } from "../kit/outside.ts";
 
 export interface Scene {
@@ -16,7 +16,7 @@ export interface Scene {
   readonly token: string;
   readonly outside: Outside;
   /** Sets the answers of the model to the message that this returns. */
-  say(name: string, turns: readonly Turn[]): string;
+  readonly say: (name: string, turns: readonly Turn[]) => string;
 }
 
 export interface Scenario {
@@ -93,12 +93,13 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: "queues messages, shows them as waiting to both, and runs them in order",
-    async play({ one, two, say }) {
+    async play({ one, two, say, outside }) {
       const sessionKey = newKey();
       const first = await one.call("chat.send", {
         sessionKey,
         message: say(`a ${sessionKey}`, [{ text: "First.", ms: 1500 }]),
       });
+      await outside.when(`a ${sessionKey}`, ({ turns }) => turns.length > 0);
       await two.call("chat.subscribe", { sessionKey });
       const second = await two.call("chat.send", {
         sessionKey,

@@ -6,9 +6,9 @@
 /** A step of a run. */
 export interface GatedStep {
   /** Executes the step. Never settles once the gate is closed: another process executes it. */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  readonly run: <T>(work: () => Promise<T>) => Promise<T>;
   /** The engine has the step's result, or the attempt is over. */
-  done(): void;
+  readonly done: () => void;
 }
 
 export class StepGate {
