@@ -175,9 +175,10 @@ const restate: PackageRules = {
     handlers: ["wire", "run"],
     "create-runs": ["wire", "options", "engine", "run", "read-input", "handlers"],
     "client-error": [],
-    client: ["wire", "options", "client-error"],
+    "client-message": ["wire", "options"],
+    client: ["client-message", "wire", "options", "client-error"],
     admin: ["wire", "options", "client-error"],
-    index: ["wire", "options", "create-runs", "client", "admin"],
+    index: ["wire", "options", "create-runs", "client-message", "client", "admin"],
   },
 };
 
