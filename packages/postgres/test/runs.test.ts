@@ -194,22 +194,41 @@ describe("a message that begins a run", { skip }, () => {
     await durable.push(ids[0], { id: "b", queue: "steering", message: said, agent: "coder" });
     now = 3000;
     await durable.push(ids[0], started("c"));
-    assert.deepEqual(await durable.waitingSince(3000, 10), [
-      {
-        sessionId: ids[1],
-        id: "a",
-        queue: "start",
-        message: said,
-        at: 1000,
-        runId: "run of a",
-        metadata: { x: 1 },
-      },
-      { sessionId: ids[0], id: "b", queue: "steering", message: said, at: 2000, agent: "coder" },
-    ]);
-    assert.equal((await durable.waitingSince(9000, 2)).length, 2);
-    const [, second] = await durable.waitingSince(9000, 2);
-    const later = await durable.waitingSince(9000, 2, second?.at);
-    assert.deepEqual(later[0], second);
+    const listed = await durable.waitingSince(3000, 10);
+    assert.deepEqual(
+      listed.map((one) => ({ ...one, position: typeof one.position })),
+      [
+        {
+          sessionId: ids[1],
+          id: "a",
+          queue: "start",
+          message: said,
+          at: 1000,
+          runId: "run of a",
+          metadata: { x: 1 },
+          position: "string",
+        },
+        {
+          sessionId: ids[0],
+          id: "b",
+          queue: "steering",
+          message: said,
+          at: 2000,
+          agent: "coder",
+          position: "string",
+        },
+      ],
+    );
+    // In pages, so that messages that wait for long do not hide later ones.
+    const pages: string[] = [];
+    for (let position: string | undefined; ;) {
+      const [one] = await durable.waitingSince(9000, 1, position);
+      if (one === undefined) break;
+      pages.push(one.id);
+      ({ position } = one);
+    }
+    assert.deepEqual(pages, ["a", "b", "c"]);
+    assert.equal((await errorOf(durable.waitingSince(1, 1, "x 1"))).code, "invalid_argument");
     assert.deepEqual(await durable.countRuns(), { queued: 2, running: 0 });
     await durable.claimRun(ids[1], "a", "run of a");
     await durable.cancel(ids[0]);

@@ -135,7 +135,7 @@ class FakeSession implements Used {
   }
 
   async waitingSince(): Promise<readonly WaitingMessage[]> {
-    return (await this.waiting()).map((one) => ({ ...one, sessionId: "s" }));
+    return (await this.waiting()).map((one) => ({ ...one, sessionId: "s", position: "" }));
   }
 
   async cancel(): Promise<readonly CancelledInput[]> {

@@ -146,11 +146,11 @@ export class DurableLog implements DurableSessions {
   async waitingSince(
     before: number,
     limit: number,
-    from?: number,
+    after?: string,
   ): Promise<readonly WaitingMessage[]> {
     checkLimit(limit);
     await this.#context.ready();
-    return waitingSince(this.#context, { before, limit, from });
+    return waitingSince(this.#context, { before, limit, after });
   }
 
   async cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]> {

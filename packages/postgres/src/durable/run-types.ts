@@ -34,6 +34,8 @@ export interface WaitingInput {
 
 export interface WaitingMessage extends WaitingInput {
   readonly sessionId: string;
+  /** Where the next page begins. */
+  readonly position: string;
 }
 
 /** A message that was cancelled. */
