@@ -213,6 +213,38 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    title: "holds a steered message of a stopped run for the next message",
+    async play({ one, two, say, outside }) {
+      const sessionKey = newKey();
+      const [first, next] = [`stopped ${sessionKey}`, `next ${sessionKey}`];
+      const { runId } = await one.call("chat.send", {
+        sessionKey,
+        message: say(first, [{ text: "Never whole.", ms: 20_000 }]),
+      });
+      await outside.when(first, ({ turns }) => turns.length > 0);
+      await two.call("chat.steer", { sessionKey, message: "left over" });
+      await two.call("chat.abort", { sessionKey });
+      assert.equal((await one.end(runId)).event, "chat.aborted");
+      const { waiting } = await eventually(
+        () => one.call("chat.history", { sessionKey }),
+        (history) => history.waiting[0]?.kind === "held",
+      );
+      assert.deepEqual(
+        waiting.map(({ text }) => text),
+        ["left over"],
+      );
+      await setTimeout(300);
+      assert.deepEqual((await one.call("sessions.get", { sessionKey })).session.runs, []);
+      const sent = await two.call("chat.send", {
+        sessionKey,
+        message: say(next, [{ text: "Yes." }, { text: "Both." }]),
+      });
+      assert.equal((await two.end(sent.runId)).event, "chat.final");
+      assert.ok(outside.seen(next).asked.at(-1)?.includes("left over"));
+      assert.deepEqual((await one.call("chat.history", { sessionKey })).waiting, []);
+    },
+  },
+  {
     title: "lists an approval at both, and takes its first answer",
     async play({ one, two, say, outside }) {
       const sessionKey = newKey();

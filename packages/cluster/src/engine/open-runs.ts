@@ -57,10 +57,14 @@ export async function waitingInputs(
 
 /** Returns a waiting message as clients see it. */
 export function shownWaiting(
-  { id: messageId, queue, message }: WaitingInput,
+  { id: messageId, queue, message, isHeld }: WaitingInput,
   { filter }: Pick<OpenRunsParts, "filter">,
 ): Waiting {
-  return waitingMessage(message as UserMessage, { messageId, kind: kinds[queue], filter });
+  return waitingMessage(message as UserMessage, {
+    messageId,
+    kind: isHeld === true ? "held" : kinds[queue],
+    filter,
+  });
 }
 
 async function orNone<T>(listed: Promise<readonly T[]>): Promise<readonly T[]> {
