@@ -238,6 +238,29 @@ describe("a cluster", { skip: clusterIsMissing() || natsIsMissing() }, () => {
     assert.equal(rig.outside.seen(name).tools.length, 1);
   });
 
+  it("is one process that is both, and answers while it is alone", async () => {
+    const both = await rig.addBoth();
+    const client = await TestClient.enter(both.url.replace("http", "ws"), "token of all", "all");
+    const name = randomUUID();
+    const sessionKey = `all/${name}`;
+    const turns = [{ calls: [{ name: "work", args: { ms: 300 } }] }, { text: "Both." }];
+    const { runId } = await client.call("chat.send", { sessionKey, message: say(name, turns) });
+    await rig.outside.when(name, ({ tools }) => tools.length > 0);
+    const steered = await client.call("chat.steer", { sessionKey, message: "left" });
+    assert.equal((await client.event("chat.queued", runId)).messageId.length > 0, true);
+    assert.equal(steered.runId, runId);
+    assert.equal((await client.end(runId)).event, "chat.final");
+    assert.equal(client.text(runId), "Both.");
+    const response = await fetch(`${both.url}/ready`);
+    const { parts } = (await response.json()) as { parts: { name: string; isReady: boolean }[] };
+    assert.deepEqual(
+      parts.map((part) => `${part.name} ${part.isReady}`),
+      ["postgres true", "restate true", "nats true", "worker true"],
+    );
+    client.socket.terminate();
+    await both.stop();
+  });
+
   it("ends the running step of a worker that drains, and continues elsewhere", async () => {
     const client = await enter("token of all");
     const worker = await rig.addWorker();
