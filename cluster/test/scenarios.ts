@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { WebSocket } from "ws";
-import { GatewayClient } from "bowline/client";
+import { MovingClient } from "../../packages/cluster/test/support/gateways.ts";
 import type { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
 import type { Outside, Turn } from "../kit/outside.ts";
 
@@ -409,17 +408,9 @@ export const scenarios: readonly Scenario[] = [
   {
     title: "serves a client of bowline/client whose connection moves in the middle of an answer",
     async play({ say, urls, token }) {
-      let next = 0;
-      let socket: WebSocket | undefined;
-      class Moving extends WebSocket {
-        constructor() {
-          super(urls[next++ % 2]?.replace("http", "ws") ?? "");
-          // oxlint-disable-next-line typescript/no-this-alias
-          socket = this;
-        }
-      }
-      const backoff = { firstMs: 1, maxMs: 5 };
-      const client = new GatewayClient({ url: urls[0], token, WebSocket: Moving, backoff });
+      const gateways = urls.map((url) => ({ gateway: { port: Number(new URL(url).port) } }));
+      const moving = new MovingClient(gateways, token);
+      const { client } = moving;
       const sessionKey = newKey();
       const turns = Array.from({ length: 4 }, (_, turn) => ({
         calls: [{ name: "work", args: { ms: 20 } }],
@@ -436,7 +427,7 @@ export const scenarios: readonly Scenario[] = [
       })();
       for (let move = 0; move < 4; move++) {
         await setTimeout(120);
-        socket?.terminate();
+        moving.move();
       }
       await reading;
       assert.equal((await run.result()).text, "End.");

@@ -17,7 +17,6 @@ import {
   type MessageKind,
   type OwnedMessage,
 } from "bowline/engine";
-import { InOrder } from "./in-order.ts";
 import { writeMetadata } from "./message-metadata.ts";
 import type { GatewayParts } from "./parts.ts";
 import { answerAgain, findMessage } from "./sent-again.ts";
@@ -31,7 +30,6 @@ interface Incoming {
 
 export class Acceptance {
   readonly #parts: GatewayParts;
-  readonly #inOrder = new InOrder();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
@@ -39,7 +37,7 @@ export class Acceptance {
 
   async accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     checkAttachments(params.attachments, this.#parts.limits);
-    return this.#inOrder.run(params.sessionKey, () => this.#accept(params, kind));
+    return this.#parts.inOrder.run(params.sessionKey, () => this.#accept(params, kind));
   }
 
   async #accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {

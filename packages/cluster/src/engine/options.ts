@@ -159,7 +159,7 @@ function checkWorker({ worker, admin }: ClusterRestateOptions): void {
     );
 }
 
-export function invalid(message: string): BowlineError {
+function invalid(message: string): BowlineError {
   return new BowlineError("invalid_argument", message);
 }
 

@@ -86,7 +86,16 @@ export class ClusterSessions implements EngineSessions {
     return this.#changed(sessionKey, "updated");
   }
 
-  async reset({ sessionKey }: Params<"reset">): OneSession {
+  /** Messages that arrive at this gateway meanwhile are accepted afterwards; the same in `delete`. */
+  reset({ sessionKey }: Params<"reset">): OneSession {
+    return this.#parts.inOrder.run(sessionKey, () => this.#reset(sessionKey));
+  }
+
+  delete({ sessionKey }: Params<"delete">): ReturnType<EngineSessions["delete"]> {
+    return this.#parts.inOrder.run(sessionKey, () => this.#delete(sessionKey));
+  }
+
+  async #reset(sessionKey: string): OneSession {
     const { store, agents, choices } = this.#parts;
     await store.load(sessionKey); // throws not_found before any run is aborted
     await quiet(this.#parts, sessionKey);
@@ -98,7 +107,7 @@ export class ClusterSessions implements EngineSessions {
     return this.#changed(sessionKey, "reset");
   }
 
-  async delete({ sessionKey }: Params<"delete">): ReturnType<EngineSessions["delete"]> {
+  async #delete(sessionKey: string): ReturnType<EngineSessions["delete"]> {
     const { store, admin, news } = this.#parts;
     try {
       await quiet(this.#parts, sessionKey);
