@@ -50,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
   {
     title: "streams an answer to the clients of both, and stores it",
     async play({ one, two, say }) {
-      const sessionKey = newKey();
+      const sessionKey = `${newKey()} any ?#%25&'"*.>\n\u{1f600} 日本`;
       await two.call("chat.subscribe", { sessionKey });
       const message = say("hello", [{ text: "Hello.", ms: 100 }]);
       const sent = await one.call("chat.send", { sessionKey, message });
@@ -116,7 +116,13 @@ export const scenarios: readonly Scenario[] = [
           [second.runId],
         );
       }
+      const { sessions } = await two.call("sessions.list", {});
+      const listed = sessions.find((own) => own.sessionKey === sessionKey);
       const { session } = await one.call("sessions.get", { sessionKey });
+      assert.deepEqual(
+        listed?.runs.map(({ runId, state }) => [runId, state]),
+        session.runs.map(({ runId, state }) => [runId, state]),
+      );
       assert.deepEqual(
         session.runs.map(({ runId, state }) => [runId, state]),
         [

@@ -67,7 +67,8 @@ interface SharedClusterOptions extends MountEngineOptions {
   readonly prefix?: string;
   /**
    * Called with errors of the work in the background, such as telling Restate of messages that wait.
-   * It is retried. Default: prints them to standard error, with secrets redacted.
+   * The work is retried, and errors of this function are ignored. Default: prints them to standard
+   * error, with secrets redacted.
    */
   readonly onError?: (error: unknown) => void;
 }

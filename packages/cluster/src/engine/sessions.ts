@@ -64,7 +64,13 @@ export class ClusterSessions implements EngineSessions {
   ): ReturnType<EngineSessions["list"]> {
     const options = { search, limit, cursor };
     const page = await listOwn(this.#parts.store, options, beginning);
-    const sessions = await Promise.all(page.sessions.map((summary) => this.#info(summary)));
+    const { filter } = this.#parts;
+    const runsOf = await this.#runs.ofSessions();
+    const sessions = await Promise.all(
+      page.sessions.map(async (summary) =>
+        toSessionInfo(summary, { filter, runs: await runsOf(summary.id) }),
+      ),
+    );
     return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
   }
 
