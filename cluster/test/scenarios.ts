@@ -73,6 +73,7 @@ export const scenarios: readonly Scenario[] = [
       const idempotencyKey = randomUUID();
       const message = say(idempotencyKey, [{ text: "Once." }]);
       const params = { sessionKey, message, idempotencyKey };
+      for (const client of [one, two]) await client.call("chat.subscribe", { sessionKey });
       const both = await Promise.all([
         one.call("chat.send", params),
         two.call("chat.send", params),
@@ -83,6 +84,11 @@ export const scenarios: readonly Scenario[] = [
       );
       await one.end(idempotencyKey);
       assert.deepEqual(outside.seen(idempotencyKey).turns, [0]);
+      await two.end(idempotencyKey);
+      for (const client of [one, two]) {
+        const [first] = client.ofRun(idempotencyKey);
+        assert.deepEqual([first?.event, first?.data?.seq], ["chat.user", 0]);
+      }
       const again = await eventually(
         () => two.call("chat.send", params),
         ({ status }) => status !== "in_flight",
