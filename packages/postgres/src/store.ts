@@ -60,6 +60,8 @@ export interface PostgresStore extends Store {
    * Changes nothing. Rejects as `migrate` does for a newer version.
    */
   pendingMigrations(): Promise<number>;
+  /** Resolves with whether there are tables, of this or an earlier version. Changes nothing. */
+  hasTables(): Promise<boolean>;
   /**
    * Lists the sessions whose messages contain a word that begins with each of these words, ignoring
    * case; latest first. Reads the first 65,536 characters of a message.
@@ -202,6 +204,11 @@ class Sessions implements PostgresStore {
   async pendingMigrations(): Promise<number> {
     const { database, schema } = this.#context;
     return migrations.length - (await currentVersion(database, schema));
+  }
+
+  async hasTables(): Promise<boolean> {
+    const { database, schema } = this.#context;
+    return (await currentVersion(database, schema)) > 0;
   }
 
   close(): Promise<void> {
