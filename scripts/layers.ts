@@ -109,7 +109,10 @@ const mcp: PackageRules = {
   },
 };
 
-/** A worker and a gateway know the messages and the bus, and not each other. */
+/**
+ * A worker and a gateway know the messages and the bus, and not each other. The engine joins them with
+ * the database and with Restate.
+ */
 const cluster: PackageRules = {
   source: "packages/cluster/src",
   isWebOnly: false,
@@ -118,7 +121,9 @@ const cluster: PackageRules = {
     wire: [],
     worker: ["bus", "wire"],
     relay: ["bus", "wire"],
-    index: ["bus", "worker", "relay"],
+    engine: ["bus", "wire", "worker", "relay"],
+    "create-cluster": ["wire", "engine"],
+    index: ["bus", "worker", "relay", "engine", "create-cluster"],
   },
 };
 

@@ -236,6 +236,38 @@ describe("a message that begins a run", { skip }, () => {
     assert.deepEqual(await durable.countRuns(), { queued: 1, running: 0 });
   });
 
+  it("waits for another message once it is held, and begins no run", async () => {
+    const { durable } = store;
+    const id = await newSession(store);
+    await durable.push(id, { id: "left", queue: "steering", message: said });
+    await durable.push(id, started("next"));
+    assert.equal(await durable.pending(id), 1);
+    await durable.hold(id);
+    assert.equal(await durable.pending(id), 0);
+    const waiting = await durable.waiting(id);
+    assert.deepEqual(
+      waiting.map((one) => [one.id, one.isHeld]),
+      [
+        ["left", true],
+        ["next", undefined],
+      ],
+    );
+    const all = await durable.waitingSince(Infinity, 10_000);
+    const own = all.filter(({ sessionId }) => sessionId === id);
+    assert.deepEqual(
+      own.map((one) => one.id),
+      ["next"],
+    );
+    const taken = await durable.drain(id, await durable.takeEpoch(id), {
+      runId: "r",
+      name: "start",
+    });
+    assert.deepEqual(
+      taken.map((one) => one.id),
+      ["left"],
+    );
+  });
+
   it("is refused with wrong fields", async () => {
     const { durable } = store;
     const id = await newSession(store);
@@ -475,7 +507,7 @@ describe("the upgrade of tables without runs", { skip }, () => {
     // The tables of version 1 lack these, and have all else.
     await pool.query(
       `drop table ${schema}.runs, ${schema}.approvals, ${schema}.deleted_epochs;
-      alter table ${schema}.inbox drop column start_run, drop column is_cancelled;
+      alter table ${schema}.inbox drop column start_run, drop column is_cancelled, drop column is_held;
       drop index ${schema}.inbox_waiting;
       update ${schema}.bowline_version set version = 1`,
     );

@@ -16,7 +16,7 @@ import { holdFolder } from "./hold-folder.ts";
 import { tokenOf, tokensOf, type OwnToken } from "./own-token.ts";
 import type { GatewayLimits } from "../gateway/protocol/limits.ts";
 import { isLoopbackName } from "../gateway/access/origin.ts";
-import type { ListedAgents } from "../gateway/server/options.ts";
+import type { ListedAgents } from "../gateway/agents/agent-options.ts";
 import { createPendingFolder } from "../gateway/runs/pending.ts";
 import type { PolicyRule } from "../policy/policy.ts";
 import { openGatewayRules } from "./gateway-rules.ts";

@@ -4,6 +4,7 @@
  * read from the stored session if no worker answers.
  */
 import {
+  cancelledRun,
   findLastSeq,
   findOpenRun,
   findRunEnd,
@@ -14,16 +15,17 @@ import {
   type RunFrame,
   type RunPosition,
   type SecretFilter,
+  type StoredRun,
 } from "bowline/engine";
 import { type Clock } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { GatewayLimits } from "bowline/gateway";
-import type { RunInfo } from "bowline/client";
 import type { Bus } from "../bus/bus.ts";
 import type { AnsweredRun, LiveEvent, Queued } from "../wire/messages.ts";
 import { Subjects } from "../wire/subjects.ts";
 import { ApprovalRelay } from "./approval-relay.ts";
 import { Asker } from "./asker.ts";
+import { infosOf, missedOf, storedRuns, waitingRuns, type Found } from "./found-runs.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import { SessionRelay } from "./session-relay.ts";
 import type { Tap } from "./tap.ts";
@@ -38,18 +40,21 @@ export interface RelayOptions {
   readonly filter: SecretFilter;
   readonly limits: GatewayLimits;
   readonly clock: Clock;
+  /** Returns whether a run was cancelled before it began. Default: none is. */
+  readonly isCancelled?: (sessionKey: string, runId: string) => Promise<boolean>;
+  /**
+   * Returns the open runs of a session, also those that no worker has begun. `runId` is the one that a
+   * client follows: its first event is needed. Default: those that workers and the stored session know.
+   */
+  readonly openRuns?: (
+    sessionKey: string,
+    runId: string | undefined,
+  ) => Promise<readonly StoredRun[]>;
 }
 
 /** How long a session stays subscribed after its last client left, in milliseconds. */
 const LINGER_MS = 5000;
 const TICK_MS = 1000;
-
-/** What is sent to a client that follows one or two runs. */
-interface Found {
-  readonly answers: readonly AnsweredRun[];
-  /** Runs that no worker answered for. */
-  readonly stored: readonly { readonly info: RunInfo; readonly frames: readonly RunFrame[] }[];
-}
 
 export class Relay {
   readonly #ports: RelayPorts;
@@ -61,8 +66,15 @@ export class Relay {
   #isClosed = false;
 
   /** Throws `invalid_argument` for an invalid prefix. */
-  constructor({ bus, prefix = "bowline", clients, store, filter, limits, clock }: RelayOptions) {
+  constructor(options: RelayOptions) {
+    const { bus, prefix = "bowline", clients, store, filter, limits, clock } = options;
+    const { isCancelled = () => Promise.resolve(false) } = options;
+    const { openRuns: open = () => Promise.resolve([]) } = options;
     const subjects = new Subjects(prefix);
+    const cancelled: RelayPorts["cancelled"] = async (sessionKey, runId) =>
+      (await isCancelled(sessionKey, runId))
+        ? cancelledRun({ runId, sessionKey, limits })
+        : undefined;
     this.#ports = {
       bus,
       subjects,
@@ -70,7 +82,13 @@ export class Relay {
       clients,
       limits,
       clock,
-      endOf: (sessionKey, runId) => findRunEnd(store, sessionKey, runId),
+      endOf: async (sessionKey, runId) => {
+        const end = await findRunEnd(store, sessionKey, runId);
+        if (end !== undefined || !(await isCancelled(sessionKey, runId))) return end;
+        return { seq: Infinity, state: "aborted" };
+      },
+      cancelled,
+      open,
       lastSeq: (sessionKey) => findLastSeq(store, sessionKey),
       read: (sessionKey) => readStoredSession({ store, filter, limits }, sessionKey),
       openRun: (sessionKey) => findOpenRun(store, sessionKey),
@@ -142,6 +160,19 @@ export class Relay {
     });
   }
 
+  /**
+   * Passes on the first event of a run that waits for its turn, to the clients that follow its session
+   * here.
+   */
+  announce(sessionKey: string, runId: string, told: RunFrame): void {
+    this.#sessions.get(sessionKey)?.announce(runId, told);
+  }
+
+  /** Passes on the end of a run that no worker tells. Nothing if it has none, or was told. */
+  async settle(sessionKey: string, runId: string): Promise<void> {
+    await this.#sessions.get(sessionKey)?.tellEnd(runId);
+  }
+
   /** Tells the worker of a run that a message waits for the run's next step. It may be lost. */
   tellQueued(message: Queued): void {
     const { bus, subjects } = this.#ports;
@@ -193,7 +224,7 @@ export class Relay {
     { runId, seq }: { readonly runId: string | undefined; readonly seq: number | undefined },
   ): Promise<Found> {
     const { sessionKey } = session;
-    const { asker, openRun, read } = this.#ports;
+    const { asker, openRun } = this.#ports;
     const ask = {
       sessionKey,
       ...(runId !== undefined && { runId }),
@@ -210,21 +241,17 @@ export class Relay {
     const wanted = [...new Set([runId, open])].filter(
       (id): id is string => id !== undefined && !isAnswered(id),
     );
-    if (wanted.length === 0) return { answers, stored: [] };
-    const stored = await read(sessionKey);
+    const question = { session, tap, wanted, runId, seq };
+    const stored = wanted.length === 0 ? [] : await storedRuns(this.#ports, question);
     return {
       answers,
-      stored: wanted.flatMap((id) => {
-        const run = stored.run(id);
-        if (run === undefined) return [];
-        const isOpen = run.info.state === "running";
-        if (isOpen) session.withdraw(id, tap);
-        else session.settle(id, run);
-        const own = id === runId ? seq : undefined;
-        // A client that has live events has more than what is stored of a run without an end.
-        const isBehind = own === undefined || own < 0 || !isOpen;
-        return [{ info: run.info, frames: isBehind ? run.since(own) : [] }];
-      }),
+      stored: [
+        ...stored,
+        ...(await waitingRuns(this.#ports, question, [
+          ...answers,
+          ...stored.map(({ info }) => info),
+        ])),
+      ],
     };
   }
 
@@ -259,32 +286,6 @@ export class Relay {
     for (const session of this.#sessions.values()) session.refresh(false);
     this.#stopTick = this.#ports.clock.setTimer(TICK_MS, () => this.#tick());
   }
-}
-
-function infosOf({ answers, stored }: Found, sessionKey: string, session: SessionRelay): RunInfo[] {
-  const known = [
-    ...answers.map(({ runId, state, seq }): RunInfo => ({ runId, sessionKey, state, seq })),
-    ...stored.map(({ info }) => info),
-  ];
-  const queued = session.expected.flatMap((runId): RunInfo[] =>
-    known.some((info) => info.runId === runId)
-      ? []
-      : [{ runId, sessionKey, state: "queued", seq: -1 }],
-  );
-  return [...known, ...queued];
-}
-
-/** What was found, and then what was passed on since. */
-function missedOf({ answers, stored }: Found, since: readonly LiveEvent[]): RunFrame[] {
-  const last = new Map<string, number>();
-  for (const { runId, seq, state } of [...answers, ...stored.map(({ info }) => info)])
-    last.set(runId, state === "running" ? seq : Infinity);
-  const isNew = ({ runId, seq }: LiveEvent): boolean => seq > (last.get(runId) ?? -2);
-  return [
-    ...answers.flatMap(({ frames }) => frames),
-    ...stored.flatMap(({ frames }) => frames),
-    ...since.filter(isNew),
-  ].map(({ frame, event }) => ({ frame, event }));
 }
 
 function once(work: () => void): () => void {

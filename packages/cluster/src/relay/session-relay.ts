@@ -2,21 +2,28 @@
  * The live events of one session in one gateway: subscribes to them, passes each on once and in order
  * to the clients here, and asks for what is missing.
  */
-import type { StoredRun } from "bowline/engine";
+import type { RunInfo } from "bowline/client";
+import type { RunFrame, StoredRun } from "bowline/engine";
 import { toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
+import { SessionStart } from "./session-start.ts";
 import { Tap } from "./tap.ts";
-import { movedUntil, trackRun, withoutEnd, type Tracked } from "./tracked-run.ts";
+import { confirmEnd } from "./confirm-end.ts";
+import {
+  eventsOf,
+  forgetEnded,
+  isExpected,
+  movedUntil,
+  trackRun,
+  withoutEnd,
+  type Tracked,
+} from "./tracked-run.ts";
 
 /** How long an open run may be silent before its worker is asked, in milliseconds. */
 const QUIET_MS = 10_000;
 /** How long a client waits for events that are on their way, in milliseconds. */
 const ON_THE_WAY_MS = 250;
-/** How often the stored session is asked whether it has a run's end, in milliseconds, at first. */
-const CONFIRM_MS = 20;
-/** The most ended runs that are remembered while the session is followed. */
-const MAX_ENDED = 64;
 
 export class SessionRelay {
   readonly sessionKey: string;
@@ -25,9 +32,7 @@ export class SessionRelay {
   readonly #taps = new Set<Tap>();
   readonly #parcels: Parcels;
   readonly #stop: () => void;
-  #ready: Promise<void> | undefined;
-  /** The last entry of the stored session when events began to arrive here. */
-  #lastSeq = -1;
+  readonly #start: SessionStart;
   #isClosed = false;
   /** Reasons to stay subscribed beside the clients that follow the session. */
   uses = 0;
@@ -35,6 +40,7 @@ export class SessionRelay {
   constructor(sessionKey: string, ports: RelayPorts) {
     this.sessionKey = sessionKey;
     this.#ports = ports;
+    this.#start = new SessionStart(sessionKey, ports);
     this.#parcels = new Parcels(ports.limits.maxBufferedBytes * 2);
     this.#stop = ports.bus.subscribe(ports.subjects.run(sessionKey), ({ payload }) =>
       this.#hear(payload),
@@ -46,21 +52,9 @@ export class SessionRelay {
     this.#stop();
   }
 
-  /**
-   * Resolves when events arrive. A lost connection is made up for when it is back. Rejects if the
-   * stored session cannot be read.
-   */
+  /** As {@link SessionStart.ready}. */
   ready(): Promise<void> {
-    this.#ready ??= this.#begin().catch((error: unknown) => {
-      this.#ready = undefined;
-      throw error;
-    });
-    return this.#ready;
-  }
-
-  async #begin(): Promise<void> {
-    await this.#ports.bus.flush().catch(() => {});
-    this.#lastSeq = await this.#ports.lastSeq(this.sessionKey);
+    return this.#start.ready();
   }
 
   /** Collects what is passed on from now on, for a client that is about to follow the session. */
@@ -85,13 +79,24 @@ export class SessionRelay {
     };
   }
 
+  /** Passes on the first event of a run that waits for its turn. */
+  announce(runId: string, { frame, event }: RunFrame): void {
+    const run = this.#runOf(runId);
+    run.isChecked = true; // it waited a moment ago
+    this.#passOn(run, run.track.take({ runId, attempt: 0, seq: frame.seq ?? 0, frame, event }));
+  }
+
+  /** Notes a run that waits for its turn. The client has its events up to `seq`. */
+  note({ runId, seq }: Pick<RunInfo, "runId" | "seq">): void {
+    const run = this.#runOf(runId);
+    run.isChecked = true;
+    if (run.track.position === undefined && seq >= 0)
+      this.#passOn(run, run.track.adopt({ runId, attempt: 0, seq, state: "queued", frames: [] }));
+  }
+
   /** Runs that were accepted here and of which nothing was heard. */
   get expected(): string[] {
-    return [...this.#runs.values()].flatMap(({ track, isChecked }) =>
-      isChecked && track.position === undefined && track.attempt === 0 && !track.isEnded
-        ? [track.runId]
-        : [],
-    );
+    return [...this.#runs.values()].filter(isExpected).map(({ track }) => track.runId);
   }
 
   /** Returns the highest attempt at a run that was heard of; 0 without one. */
@@ -147,7 +152,7 @@ export class SessionRelay {
     for (const run of this.#runs.values())
       if (!run.track.isEnded && (isAll || now - run.heardAt >= QUIET_MS)) void this.#sync(run);
     if (isAll) void this.#discover();
-    this.#forgetEnded();
+    forgetEnded(this.#runs);
   }
 
   #hear(payload: Uint8Array): void {
@@ -182,25 +187,21 @@ export class SessionRelay {
     await this.ready();
     const end = await this.#ports.endOf(this.sessionKey, track.runId);
     // It ended while events arrived here: the clients have not seen it.
-    if (end !== undefined && end.seq > this.#lastSeq) await this.#settle(track.runId);
+    if (end !== undefined && end.seq > this.#start.lastSeq) await this.tellEnd(track.runId);
     else if (end !== undefined) track.end();
     run.isChecked = true;
     for (const held of track.release()) this.#passOn(run, track.take(held));
   }
 
   /** Passes the run's last event on when the stored session has the end too. */
-  async #confirm(run: Tracked): Promise<void> {
-    const { track } = run;
-    if (run.isConfirming) return;
-    run.isConfirming = true;
-    for (let ms = CONFIRM_MS; ms <= CONFIRM_MS * 32 && track.isEnding; ms *= 2) {
-      const end = await this.#ports.endOf(this.sessionKey, track.runId).catch(() => undefined);
-      // An attempt that was taken over may have ended otherwise than the run.
-      if (end !== undefined && track.endsAs(end.state)) this.#passOn(run, track.confirm());
-      else if (end !== undefined) await this.#settle(track.runId);
-      else await new Promise<void>((resolve) => void this.#ports.clock.setTimer(ms, resolve));
-    }
-    run.isConfirming = false;
+  #confirm(run: Tracked): Promise<void> {
+    const { clock, endOf } = this.#ports;
+    return confirmEnd(run, {
+      endOf: () => endOf(this.sessionKey, run.track.runId),
+      confirm: () => this.#passOn(run, run.track.confirm()),
+      settle: () => this.tellEnd(run.track.runId),
+      setTimer: (ms, done) => clock.setTimer(ms, done),
+    });
   }
 
   #syncIfLacking(run: Tracked): void {
@@ -231,25 +232,24 @@ export class SessionRelay {
     // A client got the stored run meanwhile: what follows the old number is no use without a snapshot.
     if (seq !== undefined && track.position === undefined) return this.#ask(run);
     if (answer !== undefined) return this.#passOn(run, track.absorb(answer));
-    if ((await this.#ports.endOf(sessionKey, runId)) !== undefined) await this.#settle(runId);
+    if ((await this.#ports.endOf(sessionKey, runId)) !== undefined) await this.tellEnd(runId);
   }
 
-  async #settle(runId: string): Promise<void> {
-    const stored = (await this.#ports.read(this.sessionKey)).run(runId);
-    if (stored !== undefined) this.#passEnd(this.#runOf(runId), stored);
+  /** Passes on the end of a run, if the database has one. */
+  async tellEnd(runId: string): Promise<void> {
+    const { sessionKey } = this;
+    const { read, cancelled } = this.#ports;
+    const stored = (await read(sessionKey)).run(runId) ?? (await cancelled(sessionKey, runId));
+    // An open run goes on: its worker tells the end.
+    if (stored !== undefined && stored.info.state !== "running")
+      this.#passEnd(this.#runOf(runId), stored);
   }
 
   /** Passes on the stored run, which is over. */
   #passEnd(run: Tracked, stored: StoredRun): void {
-    const { track } = run;
-    if (track.isEnded) return;
-    track.end();
-    const { runId, attempt } = track;
-    const told = stored.since(undefined);
-    this.#passOn(
-      run,
-      told.map((one) => ({ ...one, runId, attempt, seq: one.frame.seq ?? 0 })),
-    );
+    if (run.track.isEnded) return;
+    run.track.end();
+    this.#passOn(run, eventsOf(run, stored));
   }
 
   /** After a lost connection, finds a run that began meanwhile. */
@@ -291,11 +291,5 @@ export class SessionRelay {
     const run = trackRun(runId, this.#ports.clock.now());
     this.#runs.set(runId, run);
     return run;
-  }
-
-  /** Late events of a forgotten run are checked again, as those of an unknown one. */
-  #forgetEnded(): void {
-    const ended = [...this.#runs].filter(([, { track }]) => track.isEnded);
-    for (const [runId] of ended.slice(0, -MAX_ENDED)) this.#runs.delete(runId);
   }
 }

@@ -110,6 +110,12 @@ export class DurableLog implements DurableSessions {
     );
   }
 
+  async hold(sessionId: string): Promise<void> {
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      inbox.hold(this.#inbox(run, session)),
+    );
+  }
+
   async pending(sessionId: string): Promise<number> {
     return this.#locked("Reading", sessionId, undefined, (run, session) =>
       inbox.pending(this.#inbox(run, session)),

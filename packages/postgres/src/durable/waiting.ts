@@ -70,9 +70,9 @@ export async function waitingSince(
     throw invalid("The position is invalid. Pass that of the last message.");
   const rows = await database.query(
     "Listing messages that wait",
-    `select sessions.id, inbox.number, queue, message, at, start_run
+    `select sessions.id, inbox.number, ${waitingColumns}
     from ${schema}.inbox join ${schema}.sessions on sessions.number = inbox.session
-    where run_id is null and at < $1 and (at, inbox.number) > ($3::float8, $4::bigint)
+    where run_id is null and not is_held and at < $1 and (at, inbox.number) > ($3::float8, $4::bigint)
     order by at, inbox.number limit $2`,
     [before, limit, at, number],
   );
