@@ -13,6 +13,18 @@ export type {
   QueuedInput,
 } from "./durable/contract.ts";
 export type { ServerInfo } from "./server-info.ts";
+export type {
+  ApprovalFilter,
+  CancelledInput,
+  FoundApproval,
+  FoundRun,
+  OpenApproval,
+  OpenRun,
+  RunFilter,
+  StartInput,
+  WaitingInput,
+  WaitingMessage,
+} from "./durable/run-types.ts";
 export type { OpenWriterOptions } from "./open-writer.ts";
 export type {
   PostgresClient,
