@@ -109,7 +109,10 @@ const mcp: PackageRules = {
   },
 };
 
-/** A worker and a gateway know the messages and the bus, and not each other. */
+/**
+ * A worker and a gateway know the messages and the bus, and not each other. The engine joins them with
+ * the database and with Restate.
+ */
 const cluster: PackageRules = {
   source: "packages/cluster/src",
   isWebOnly: false,
@@ -118,8 +121,10 @@ const cluster: PackageRules = {
     wire: [],
     worker: ["bus", "wire"],
     relay: ["bus", "wire"],
+    engine: ["bus", "wire", "worker", "relay"],
+    "create-cluster": ["bus", "wire", "worker", "relay", "engine"],
     status: ["bus"],
-    index: ["bus", "worker", "relay", "status"],
+    index: ["bus", "worker", "relay", "engine", "create-cluster", "status"],
   },
 };
 

@@ -10,7 +10,7 @@ import { createBackends, type Backends } from "../models/backends.ts";
 import type { PolicyRule } from "../policy/policy.ts";
 import { createTools } from "../tools/index.ts";
 import { DEFAULT_PORT } from "../gateway/server/server.ts";
-import type { ListedAgents } from "../gateway/server/options.ts";
+import type { ListedAgents } from "../gateway/agents/agent-options.ts";
 import { createDesk, type Desk } from "./desk.ts";
 import { withEnvFile } from "./env-file.ts";
 import { openGatewayRules, type GatewayRules } from "./gateway-rules.ts";

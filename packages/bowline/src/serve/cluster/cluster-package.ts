@@ -5,7 +5,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { CommandError } from "../../command-error.ts";
-import type { FrontOptions, ListedAgents } from "../../gateway/server/options.ts";
+import type { ListedAgents } from "../../gateway/agents/agent-options.ts";
+import type { FrontOptions } from "../../gateway/server/options.ts";
 import type { Rules } from "../../policy/rules.ts";
 import type { Role } from "./config-fields.ts";
 
