@@ -163,7 +163,15 @@ export class Acceptance {
     const start = "runId" in input && { runId: input.runId, metadata: input.metadata ?? {} };
     const at = this.#parts.clock.now();
     return tellRestate(
-      { sessionId: sessionKey, id, queue, message, at, ...(agent !== undefined && { agent }), ...start },
+      {
+        sessionId: sessionKey,
+        id,
+        queue,
+        message,
+        at,
+        ...(agent !== undefined && { agent }),
+        ...start,
+      },
       this.#parts,
     );
   }

@@ -114,9 +114,17 @@ export class ClusterApprovals implements EngineApprovals {
     }
     for await (const batch of store.read(sessionKey, { reverse: true, files: false }))
       for (const entry of batch)
-        if (isKnownEntry(entry) && entry.type === "approval_answer" && entry.approvalId === approvalId)
+        if (
+          isKnownEntry(entry) &&
+          entry.type === "approval_answer" &&
+          entry.approvalId === approvalId
+        )
           return entry;
-        else if (isKnownEntry(entry) && entry.type === "approval_request" && entry.approvalId === approvalId)
+        else if (
+          isKnownEntry(entry) &&
+          entry.type === "approval_request" &&
+          entry.approvalId === approvalId
+        )
           return undefined; // its run ended without an answer
     return undefined;
   }
@@ -129,9 +137,14 @@ function notOpen(): GatewayError {
 function toGatewayError(error: unknown): unknown {
   if (!isBowlineError(error)) return error;
   // Restate's own time limit, not that of the request: the request's is retryable.
-  if (error.code === "not_found" || (error.code === "timeout" && !error.retryable)) return notOpen();
+  if (error.code === "not_found" || (error.code === "timeout" && !error.retryable))
+    return notOpen();
   if (!error.retryable) return error;
-  return new GatewayError("busy", "Restate does not answer, so the answer is not stored. Try again.", {
-    retryable: true,
-  });
+  return new GatewayError(
+    "busy",
+    "Restate does not answer, so the answer is not stored. Try again.",
+    {
+      retryable: true,
+    },
+  );
 }

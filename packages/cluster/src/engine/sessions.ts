@@ -129,19 +129,13 @@ export class ClusterSessions implements EngineSessions {
   }
 
   /** Appends entries, also during a run. With `parentId`, after that entry instead of the last. */
-  async #append(
-    sessionKey: string,
-    bodies: readonly EntryBody[],
-    parentId?: null,
-  ): Promise<void> {
+  async #append(sessionKey: string, bodies: readonly EntryBody[], parentId?: null): Promise<void> {
     if (bodies.length === 0) return;
-    const items = bodies.map(
-      (body, index): DurableItem => ({
-        key: this.#parts.createId(),
-        body,
-        ...(index === 0 && parentId !== undefined && { parentId }),
-      }),
-    );
+    const items = bodies.map((body, index): DurableItem => ({
+      key: this.#parts.createId(),
+      body,
+      ...(index === 0 && parentId !== undefined && { parentId }),
+    }));
     await this.#parts.store.durable.append(sessionKey, undefined, items);
   }
 
