@@ -25,7 +25,7 @@ const { role, port, agentModule, token, addresses, workerPort } = JSON.parse(
   process.env.NODE_SETTINGS ?? "{}",
 ) as NodeSettings;
 const { agents } = (await import(agentModule)) as AgentModule;
-const { postgres, ingress, admin, nats, worker: url } = addresses;
+const { postgres, ingress, admin, nats } = addresses;
 
 const cluster = await createCluster({
   role,
@@ -37,7 +37,7 @@ const cluster = await createCluster({
   restate: {
     ingress,
     admin,
-    ...(workerPort !== undefined && { worker: { port: workerPort, url } }),
+    ...(workerPort !== undefined && { worker: { port: workerPort, url: addresses.worker } }),
   },
 });
 
@@ -50,7 +50,8 @@ server.on("upgrade", (request, socket, head) => {
 server.listen(port, "127.0.0.1");
 
 process.once("SIGTERM", () => {
-  void cluster.close("the process was stopped").then(() => process.exit());
+  const end = (): void => process.exit();
+  cluster.close("the process was stopped").then(end, end);
 });
 
 /** A worker has no doors. */

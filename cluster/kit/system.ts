@@ -16,8 +16,11 @@ import { restateIsMissing, startRestate, type Restate } from "./restate.ts";
 import type { Handle, Service } from "./service.ts";
 
 export interface SystemOptions {
-  /** A file that exports `agents`, as the option of `createCluster`. */
-  readonly agentModule: string;
+  /**
+   * A file that exports `agents`, as the option of `createCluster`. Default: the processes are
+   * `bowline serve --cluster`, with the agents of their workspace.
+   */
+  readonly agentModule?: string;
   /** For data and logs. Default: a folder of the system's, removed at the end. */
   readonly folder?: string;
   /** Three replicate to two. Default 3. */
@@ -125,7 +128,11 @@ async function createNodes(options: SystemOptions, { folder, restate, database, 
     worker: address(worker),
     gateway: address(gateway),
   };
-  const shared = { agentModule: pathToFileURL(resolve(agentModule)).href, token, addresses };
+  const shared = {
+    agentModule: agentModule === undefined ? undefined : pathToFileURL(resolve(agentModule)).href,
+    token,
+    addresses,
+  };
   const create = (role: "gateway" | "worker", count: number): NodeService[] =>
     Array.from({ length: count }, (_, index) => {
       const port = others.pop() ?? 0;
