@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { CommandError } from "../../command-error.ts";
 import type { ListedAgents } from "../../gateway/agents/agent-options.ts";
+import type { GatewayLimits } from "../../gateway/protocol/limits.ts";
 import type { FrontOptions } from "../../gateway/server/options.ts";
 import type { Rules } from "../../policy/rules.ts";
 import type { Role } from "./config-fields.ts";
@@ -68,6 +69,17 @@ export interface ClusterConfig {
   };
   readonly prefix?: string;
   readonly maxRunsPerUser?: number;
+  readonly limits?: Partial<
+    Pick<
+      GatewayLimits,
+      | "maxConnections"
+      | "maxStrangers"
+      | "maxQueuedRuns"
+      | "maxTurns"
+      | "approvalTimeoutMs"
+      | "runTimeoutMs"
+    >
+  >;
   readonly drain?: { readonly notReadyMs?: number; readonly graceMs?: number };
 }
 
