@@ -62,7 +62,8 @@ export function findViolations(
         : undefined;
     if (target === undefined) {
       const name = packageName(specifier);
-      return dependencies.includes(name) ? undefined : `${name}, which is no dependency`;
+      const isKnown = dependencies.includes(name) || rules.loads?.includes(name) === true;
+      return isKnown ? undefined : `${name}, which is no dependency`;
     }
     if (!graph.has(target)) return `${specifier}, which is not there`;
     const to = layerOf(target, rules);

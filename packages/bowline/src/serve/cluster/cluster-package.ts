@@ -141,13 +141,11 @@ export interface ClusterPackage {
   ): Promise<ClusterStatus>;
 }
 
-/** The package is not a dependency. A literal would make the compiler look for it. */
-const PACKAGE: string = "@bowline/cluster";
-
 /** Throws `CommandError` if the package is not installed. */
 export async function loadClusterPackage(): Promise<ClusterPackage> {
   try {
-    return (await import(PACKAGE)) as ClusterPackage;
+    // As a string, because the compiler would look for the types of a literal.
+    return (await import("@bowline/cluster" as string)) as ClusterPackage;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ERR_MODULE_NOT_FOUND") throw error;
