@@ -145,6 +145,7 @@ export interface ClusterPackage {
 export async function loadClusterPackage(): Promise<ClusterPackage> {
   try {
     // As a string, because the compiler would look for the types of a literal.
+    // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
     return (await import("@bowline/cluster" as string)) as ClusterPackage;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
