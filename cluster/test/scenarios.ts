@@ -129,6 +129,8 @@ export const scenarios: readonly Scenario[] = [
         assert.equal((await client.end(second.runId)).event, "chat.final");
         assert.equal(client.text(second.runId), "Second.");
         const seqs = client.ofRun(second.runId).map(({ data }) => data?.seq);
+        const names = client.ofRun(second.runId).map(({ event }) => event);
+        assert.deepEqual(names.slice(0, 2), ["chat.queued", "chat.user"]);
         assert.deepEqual(
           seqs,
           seqs.map((_, index) => index),
@@ -372,6 +374,36 @@ export const scenarios: readonly Scenario[] = [
       assert.equal((await one.end(runId)).event, "chat.final");
       const unknown = await one.call("chat.subscribe", { sessionKey, runId: "nothing" });
       assert.equal(unknown.runs.at(-1)?.state, "unknown");
+    },
+  },
+  {
+    title: "streams a run that waits over HTTP at the other address, and one that was cancelled",
+    async play({ one, say, urls, token, outside }) {
+      const sessionKey = newKey();
+      const [first, second] = [`first ${sessionKey}`, `second ${sessionKey}`];
+      await one.call("chat.send", { sessionKey, message: say(first, [{ text: "A.", ms: 1500 }]) });
+      await outside.when(first, ({ turns }) => turns.length > 0);
+      const waits = await one.call("chat.send", {
+        sessionKey,
+        message: say(second, [{ text: "Streamed." }]),
+      });
+      const cancelled = await one.call("chat.send", { sessionKey, message: "never" });
+      const read = async (runId: string): Promise<string> => {
+        const query = `sessionKey=${encodeURIComponent(sessionKey)}&seq=-1`;
+        const url = `${urls[1]}/api/runs/${runId}/events?${query}`;
+        const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+        assert.equal(response.status, 200);
+        return response.text();
+      };
+      const [streamed, stopped] = [read(waits.runId), read(cancelled.runId)];
+      await setTimeout(300);
+      await one.call("chat.abort", { sessionKey, runId: cancelled.runId });
+      assert.match(await stopped, /event: chat\.queued[^]*event: chat\.aborted/);
+      assert.match(await read(cancelled.runId), /event: chat\.aborted/);
+      assert.match(
+        await streamed,
+        /id: 0\nevent: chat\.queued[^]*id: 1\nevent: chat\.user[^]*Streamed\.[^]*event: chat\.final/,
+      );
     },
   },
   {
