@@ -523,7 +523,8 @@ describe("the upgrade of tables without runs", { skip }, () => {
       (await errorOf(manual.list())).message,
       /is of version 1, and this code needs version 2/,
     );
-    assert.equal(await manual.pendingMigrations(), 1);
+    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [1, true]);
+    assert.equal(await rig.open({ schema: "not_there" }).hasTables(), false);
     assert.equal(await migrate(database, schema), 1);
     assert.deepEqual(await all(), before);
     assert.equal((await manual.durable.openApprovals({ sessionId: "a" })).length, 2);
