@@ -11,6 +11,8 @@ export interface PackageRules {
   readonly layers: Readonly<Record<string, readonly string[]>>;
   /** Whether only folders named node/ may import `node:` modules. */
   readonly isWebOnly: boolean;
+  /** Packages above this one, which it loads when they are installed. They are no dependencies. */
+  readonly loads?: readonly string[];
 }
 
 const bottom = [
@@ -123,7 +125,8 @@ const cluster: PackageRules = {
     relay: ["bus", "wire"],
     engine: ["bus", "wire", "worker", "relay"],
     "create-cluster": ["wire", "engine"],
-    index: ["bus", "worker", "relay", "engine", "create-cluster"],
+    status: ["bus"],
+    index: ["bus", "worker", "relay", "engine", "create-cluster", "status"],
   },
 };
 
@@ -146,8 +149,10 @@ const postgres: PackageRules = {
     "list-sessions": ["options", "sql", "rows", "context"],
     "delete-sessions": ["options", "rows", "context"],
     durable: ["options", "errors", "sql", "rows", "context", "create-session"],
+    "server-info": ["sql"],
     store: [
       "options",
+      "server-info",
       "sql",
       "schema",
       "rows",
@@ -158,7 +163,15 @@ const postgres: PackageRules = {
       "delete-sessions",
       "durable",
     ],
-    index: ["options", "errors", "open-writer", "delete-sessions", "durable", "store"],
+    index: [
+      "options",
+      "errors",
+      "open-writer",
+      "delete-sessions",
+      "durable",
+      "server-info",
+      "store",
+    ],
   },
 };
 
@@ -177,8 +190,18 @@ const restate: PackageRules = {
     "client-error": [],
     "client-message": ["wire", "options"],
     client: ["client-message", "wire", "options", "client-error"],
-    admin: ["wire", "options", "client-error"],
-    index: ["wire", "options", "create-runs", "client-message", "client", "admin"],
+    "admin-requests": ["client-error"],
+    "restate-status": ["admin-requests"],
+    admin: ["wire", "options", "client-error", "admin-requests", "restate-status"],
+    index: [
+      "wire",
+      "options",
+      "create-runs",
+      "client-message",
+      "client",
+      "admin",
+      "restate-status",
+    ],
   },
 };
 
@@ -219,6 +242,7 @@ const roomsBelow = (room: string): string[] => rooms.slice(0, rooms.indexOf(`gat
 const bowline: PackageRules = {
   source: "packages/bowline/src",
   isWebOnly: false,
+  loads: ["@bowline/cluster"],
   layers: {
     ...each(ground, ground),
     tools: ground,

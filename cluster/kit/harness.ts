@@ -1,7 +1,6 @@
 /** All processes of one test file: Restate, PostgreSQL, workers, and what agents call. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -13,6 +12,7 @@ import {
   startPostgres,
   type PostgresServer,
 } from "../../test/support/postgres.ts";
+import { accepts } from "./accepts.ts";
 import { freePorts } from "./free-ports.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { startOutside, type Outside, type Turn } from "./outside.ts";
@@ -260,16 +260,4 @@ export function textOf(message: SessionMessage): string {
   if (typeof content === "string") return content;
   const parts = (content ?? []) as readonly { readonly text?: string }[];
   return parts.map(({ text = "" }) => text).join("");
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket
-      .once("error", () => resolve(false))
-      .once("connect", () => {
-        socket.destroy();
-        resolve(true);
-      });
-  });
 }

@@ -17,14 +17,16 @@ export interface ProcessOptions {
   readonly folder: string;
 }
 
-/** The watcher kills the group when descriptor 3, a pipe from the tests' process, is closed. */
+/**
+ * The watcher kills the group when descriptor 3, a pipe from the tests' process, is closed: at the
+ * latest when that process ends.
+ */
 const SCRIPT = '(read -r _ <&3; kill -KILL 0) & exec "$0" "$@" 3<&-';
 
 export class ManagedProcess implements AsyncDisposable {
   readonly name: string;
   readonly #child: ChildProcess;
   readonly #logFile: string;
-  readonly #onExit = (): void => this.#kill();
 
   constructor({ name, command, args = [], env = {}, folder }: ProcessOptions) {
     mkdirSync(folder, { recursive: true });
@@ -40,7 +42,6 @@ export class ManagedProcess implements AsyncDisposable {
     closeSync(log);
     this.#child.unref();
     (this.#child.stdio[3] as unknown as { unref(): void }).unref();
-    process.once("exit", this.#onExit);
   }
 
   /** The process id, which is also the id of its group. */
@@ -64,9 +65,21 @@ export class ManagedProcess implements AsyncDisposable {
     process.kill(this.pid, name);
   }
 
+  /** Waits for the end of the process. Returns false after `limitMs`. */
+  async whenEnded(limitMs: number): Promise<boolean> {
+    if (this.hasEnded) return true;
+    const signal = AbortSignal.timeout(limitMs);
+    try {
+      await once(this.#child, "exit", { signal });
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+
   /** Kills the group with SIGKILL and waits for the end of the process. */
   async kill(): Promise<void> {
-    process.removeListener("exit", this.#onExit);
     const isOver = this.hasEnded;
     this.#kill();
     if (isOver) return;

@@ -1,9 +1,9 @@
-/** A NATS server on loopback. */
+/** NATS servers on loopback: a single one, or several that form a cluster. */
 import { existsSync } from "node:fs";
-import { connect } from "node:net";
 import { delimiter, join } from "node:path";
+import { accepts } from "./accepts.ts";
 import { freePorts } from "./free-ports.ts";
-import { ManagedProcess } from "./managed-process.ts";
+import { Service } from "./service.ts";
 
 /** The reason to skip tests of NATS, or false. */
 export function natsIsMissing(): string | false {
@@ -17,55 +17,48 @@ function natsProgram(): string | undefined {
   return folders.map((folder) => join(folder, "nats-server")).find((file) => existsSync(file));
 }
 
-export class Nats implements AsyncDisposable {
+export interface NatsServerOptions {
+  readonly name: string;
+  readonly folder: string;
+  readonly port: number;
+  /** Further arguments of the server. */
+  readonly args?: readonly string[];
+}
+
+export class Nats extends Service {
   readonly url: string;
-  readonly #folder: string;
-  readonly #port: number;
-  #process: ManagedProcess | undefined;
 
-  constructor(folder: string, port: number) {
+  constructor({ name, folder, port, args = [] }: NatsServerOptions) {
+    super({
+      kind: "nats",
+      process: {
+        name,
+        command: natsProgram() ?? "nats-server",
+        args: ["--addr", "127.0.0.1", "--port", String(port), ...args],
+        folder,
+      },
+      isReady: () => accepts(port),
+    });
     this.url = `nats://127.0.0.1:${port}`;
-    this.#folder = folder;
-    this.#port = port;
-  }
-
-  get pid(): number {
-    if (this.#process === undefined) throw new Error("NATS is not running.");
-    return this.#process.pid;
-  }
-
-  async start(): Promise<void> {
-    const started = (this.#process = new ManagedProcess({
-      name: "nats",
-      command: natsProgram() ?? "nats-server",
-      args: ["--addr", "127.0.0.1", "--port", String(this.#port)],
-      folder: this.#folder,
-    }));
-    await started.whenReady(() => accepts(this.#port));
-  }
-
-  async crash(): Promise<void> {
-    await this.#process?.kill();
-    this.#process = undefined;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.crash();
   }
 }
 
-export async function startNats(folder: string): Promise<Nats> {
+export async function startNats(folder: string, args: readonly string[] = []): Promise<Nats> {
   console.error("cluster: starting NATS");
   const [port = 0] = await freePorts(1);
-  const nats = new Nats(folder, port);
+  const nats = new Nats({ name: "nats", folder, port, args });
   await nats.start();
   return nats;
 }
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    socket.once("connect", () => socket.destroy());
+/** Servers that pass messages on to each other. A client of one hears those of all. */
+export async function createNatsCluster(folder: string, count: number): Promise<Nats[]> {
+  const ports = await freePorts(count * 2);
+  const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
+  return routes.map((route, index) => {
+    const others = routes.filter((other) => other !== route).join(",");
+    const cluster = ["--cluster_name", "bowline", "--cluster", route];
+    const args = [...cluster, ...(others === "" ? [] : ["--routes", others])];
+    return new Nats({ name: `nats-${index + 1}`, folder, port: ports[index] ?? 0, args });
   });
 }

@@ -1,11 +1,13 @@
 /** Restate servers on loopback: a single one, or a cluster of three nodes. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { answersOk } from "./answers-ok.ts";
+import type { Target } from "./balancer.ts";
 import { freePorts } from "./free-ports.ts";
-import { ManagedProcess } from "./managed-process.ts";
+import { Service } from "./service.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "node_modules", "@restatedev");
@@ -26,6 +28,8 @@ export interface RestateOptions {
   readonly folder: string;
   /** Number of nodes: 1, or 3 that replicate to two. Default 1. */
   readonly nodes?: 1 | 3;
+  /** A PEM file: the key with which requests to workers are signed. Default: they are not. */
+  readonly identityKey?: string;
 }
 
 interface Ports {
@@ -34,58 +38,41 @@ interface Ports {
   readonly fabric: number;
 }
 
-export class RestateNode {
-  readonly name: string;
-  readonly #folder: string;
-  readonly #ports: Ports;
-  #process: ManagedProcess | undefined;
+export class RestateNode extends Service {
+  readonly ingress: string;
+  readonly admin: string;
+  /** For `restatectl --address`. */
+  readonly fabric: string;
+  /** For a balancer in front of the nodes. */
+  readonly ingressTarget: Target;
+  readonly adminTarget: Target;
 
   constructor(name: string, folder: string, ports: Ports) {
-    this.name = name;
-    this.#folder = folder;
-    this.#ports = ports;
+    const [ingress, admin, fabric] = [ports.ingress, ports.admin, ports.fabric].map(
+      (port) => `http://127.0.0.1:${port}`,
+    ) as [string, string, string];
+    super({
+      kind: "restate",
+      process: {
+        name,
+        command: serverProgram,
+        args: ["--config-file", join(folder, `${name}.toml`)],
+        folder,
+      },
+      isReady: () => isHealthy({ ingress, admin }),
+    });
+    this.ingress = ingress;
+    this.admin = admin;
+    this.fabric = fabric;
+    this.ingressTarget = { port: ports.ingress, health: `${ingress}/restate/health` };
+    this.adminTarget = { port: ports.admin, health: `${admin}/health` };
   }
+}
 
-  get ingress(): string {
-    return `http://127.0.0.1:${this.#ports.ingress}`;
-  }
-
-  get admin(): string {
-    return `http://127.0.0.1:${this.#ports.admin}`;
-  }
-
-  /** For `restatectl --address`. */
-  get fabric(): string {
-    return `http://127.0.0.1:${this.#ports.fabric}`;
-  }
-
-  get pid(): number {
-    if (this.#process === undefined) throw new Error(`${this.name} is not running.`);
-    return this.#process.pid;
-  }
-
-  /** Starts the node on its data, and waits until it answers. */
-  async start(): Promise<void> {
-    const started = (this.#process = new ManagedProcess({
-      name: this.name,
-      command: serverProgram,
-      args: ["--config-file", join(this.#folder, `${this.name}.toml`)],
-      folder: this.#folder,
-    }));
-    await started.whenReady(() => this.isHealthy());
-  }
-
-  async isHealthy(): Promise<boolean> {
-    const urls = [`${this.admin}/health`, `${this.ingress}/restate/health`];
-    const answers = await Promise.all(urls.map((url) => answersOk(url)));
-    return !answers.includes(false);
-  }
-
-  /** Kills the node, as a crash would. Its data stay. */
-  async crash(): Promise<void> {
-    await this.#process?.kill();
-    this.#process = undefined;
-  }
+async function isHealthy(node: Pick<RestateNode, "ingress" | "admin">): Promise<boolean> {
+  const urls = [`${node.admin}/health`, `${node.ingress}/restate/health`];
+  const answers = await Promise.all(urls.map((url) => answersOk(url)));
+  return !answers.includes(false);
 }
 
 export class Restate implements AsyncDisposable {
@@ -147,13 +134,18 @@ export class Restate implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.crash()));
+    await Promise.all(this.nodes.map((node) => node.kill()));
   }
 }
 
 /** Starts the nodes and waits until all are healthy. Listens on loopback only. */
-export async function startRestate({ folder, nodes: count = 1 }: RestateOptions): Promise<Restate> {
+export async function startRestate({
+  folder,
+  nodes: count = 1,
+  identityKey,
+}: RestateOptions): Promise<Restate> {
   console.error(`cluster: starting Restate, ${count} node(s)`);
+  await mkdir(folder, { recursive: true });
   const free = await freePorts(count * 3);
   const ports = Array.from({ length: count }, (_, index) => {
     const [ingress, admin, fabric] = free.slice(index * 3) as [number, number, number];
@@ -162,7 +154,14 @@ export async function startRestate({ folder, nodes: count = 1 }: RestateOptions)
   const nodes = await Promise.all(
     ports.map(async (own, index) => {
       const node = new RestateNode(`restate-${index + 1}`, folder, own);
-      const text = configuration({ node, own, all: ports, folder, isFirst: index === 0 });
+      const text = configuration({
+        node,
+        own,
+        all: ports,
+        folder,
+        isFirst: index === 0,
+        identityKey,
+      });
       await writeFile(join(folder, `${node.name}.toml`), text);
       return node;
     }),
@@ -184,9 +183,10 @@ interface Settings {
   readonly all: readonly Ports[];
   readonly folder: string;
   readonly isFirst: boolean;
+  readonly identityKey: string | undefined;
 }
 
-function configuration({ node, own, all, folder, isFirst }: Settings): string {
+function configuration({ node, own, all, folder, isFirst, identityKey }: Settings): string {
   const isCluster = all.length > 1;
   const peers = all.map(({ fabric }) => `"http://127.0.0.1:${fabric}"`).join(", ");
   return `
@@ -204,6 +204,7 @@ disable-telemetry = true
 log-filter = "warn"
 log-disable-ansi-codes = true
 rocksdb-total-memory-size = "256 MiB"
+${identityKey === undefined ? "" : `request-identity-private-key-pem-file = "${identityKey}"`}
 
 [metadata-client]
 addresses = [${peers}]
@@ -218,16 +219,6 @@ bind-port = ${own.ingress}
 initial-interval = "100ms"
 max-interval = "1s"
 `;
-}
-
-async function answersOk(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(1000) });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    return false;
-  }
 }
 
 export async function postJson(url: string, body: unknown): Promise<unknown> {

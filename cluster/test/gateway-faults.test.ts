@@ -166,7 +166,7 @@ describe("a cluster", { skip: clusterIsMissing() || natsIsMissing() }, () => {
 
   it("accepts messages while Restate is away, and runs them when it is back", async () => {
     const client = await enter("token of all");
-    await rig.restate.first.crash();
+    await rig.restate.first.kill();
     const names = [randomUUID(), randomUUID()];
     const runs: string[] = [];
     for (const name of names) {
@@ -218,9 +218,9 @@ describe("a cluster", { skip: clusterIsMissing() || natsIsMissing() }, () => {
     });
     const { approvalId } = await client.event("exec.approval_request", runId);
     await Promise.all(places.map((place) => place.stop()));
-    await rig.restate.first.crash();
+    await rig.restate.first.kill();
     await rig.postgres.crash();
-    await rig.nats.crash();
+    await rig.nats.kill();
     await rig.postgres.start();
     await rig.nats.start();
     await rig.restate.first.start();

@@ -142,7 +142,7 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
   it("asks the model once when Restate is killed in its call", async () => {
     const run = await h.begin([{ text: "done", ms: 2000 }]);
     await h.outside.when(run.name, ({ turns }) => turns.length >= 1);
-    await h.restate.first.crash();
+    await h.restate.first.kill();
     await h.restate.first.start();
     assert.equal((await h.outcome(run)).reason, "done");
     assert.deepEqual(h.outside.seen(run.name).turns, [0]);
@@ -152,7 +152,7 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
   it("finishes a running tool when Restate is killed", async () => {
     const run = await h.begin([{ calls: [{ name: "never", args: { ms: 2000 } }] }, { text: "ok" }]);
     await h.outside.when(run.name, ({ tools }) => tools.length >= 1);
-    await h.restate.first.crash();
+    await h.restate.first.kill();
     await h.restate.first.start();
     assert.equal((await h.outcome(run)).reason, "done");
     const { turns, tools } = h.outside.seen(run.name);
@@ -219,7 +219,7 @@ describe("runs whose processes are killed", { skip: clusterIsMissing() }, () => 
     const run = await h.begin([{ calls: [{ name: "asks", args: {} }] }, { text: "ok" }]);
     await h.until(async () => (await h.client.state(run.sessionId)).approvals.length === 1);
     await h.worker.kill();
-    await h.restate.first.crash();
+    await h.restate.first.kill();
     await h.postgres.crash();
     await h.postgres.start();
     await h.restate.first.start();

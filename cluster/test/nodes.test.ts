@@ -23,7 +23,7 @@ describe("three nodes", { skip: clusterIsMissing() }, () => {
       await Promise.all(
         runs.map(({ name }) => h.outside.when(name, ({ turns }) => turns.length >= 1)),
       );
-      await h.restate.nodes[index]?.crash();
+      await h.restate.nodes[index]?.kill();
       for (const run of runs) {
         assert.equal((await h.outcome(run, 60_000)).reason, "done");
         const { tools, turns } = h.outside.seen(run.name);

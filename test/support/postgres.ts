@@ -7,6 +7,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -31,6 +32,12 @@ export interface PostgresServer extends AsyncDisposable {
   createDatabase(name?: string): Promise<string>;
   /** Runs SQL as the owner of the server. Returns its rows as unaligned text. */
   sql(text: string, database?: string): Promise<string>;
+  /** The process id of the server. Undefined while it is not running. */
+  readonly pid: number | undefined;
+  /** The last part of its log. */
+  readonly log: string;
+  /** Sends a signal to the server and all its processes, such as SIGSTOP. */
+  signal(name: NodeJS.Signals): void;
   /** Kills the server and all its processes with SIGKILL, as a crash would. */
   crash(): Promise<void>;
   /** Starts the server again after `crash`. */
@@ -44,6 +51,10 @@ export interface PostgresServerOptions {
   readonly settings?: readonly string[];
   /** Lines of pg_hba.conf, before the one that trusts everybody on the socket. */
   readonly access?: readonly string[];
+  /** A port of 127.0.0.1 on which it listens too. Default: none, only the socket. */
+  readonly port?: number;
+  /** PEM files of the server's certificate and its key. Default: no TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** The folder of the server's programs, or undefined where PostgreSQL is not installed. */
@@ -75,12 +86,15 @@ export function postgresIsMissing(): string | false {
 export async function startPostgres({
   settings = ["fsync = off"],
   access = [],
+  port,
+  tls,
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error(String(postgresIsMissing()));
   const folder = mkdtempSync(join(tmpdir(), "bowline-pg-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
+    chmodSync(folder, 0o755); // the socket is reached by this user
     giveTo(folder);
     const data = join(folder, "data");
     const owner = ownerOf();
@@ -100,10 +114,11 @@ export async function startPostgres({
     );
     const lines = [
       `unix_socket_directories = '${folder}'`,
-      "listen_addresses = ''",
-      `port = ${PORT}`,
+      `listen_addresses = '${port === undefined ? "" : "127.0.0.1"}'`,
+      `port = ${port ?? PORT}`,
       "max_connections = 200",
       "shared_buffers = 32MB",
+      ...(tls === undefined ? [] : tlsSettings(tls, folder)),
       ...settings,
     ];
     await writeFile(join(data, "postgresql.conf"), `${lines.join("\n")}\n`);
@@ -111,7 +126,7 @@ export async function startPostgres({
       join(data, "pg_hba.conf"),
       `${[...access, "local all all trust"].join("\n")}\n`,
     );
-    const server = new Server({ programs, folder, data, owner, remove });
+    const server = new Server({ programs, folder, data, owner, port: port ?? PORT, remove });
     await server.start();
     return server;
   } catch (error) {
@@ -120,11 +135,24 @@ export async function startPostgres({
   }
 }
 
+/** Copies the files, because the server refuses a key that its user does not own. */
+function tlsSettings({ cert, key }: { cert: string; key: string }, folder: string): string[] {
+  const lines = Object.entries({ ssl_cert_file: cert, ssl_key_file: key }).map(([name, from]) => {
+    const to = join(folder, `${name}.pem`);
+    copyFileSync(from, to);
+    chmodSync(to, 0o600);
+    giveTo(to);
+    return `${name} = '${to}'`;
+  });
+  return ["ssl = on", ...lines];
+}
+
 interface Place {
   readonly programs: string;
   readonly folder: string;
   readonly data: string;
   readonly owner: string;
+  readonly port: number;
   readonly remove: () => void;
 }
 
@@ -132,6 +160,7 @@ class Server implements PostgresServer {
   readonly #place: Place;
   #process: ChildProcess | undefined;
   #databases = 0;
+  #log = "";
   readonly #onExit = (): void => {
     this.#kill();
     this.#place.remove();
@@ -146,9 +175,13 @@ class Server implements PostgresServer {
     return this.#place.folder;
   }
 
+  get log(): string {
+    return this.#log;
+  }
+
   url(database = "postgres"): string {
-    const { owner, folder } = this.#place;
-    return `postgresql://${owner}@/${database}?host=${encodeURIComponent(folder)}&port=${PORT}`;
+    const { owner, folder, port } = this.#place;
+    return `postgresql://${owner}@/${database}?host=${encodeURIComponent(folder)}&port=${port}`;
   }
 
   async createDatabase(name = `test_${++this.#databases}`): Promise<string> {
@@ -157,8 +190,8 @@ class Server implements PostgresServer {
   }
 
   async sql(text: string, database = "postgres"): Promise<string> {
-    const { folder, owner } = this.#place;
-    const where = ["-h", folder, "-p", String(PORT), "-U", owner, "-d", database];
+    const { folder, owner, port } = this.#place;
+    const where = ["-h", folder, "-p", String(port), "-U", owner, "-d", database];
     const { stdout } = await execute("psql", [
       ...where,
       "-X",
@@ -184,12 +217,15 @@ class Server implements PostgresServer {
       data,
       folder,
     ]);
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      // A Ctrl-C of the terminal is for the tests' process alone.
+      detached: true,
+    });
     this.#process = child;
-    let log = "";
     child.stderr
       .setEncoding("utf8")
-      .on("data", (text: string) => (log = (log + text).slice(-4000)));
+      .on("data", (text: string) => (this.#log = (this.#log + text).slice(-4000)));
     child.stdout.resume();
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr])
@@ -197,7 +233,7 @@ class Server implements PostgresServer {
     const deadline = performance.now() + START_MS;
     while (!(await this.#answers())) {
       if (performance.now() > deadline || child.exitCode !== null)
-        throw new Error(`PostgreSQL did not start: ${log}`);
+        throw new Error(`PostgreSQL did not start: ${this.#log}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -230,14 +266,19 @@ class Server implements PostgresServer {
 
   /** Kills the server and the processes that it started. */
   #kill(): void {
-    const pid = this.#pid();
-    for (const one of pid === undefined ? [] : [pid, ...childrenOf(pid)]) kill(one);
+    this.signal("SIGKILL");
     this.#process?.stdin?.end("keep\n");
     this.#process = undefined;
   }
 
-  /** The postmaster's process id, the first line of its file. */
-  #pid(): number | undefined {
+  signal(name: NodeJS.Signals): void {
+    const { pid } = this;
+    for (const one of pid === undefined ? [] : [pid, ...childrenOf(pid)]) signal(one, name);
+  }
+
+  /** The first line of the postmaster's file. */
+  get pid(): number | undefined {
+    if (this.#process === undefined) return undefined;
     try {
       const text = readFileSync(join(this.#place.data, "postmaster.pid"), "utf8");
       return Number(text.split("\n", 1)[0]) || undefined;
@@ -259,9 +300,9 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-function kill(pid: number): void {
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, name);
   } catch {
     // it has ended
   }
@@ -279,10 +320,10 @@ function as(program: string, args: readonly string[]): [string, string[]] {
     : [program, [...args]];
 }
 
-function giveTo(folder: string): void {
-  chmodSync(folder, 0o755); // the socket is reached by this user
+/** Gives a path to the user that the server runs as. */
+function giveTo(path: string): void {
   const ids = process.getuid?.() === 0 ? idOf("postgres") : undefined;
-  if (ids !== undefined) chownSync(folder, ids.uid, ids.gid);
+  if (ids !== undefined) chownSync(path, ids.uid, ids.gid);
 }
 
 function idOf(user: string): { readonly uid: number; readonly gid: number } | undefined {

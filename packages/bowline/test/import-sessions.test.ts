@@ -115,7 +115,7 @@ describe("bowline sessions import", { skip }, () => {
     await here.database.migrate();
     await server?.sql(
       `drop table earlier.runs, earlier.approvals; drop index earlier.inbox_waiting;
-      alter table earlier.inbox drop column start_run, drop column is_cancelled;
+      alter table earlier.inbox drop column start_run, drop column is_cancelled, drop column is_held;
       update earlier.bowline_version set version = 1`,
     );
     const planned = await here.run("--dry-run");

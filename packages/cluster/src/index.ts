@@ -10,10 +10,18 @@ export type {
   ClusterWorkerOptions,
 } from "./engine/options.ts";
 export { connectNats } from "./bus/nats-bus.ts";
-export type { NatsOptions } from "./bus/nats-bus.ts";
+export type { NatsOptions } from "./bus/nats-connection.ts";
 export type { Bus, BusListener, BusMessage } from "./bus/bus.ts";
 export { RunPublisher } from "./worker/publisher.ts";
 export type { PublisherOptions } from "./worker/publisher.ts";
 export type { RunAttempt } from "./worker/run-attempt.ts";
 export { Relay } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay.ts";
+export { readClusterStatus } from "./status/read-status.ts";
+export type {
+  ClusterParts,
+  ClusterStatus,
+  NatsStatus,
+  PartStatus,
+  PostgresStatus,
+} from "./status/read-status.ts";

@@ -86,7 +86,7 @@ describe("over NATS", { skip: natsIsMissing() }, () => {
     try {
       one.tell("Before. ");
       await until(() => one.events.length >= 2);
-      await nats.crash();
+      await nats.kill();
       for (let count = 0; count < 20; count++) {
         one.tell(`${count} `);
         await setTimeout(10);
@@ -107,7 +107,7 @@ describe("over NATS", { skip: natsIsMissing() }, () => {
     const one = await oneRun("an end that is lost");
     try {
       await until(() => one.events.length >= 1);
-      await nats.crash();
+      await nats.kill();
       await one.end();
       await nats.start();
       assert.equal((await one.result).text, "Begin. ");

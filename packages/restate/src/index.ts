@@ -7,6 +7,7 @@ export type { RestateClient, RestateClientOptions, Submitted } from "./client.ts
 export type { ClientMessage } from "./client-message.ts";
 export { createRestateAdmin } from "./admin.ts";
 export type { EndedRun, RestateAdmin, RestateAdminOptions } from "./admin.ts";
+export type { Deployment, FailingRun, RestateStatus } from "./restate-status.ts";
 export type {
   AbortInput,
   AnswerCall,

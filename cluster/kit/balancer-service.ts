@@ -1,0 +1,23 @@
+/** Starts the load balancer of a system as a process. */
+import { join } from "node:path";
+import { accepts } from "./accepts.ts";
+import type { BalancerSettings } from "./balancer.ts";
+import { Service } from "./service.ts";
+
+export function createBalancer({
+  folder,
+  fronts,
+}: BalancerSettings & { readonly folder: string }): Service {
+  return new Service({
+    kind: "balancer",
+    process: {
+      name: "balancer",
+      command: process.execPath,
+      args: [join(import.meta.dirname, "balancer.ts")],
+      env: { BALANCER: JSON.stringify({ fronts } satisfies BalancerSettings) },
+      folder,
+    },
+    isReady: async () =>
+      !(await Promise.all(fronts.map(({ port }) => accepts(port)))).includes(false),
+  });
+}
