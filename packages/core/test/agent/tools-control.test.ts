@@ -15,7 +15,6 @@ import {
 } from "../../src/testing/index.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { hello, rig, tool } from "../support.ts";
-import { settle } from "../../../../test/support/manual-clock.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
 const calls = (...names: string[]): ScriptedStep => ({
@@ -119,17 +118,29 @@ describe("skipToolsOnSteering", () => {
       started.push(name);
       return name;
     });
+  /** A tool that waits, and a promise of its start. */
+  const held = (
+    result: Promise<string>,
+  ): { tool: ReturnType<typeof tool>; begun: Promise<void> } => {
+    const begun = deferred();
+    const waits = tool("a", () => {
+      begun.resolve();
+      return result;
+    });
+    return { tool: waits, begun: begun.promise };
+  };
 
   it("skips the calls that were not started, and delivers the message before the next model call", async () => {
     started.length = 0;
     const gate = deferred<string>();
+    const first = held(gate.promise);
     const { agent, script } = rig(
       [calls("a", "b", "c"), "Done."],
-      [tool("a", () => gate.promise), noted("b"), noted("c")],
+      [first.tool, noted("b"), noted("c")],
       { toolExecution: "sequential", skipToolsOnSteering: true },
     );
     const run = agent.prompt("Hi");
-    await settle();
+    await first.begun;
     agent.steer({ ...hello, content: "Wait" });
     gate.resolve("1");
     const { messages, tools } = await run;
@@ -151,11 +162,12 @@ describe("skipToolsOnSteering", () => {
   it("is off by default: the message waits for the turn's calls", async () => {
     started.length = 0;
     const gate = deferred<string>();
-    const { agent } = rig([calls("a", "b"), "Done."], [tool("a", () => gate.promise), noted("b")], {
+    const first = held(gate.promise);
+    const { agent } = rig([calls("a", "b"), "Done."], [first.tool, noted("b")], {
       toolExecution: "sequential",
     });
     const run = agent.prompt("Hi");
-    await settle();
+    await first.begun;
     agent.steer({ ...hello, content: "Wait" });
     gate.resolve("1");
     await run;
@@ -164,12 +176,13 @@ describe("skipToolsOnSteering", () => {
 
   it("loses no message when the run is aborted before the message was taken", async () => {
     const gate = deferred<string>();
-    const { agent } = rig([calls("a", "b"), "Done."], [tool("a", () => gate.promise), noted("b")], {
+    const first = held(gate.promise);
+    const { agent } = rig([calls("a", "b"), "Done."], [first.tool, noted("b")], {
       toolExecution: "sequential",
       skipToolsOnSteering: true,
     });
     const run = agent.prompt("Hi");
-    await settle();
+    await first.begun;
     agent.steer({ ...hello, content: "Wait" });
     agent.abort();
     gate.resolve("1");
