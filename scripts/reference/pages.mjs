@@ -155,7 +155,19 @@ export const pages = [
     title: "Engine of a gateway",
     about:
       "The gateway's entry points over runs that another process executes, such as a worker of a cluster: `bowline/engine`.",
-    holds: { bowline: ["engine", "gateway/engine/", "gateway/remote/", "gateway/log/", "secrets"] },
+    holds: {
+      bowline: [
+        "engine",
+        "gateway/engine/",
+        "gateway/remote/",
+        "gateway/log/",
+        "gateway/approvals/",
+        "gateway/runs/",
+        "gateway/sessions/",
+        "is-missing",
+        "secrets",
+      ],
+    },
     first: ["startEngine", "mountEngine", "CreateEngine", "Engine", "RunFeed", "RunFeedOptions"],
   },
   {
