@@ -114,7 +114,7 @@ describe("bowline sessions import", { skip }, () => {
     await add(here.files, "a", 1);
     await here.database.migrate();
     await server?.sql(
-      `drop table earlier.runs, earlier.approvals; drop index earlier.inbox_waiting;
+      `drop table earlier.runs, earlier.approvals, earlier.deleted_epochs; drop index earlier.inbox_waiting;
       alter table earlier.inbox drop column start_run, drop column is_cancelled, drop column is_held;
       update earlier.bowline_version set version = 1`,
     );

@@ -18,15 +18,26 @@ async function compacted(tmux: Tmux, columns: number): Promise<Conversation> {
     },
     { columns, rows: 30 },
   );
-  for (const number of [1, 2]) {
-    await chat.say(`message ${number}`);
-    await chat.request(number - 1);
+  await compact(chat).catch(async (error: unknown) => {
+    await chat[Symbol.asyncDispose]().catch(() => {}); // the first error says what went wrong
+    throw error;
+  });
+  return chat;
+}
+
+async function compact(chat: Conversation): Promise<void> {
+  // The line of each request comes at its end: the second one has the first answer in it.
+  for (const [text, end] of [
+    ["message 1", /\b\d\.\dk\s+in\b/],
+    ["message 2", /\b\d\d\.\dk\s+in\b/],
+  ] as const) {
+    await chat.say(text);
+    await chat.window.untilHistory(end);
     await chat.idle();
   }
   await chat.say("/compact");
   await chat.window.untilHistory(/summarized/);
   await chat.idle();
-  return chat;
 }
 
 describe("/uncompact", { skip: missingTmux ?? false }, () => {
