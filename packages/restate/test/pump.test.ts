@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { deferred } from "../../../test/support/deferred.ts";
+import { settle } from "../../../test/support/manual-clock.ts";
 import { Pump } from "../src/engine/pump.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (value: unknown): string => new TextDecoder().decode(value as Uint8Array);
-const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("the pump", () => {
   it("waits for several results at once, and delivers them as they come", async () => {
@@ -13,16 +14,17 @@ describe("the pump", () => {
     const context = engine.begin();
     const pump = new Pump(context, () => {});
     const order: string[] = [];
-    await Promise.all(
-      [30, 5, 15].map(async (ms) => {
-        const handle = context.run(`wait ${ms}`, async () => {
-          await later(ms);
-          return bytes(`${ms}`);
-        });
-        order.push(await pump.wait(handle, text));
-      }),
-    );
-    assert.deepEqual(order, ["5", "15", "30"]);
+    const steps = ["a", "b", "c"].map((name) => {
+      const gate = deferred();
+      const handle = context.run(name, () => gate.promise.then(() => bytes(name)));
+      const delivered = pump.wait(handle, text).then((result) => order.push(result));
+      return { gate, delivered };
+    });
+    for (const { gate, delivered } of [steps[1], steps[2], steps[0]].flatMap((one) => one ?? [])) {
+      gate.resolve();
+      await delivered;
+    }
+    assert.deepEqual(order, ["b", "c", "a"]);
     assert.deepEqual(engine.faults, []);
   });
 
@@ -32,20 +34,19 @@ describe("the pump", () => {
       const context = engine.begin();
       const pump = new Pump(context, () => {});
       const order: string[] = [];
-      const both = [20, 1].map(async (ms) => {
-        const handle = context.run(`wait ${ms}`, async () => {
-          await later(ms);
-          return bytes(`${ms}`);
-        });
+      const second = deferred();
+      const both = [second.promise, Promise.resolve()].map(async (gate, index) => {
+        const handle = context.run(`step ${index}`, () => gate.then(() => bytes(`${index}`)));
         order.push(await pump.wait(handle, text));
-        const next = context.run(`after ${ms}`, () => Promise.resolve(bytes(`after ${ms}`)));
+        const next = context.run(`after ${index}`, () => Promise.resolve(bytes(`after ${index}`)));
         order.push(await pump.wait(next, text));
+        second.resolve();
       });
       await Promise.all(both);
       return order;
     };
     const first = await attempt();
-    assert.deepEqual(first, ["1", "after 1", "20", "after 20"]);
+    assert.deepEqual(first, ["1", "after 1", "0", "after 0"]);
     assert.deepEqual(await attempt(), first);
     assert.deepEqual(engine.faults, []);
   });
@@ -54,18 +55,17 @@ describe("the pump", () => {
     const engine = new FakeEngine("s");
     const context = engine.begin();
     const pump = new Pump(context, () => {});
+    const gate = deferred();
     const slow = pump.wait(
-      context.run("slow", async () => {
-        await later(20);
-        return bytes("slow");
-      }),
+      context.run("slow", () => gate.promise.then(() => bytes("slow"))),
       text,
     );
-    await later(5);
+    await settle();
     const late = pump.wait(
       context.run("late", () => Promise.resolve(bytes("late"))),
       text,
     );
+    gate.resolve();
     assert.equal(await slow, "slow");
     assert.equal(await late, "late");
   });
@@ -75,15 +75,15 @@ describe("the pump", () => {
     const context = engine.begin();
     let cancelled = 0;
     const pump = new Pump(context, () => void cancelled++);
+    const gate = deferred();
     const step = pump.wait(
-      context.run("step", async () => {
-        await later(20);
-        return bytes("ended");
-      }),
+      context.run("step", () => gate.promise.then(() => bytes("ended"))),
       text,
     );
     engine.cancel();
     engine.cancel();
+    await settle();
+    gate.resolve();
     assert.equal(await step, "ended");
     assert.equal(cancelled, 1);
   });
@@ -94,7 +94,7 @@ describe("the pump", () => {
     const pump = new Pump(context, () => {});
     const { id, handle } = context.awakeable("question");
     const dropped = pump.add(handle, () => assert.fail("it was dropped"));
-    await later(5);
+    await settle();
     dropped.drop();
     engine.resolve(id, "answer");
     const next = context.run("next", () => Promise.resolve(bytes("next")));

@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { WaitOptions } from "@bowline/core";
+import { deferred } from "../../../test/support/deferred.ts";
+import { settle } from "../../../test/support/manual-clock.ts";
 import { Journal } from "../src/run/journal.ts";
 import { Questions } from "../src/run/questions.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
-const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+async function until(isTrue: () => boolean): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!isTrue()) {
+    if (performance.now() > end) assert.fail("It did not happen in time.");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
 
 function ask() {
   const engine = new FakeEngine("s");
@@ -13,8 +21,10 @@ function ask() {
   const journal = new Journal(context, () => {});
   journal.advance(1000);
   const flushed: string[] = [];
+  /** Until then the request of the question "slow" is not written. */
+  const slow = deferred();
   const questions = new Questions("r", journal, async (name) => {
-    await later(name === "slow" ? 20 : 0);
+    if (name === "slow") await slow.promise;
     flushed.push(name);
   });
   const waitFor = (name: string, options: WaitOptions): Promise<unknown> => {
@@ -22,14 +32,14 @@ function ask() {
     questions.asked(name);
     return answer;
   };
-  return { engine, journal, questions, waitFor, flushed };
+  return { engine, journal, questions, waitFor, flushed, slow };
 }
 
 describe("questions to people", () => {
   it("is open until it is answered, and takes the time of the answer", async () => {
     const { engine, journal, waitFor, flushed } = ask();
     const answer = waitFor("a", { until: 90_000 });
-    await later(5);
+    await until(() => engine.state.has("ask:a"));
     const open = { awakeableId: "awk_0", runId: "r", until: 90_000 };
     assert.deepEqual(engine.state.get("ask:a"), open);
     engine.resolve("awk_0", { decision: "allow", at: 5000 });
@@ -39,16 +49,17 @@ describe("questions to people", () => {
   });
 
   it("is open once its request is written, in the order of asking", async () => {
-    const { engine, questions, flushed } = ask();
+    const { engine, questions, flushed, slow } = ask();
     void questions.waitFor("slow");
     void questions.waitFor("b");
-    await later(5);
+    await settle();
     assert.deepEqual([flushed, engine.state.size], [[], 0]);
     questions.asked("slow");
     questions.asked("b");
-    await later(10);
+    await settle();
     assert.equal(engine.state.size, 0);
-    await later(40);
+    slow.resolve();
+    await until(() => engine.state.size === 2);
     assert.deepEqual(flushed, ["slow", "b"]);
     assert.deepEqual([...engine.state.keys()], ["ask:slow", "ask:b"]);
   });
@@ -56,7 +67,7 @@ describe("questions to people", () => {
   it("rejects at its limit, also if a later answer is there first", async () => {
     const { engine, journal, waitFor } = ask();
     const answer = waitFor("a", { until: 90_000 });
-    await later(5);
+    await until(() => engine.state.has("ask:a"));
     engine.resolve("awk_0", { decision: "allow", at: 90_001 });
     await assert.rejects(answer, { code: "timeout" });
     assert.equal(journal.now, 90_000);
