@@ -64,7 +64,9 @@ export type Submitted =
   /** In the inbox. A run takes it, or begins with it. */
   | { readonly state: "queued" }
   /** A run has it since an earlier call. */
-  | { readonly state: "taken"; readonly runId: string };
+  | { readonly state: "taken"; readonly runId: string }
+  /** It was cancelled, and no run gets it. */
+  | { readonly state: "cancelled"; readonly runId: string };
 
 /** All methods reject with `not_found` for a missing session, and `connection_failed` without Restate. */
 export interface RestateClient {
@@ -158,7 +160,7 @@ class Client implements RestateClient {
     const { messageId, message, agent, runId } = readMessage(sent);
     // Restate forgets ids after some time. The session does not.
     const place = await this.#parts.store.durable.findMessage(sessionId, messageId);
-    if (place?.state === "taken") return place;
+    if (place !== undefined && place.state !== "pending") return place;
     const input: RunInput = {
       messageId,
       message,
@@ -222,7 +224,7 @@ class Client implements RestateClient {
   async #push(sessionId: string, sent: ClientMessage, queue: QueueKind): Promise<Submitted> {
     const { messageId: id, message, agent } = readMessage(sent);
     const place = await this.#parts.store.durable.push(sessionId, { id, queue, message });
-    if (place.state === "taken") return place;
+    if (place.state !== "pending") return place;
     // After the message is in the inbox: no run may have read it yet, and none may be going on.
     await this.#send(sessionId, "wake", id, agent === undefined ? {} : { agent });
     return { state: "queued" };

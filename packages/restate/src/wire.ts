@@ -103,5 +103,7 @@ export type RunOutcome =
     }
   /** An earlier run has the message. */
   | { readonly state: "taken"; readonly runId: string }
+  /** The message was cancelled before the run began. */
+  | { readonly state: "cancelled"; readonly runId: string }
   /** No message was waiting. */
   | { readonly state: "idle" };

@@ -12,7 +12,7 @@ import type { SessionLog } from "./session-log.ts";
 
 /** What the journal has of the start. */
 export type RunStart =
-  | { readonly state: "taken"; readonly runId: string }
+  | { readonly state: "taken" | "cancelled"; readonly runId: string }
   | { readonly state: "idle" }
   | {
       readonly state: "ready";
@@ -44,8 +44,8 @@ export async function loadRun({
   agentFor,
 }: LoadParts): Promise<RunStart> {
   if ("messageId" in input) {
-    const owner = await log.claim(input.messageId, runId);
-    if (owner !== runId) return { state: "taken", runId: owner };
+    const place = await log.claim(input.messageId, runId);
+    if (place.state === "cancelled" || place.runId !== runId) return place;
   }
   const taken = await log.drain(runId, "start");
   if (!("messageId" in input) && taken.length === 0) return { state: "idle" };
