@@ -168,6 +168,11 @@ const steps = [
     after: ["build and types"],
   },
   {
+    name: "cluster file's documentation",
+    command: ["node", "scripts/cluster-docs.mjs"],
+    after: ["build and types"],
+  },
+  {
     name: "reference",
     command: ["node", "scripts/reference.mjs"],
     after: ["build and types"],

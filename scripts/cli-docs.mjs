@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import {
   chatHelp,
+  clusterHelp,
   doctorHelp,
   mainHelp,
   permissionsHelp,
@@ -124,6 +125,16 @@ The line never contains the token, because such lines end up in logs. \`token\` 
 its owner may read, or the \`variable\` \`BOWLINE_TOKEN\`. The page is at \`<url>/#token=<token>\`. \`made\` lists the files
 of the workspace that the server created. \`notices\` has the notices about agents, and about a \`.env\` that names a model
 server. Errors at the start and the end of the server are reported on standard error, with and without \`--json\`.
+
+With \`--cluster\` the line has \`role\` instead of \`token\`: the token is always \`BOWLINE_TOKEN\`.
+
+## bowline cluster
+
+\`\`\`
+${clusterHelp().trimEnd()}
+\`\`\`
+
+[Operating a cluster](cluster-operation.md) has the file and what to watch. With \`--json\` standard output gets one object.
 
 ## bowline trust
 

@@ -109,7 +109,10 @@ const mcp: PackageRules = {
   },
 };
 
-/** A worker and a gateway know the messages and the bus, and not each other. */
+/**
+ * A worker and a gateway know the messages and the bus, and not each other. The engine joins them with
+ * the database and with Restate.
+ */
 const cluster: PackageRules = {
   source: "packages/cluster/src",
   isWebOnly: false,
@@ -118,7 +121,10 @@ const cluster: PackageRules = {
     wire: [],
     worker: ["bus", "wire"],
     relay: ["bus", "wire"],
-    index: ["bus", "worker", "relay"],
+    engine: ["bus", "wire", "worker", "relay"],
+    "create-cluster": ["bus", "wire", "worker", "relay", "engine"],
+    status: ["bus"],
+    index: ["bus", "worker", "relay", "engine", "create-cluster", "status"],
   },
 };
 
@@ -141,8 +147,10 @@ const postgres: PackageRules = {
     "list-sessions": ["options", "sql", "rows", "context"],
     "delete-sessions": ["options", "rows", "context"],
     durable: ["options", "errors", "sql", "rows", "context", "create-session"],
+    "server-info": ["sql"],
     store: [
       "options",
+      "server-info",
       "sql",
       "schema",
       "rows",
@@ -153,7 +161,15 @@ const postgres: PackageRules = {
       "delete-sessions",
       "durable",
     ],
-    index: ["options", "errors", "open-writer", "delete-sessions", "durable", "store"],
+    index: [
+      "options",
+      "errors",
+      "open-writer",
+      "delete-sessions",
+      "durable",
+      "server-info",
+      "store",
+    ],
   },
 };
 
@@ -171,8 +187,10 @@ const restate: PackageRules = {
     "create-runs": ["wire", "options", "engine", "run", "read-input", "handlers"],
     "client-error": [],
     client: ["wire", "options", "client-error"],
-    admin: ["wire", "options", "client-error"],
-    index: ["wire", "options", "create-runs", "client", "admin"],
+    "admin-requests": ["client-error"],
+    "restate-status": ["admin-requests"],
+    admin: ["wire", "options", "client-error", "admin-requests", "restate-status"],
+    index: ["wire", "options", "create-runs", "client", "admin", "restate-status"],
   },
 };
 

@@ -12,7 +12,8 @@ export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
-const ofSessions: readonly ErrorCode[] = [
+const ofStores: readonly ErrorCode[] = [
+  "connection_failed",
   "session_locked",
   "storage_failed",
   "not_found",
@@ -20,12 +21,12 @@ const ofSessions: readonly ErrorCode[] = [
   "invalid_state",
 ];
 
-/** Rethrows errors of the session store as `CommandError`. Other errors pass unchanged. */
+/** Rethrows errors of stores and servers as `CommandError`. Other errors pass unchanged. */
 export async function explained<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!isBowlineError(error) || !ofSessions.includes(error.code)) throw error;
+    if (!isBowlineError(error) || !ofStores.includes(error.code)) throw error;
     throw new CommandError(oneLine(error.message, 1000), { cause: error });
   }
 }

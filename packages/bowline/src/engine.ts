@@ -18,6 +18,8 @@ export type {
   MaybePromise,
   MessageKind,
   OwnedMessage,
+  Readiness,
+  ReadyPart,
   RunFrame,
   RunPosition,
 } from "./gateway/engine/engine.ts";
@@ -28,6 +30,7 @@ export {
   findLastSeq,
   findOpenRun,
   findRunEnd,
+  findRunModel,
   readStoredSession,
 } from "./gateway/remote/stored-run.ts";
 export type {
@@ -36,6 +39,33 @@ export type {
   StoredRunOptions,
   StoredSession,
 } from "./gateway/remote/stored-run.ts";
+export { cancelledRun, queuedRun } from "./gateway/remote/unbegun-run.ts";
+export type { UnbegunRun } from "./gateway/remote/unbegun-run.ts";
+export { createAgentOfRun } from "./gateway/remote/run-agents.ts";
+export type { AgentOfRun } from "./gateway/remote/run-agents.ts";
+export type { AgentHost } from "./gateway/runs/agent-host.ts";
+export { resolveAgents } from "./gateway/agents/resolve-agents.ts";
+export type { ResolvedAgents } from "./gateway/agents/resolve-agents.ts";
+export { checkAgents, isListed } from "./gateway/agents/agent-options.ts";
+export type { AgentOptions } from "./gateway/agents/agent-options.ts";
+export { DEFAULT_AGENT, findAgent } from "./gateway/agents/agent-entry.ts";
+export type { KnownAgent } from "./gateway/agents/agent-entry.ts";
+export { referenceOf } from "./gateway/agents/choices.ts";
+export type { Choice } from "./gateway/agents/choices.ts";
+export { agentOf, noAgent } from "./gateway/agents/session-agent.ts";
+export type { Agents } from "./gateway/agents/session-agent.ts";
+export { assertTaken, checkAttachments, contentOf } from "./gateway/runs/attachments.ts";
+export { waitingMessage } from "./gateway/runs/waiting-message.ts";
+export { SessionChanges } from "./gateway/runs/session-changes.ts";
+export { sharedApproval } from "./gateway/approvals/shown-approval.ts";
+export type { ApprovalRequest, ShownWith } from "./gateway/approvals/shown-approval.ts";
+export { checkPatch, choiceEntries } from "./gateway/sessions/choice-entries.ts";
+export type { ModelChange } from "./gateway/sessions/choice-entries.ts";
+export { listOwn } from "./gateway/sessions/list-own.ts";
+export { toSessionInfo } from "./gateway/sessions/session-info.ts";
+export { titleFrom } from "./gateway/sessions/session-title.ts";
+export { ownedBy, ownerIn } from "./gateway/access/user.ts";
+export { isMissing } from "./is-missing.ts";
 export { GatewayError } from "./gateway/protocol/gateway-error.ts";
 export type { Frame } from "./gateway/log/outbox.ts";
 export type { RunEventName } from "./gateway/log/run-log.ts";

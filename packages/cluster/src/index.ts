@@ -1,9 +1,21 @@
-/** `@bowline/cluster`: the live events of runs that workers execute, for gateways without state. */
+/**
+ * `@bowline/cluster`: agents served from any number of processes, and the live events of their runs.
+ */
+export { createCluster } from "./create-cluster.ts";
+export type { Cluster, DrainOptions } from "./create-cluster.ts";
+export type {
+  ClusterOptions,
+  ClusterRestateOptions,
+  ClusterRole,
+  ClusterWorkerOptions,
+} from "./engine/options.ts";
 export { connectNats } from "./bus/nats-bus.ts";
-export type { NatsOptions } from "./bus/nats-bus.ts";
+export type { NatsOptions } from "./bus/nats-connection.ts";
 export type { Bus, BusListener, BusMessage } from "./bus/bus.ts";
 export { RunPublisher } from "./worker/publisher.ts";
 export type { PublisherOptions } from "./worker/publisher.ts";
 export type { RunAttempt } from "./worker/run-attempt.ts";
 export { Relay } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay.ts";
+export { readClusterStatus } from "./status/read-status.ts";
+export type { ClusterParts, ClusterStatus, PartStatus } from "./status/read-status.ts";

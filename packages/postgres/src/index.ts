@@ -12,6 +12,7 @@ export type {
   MessagePlace,
   QueuedInput,
 } from "./durable/contract.ts";
+export type { ServerInfo } from "./server-info.ts";
 export type {
   ApprovalFilter,
   CancelledInput,

@@ -40,6 +40,7 @@ import { toColumn } from "./rows/column-text.ts";
 import { readEntries } from "./rows/read-entries.ts";
 import { checkMigrated, currentVersion, migrate } from "./schema/migrate.ts";
 import { migrations } from "./schema/migrations.ts";
+import { readServerInfo, type ServerInfo } from "./server-info.ts";
 import { createPool } from "./sql/create-pool.ts";
 import { Database } from "./sql/database.ts";
 
@@ -60,6 +61,8 @@ export interface PostgresStore extends Store {
    * Changes nothing. Rejects as `migrate` does for a newer version.
    */
   pendingMigrations(): Promise<number>;
+  /** Reads the server's version and its connections. Needs no tables. */
+  serverInfo(): Promise<ServerInfo>;
   /**
    * Lists the sessions whose messages contain a word that begins with each of these words, ignoring
    * case; latest first. Reads the first 65,536 characters of a message.
@@ -202,6 +205,10 @@ class Sessions implements PostgresStore {
   async pendingMigrations(): Promise<number> {
     const { database, schema } = this.#context;
     return migrations.length - (await currentVersion(database, schema));
+  }
+
+  serverInfo(): Promise<ServerInfo> {
+    return readServerInfo(this.#context.database);
   }
 
   close(): Promise<void> {

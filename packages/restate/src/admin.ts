@@ -7,8 +7,10 @@ import { setTimeout } from "node:timers/promises";
 import { connect, rpc } from "@restatedev/restate-sdk-clients";
 import { isBowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
-import { toClientError, toStatusError } from "./client-error.ts";
+import { AdminRequests } from "./admin-requests.ts";
+import { toClientError } from "./client-error.ts";
 import { checkServiceName, invalid } from "./options.ts";
+import { readRestateStatus, type RestateStatus } from "./restate-status.ts";
 import { DEFAULT_SERVICE, type RecoverInput } from "./wire.ts";
 
 export interface RestateAdminOptions {
@@ -35,6 +37,8 @@ export interface EndedRun {
 }
 
 export interface RestateAdmin {
+  /** Reads the deployments, and the runs whose attempts have failed `attempts` times. */
+  status(): Promise<RestateStatus>;
   /**
    * Ends the runs that cannot go on: kills their invocations, gives their open calls results, and
    * writes `run_end` with the reason `interrupted`. Resolves with them.
@@ -75,8 +79,6 @@ const DEFAULT_EVERY_MS = 10_000;
 const PURGE_ATTEMPTS = 20;
 const PURGE_PAUSE_MS = 100;
 
-type Row = Readonly<Record<string, string>>;
-
 /** Creates the administrator's half. Throws `invalid_argument` for options that cannot work. */
 export function createRestateAdmin(options: RestateAdminOptions): RestateAdmin {
   checkNames(options, Object.keys(names));
@@ -89,9 +91,18 @@ export function createRestateAdmin(options: RestateAdminOptions): RestateAdmin {
 
 class Admin implements RestateAdmin {
   readonly #options: RestateAdminOptions;
+  readonly #requests: AdminRequests;
 
   constructor(options: RestateAdminOptions) {
+    const { admin, headers, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     this.#options = options;
+    this.#requests = new AdminRequests({ admin, headers, timeoutMs });
+  }
+
+  status(): Promise<RestateStatus> {
+    const { serviceName = DEFAULT_SERVICE, attempts = DEFAULT_ATTEMPTS } = this.#options;
+    const query = { serviceName, attempts: Math.trunc(attempts) };
+    return readRestateStatus(this.#requests, query);
   }
 
   async endStuckRuns(): Promise<readonly EndedRun[]> {
@@ -104,7 +115,7 @@ class Admin implements RestateAdmin {
       id = "",
       target_service_key: sessionId = "",
       last_failure: failure = "",
-    } of await this.#query(sql)) {
+    } of await this.#requests.query(sql)) {
       const run = { sessionId, invocationId: id, failure };
       await this.#end(run);
       ended.push(run);
@@ -117,13 +128,13 @@ class Admin implements RestateAdmin {
     const key = sessionId.replaceAll("'", "''");
     const sql = `select id, status from sys_invocation
       where target_service_name = '${serviceName}' and target_service_key = '${key}'`;
-    for (const { id = "", status } of await this.#query(sql)) {
+    for (const { id = "", status } of await this.#requests.query(sql)) {
       const path = `/invocations/${encodeURIComponent(id)}`;
-      if (status !== "completed") await this.#request("PATCH", `${path}/kill`);
+      if (status !== "completed") await this.#requests.send("PATCH", `${path}/kill`);
       await this.#purge(path);
     }
     const body = { object_key: sessionId, new_state: {} };
-    await this.#request("POST", `/services/${serviceName}/state`, body);
+    await this.#requests.send("POST", `/services/${serviceName}/state`, body);
   }
 
   async watch({
@@ -149,7 +160,7 @@ class Admin implements RestateAdmin {
       timeoutMs: timeout = DEFAULT_TIMEOUT_MS,
       serviceName,
     } = this.#options;
-    await this.#request("PATCH", `/invocations/${encodeURIComponent(invocationId)}/kill`);
+    await this.#requests.send("PATCH", `/invocations/${encodeURIComponent(invocationId)}/kill`);
     const parameter: RecoverInput = {
       reason: "The run could not go on, because its code no longer fits its journal.",
     };
@@ -167,7 +178,7 @@ class Admin implements RestateAdmin {
   async #purge(path: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#request("PATCH", `${path}/purge`);
+        await this.#requests.send("PATCH", `${path}/purge`);
         return;
       } catch (error) {
         if (isBowlineError(error) && error.code === "not_found") return;
@@ -175,30 +186,5 @@ class Admin implements RestateAdmin {
         await setTimeout(PURGE_PAUSE_MS);
       }
     }
-  }
-
-  async #query(sql: string): Promise<readonly Row[]> {
-    const { rows } = (await this.#request("POST", "/query", { query: sql })) as {
-      readonly rows: readonly Row[];
-    };
-    return rows;
-  }
-
-  async #request(method: string, path: string, body?: object): Promise<unknown> {
-    const { admin, headers, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    let response: Response;
-    try {
-      response = await fetch(`${admin}${path}`, {
-        method,
-        headers: { accept: "application/json", "content-type": "application/json", ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-    } catch (error) {
-      throw toClientError(error);
-    }
-    const text = await response.text();
-    if (!response.ok) throw toStatusError(response.status, text);
-    return text === "" ? undefined : JSON.parse(text);
   }
 }

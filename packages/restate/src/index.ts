@@ -6,6 +6,7 @@ export { createRestateClient } from "./client.ts";
 export type { ClientMessage, RestateClient, RestateClientOptions, Submitted } from "./client.ts";
 export { createRestateAdmin } from "./admin.ts";
 export type { EndedRun, RestateAdmin, RestateAdminOptions } from "./admin.ts";
+export type { Deployment, FailingRun, RestateStatus } from "./restate-status.ts";
 export type {
   AbortInput,
   AnswerCall,

@@ -1,6 +1,7 @@
 /** Help texts, made from the option tables. docs/cli.md is generated from the same functions. */
 import { vendors } from "@bowline/core";
 import { chatOptions } from "./chat-options.ts";
+import { clusterOptions } from "./cluster-options.ts";
 import { doctorOptions } from "./doctor-options.ts";
 import { optionLines } from "./options.ts";
 import { permissionCommands } from "./permissions-options.ts";
@@ -18,6 +19,7 @@ Usage:
                                     talk with an agent on the terminal
   bowline run [options] "<task>"    do a task and print the answer
   bowline serve                     serve agents over a WebSocket, for pages and programs
+  bowline cluster status            the state of a cluster's parts, its open runs and its workers
   bowline replay <file>             repeat a recorded run offline, without running tools
   bowline -p "<task>"               the same as bowline run
   bowline sessions                  list saved sessions; show, search, fork and more
@@ -163,10 +165,26 @@ The token is BOWLINE_TOKEN, or is generated once and shown as a link. BOWLINE_RE
 of models come from the environment, such as OPENAI_API_KEY and OPENAI_BASE_URL. Settings are also read from .env in the
 current folder; a notice is shown if it names a model server. The protocol is in docs/gateway.md.
 
+With --cluster, any number of processes serve the same sessions; see docs/cluster-operation.md. Each is a gateway, a worker or
+both. BOWLINE_TOKEN must be set. SIGTERM lets running steps end while GET /ready answers 503; other processes continue the runs.
+
 Options:
 ${optionLines(serveOptions)}
 
 Exit codes: 0 stopped, 1 failed, 2 wrong usage, 130 stopped at once by a second signal
+`;
+}
+
+export function clusterHelp(): string {
+  return `Usage: bowline cluster status --cluster <file> [options]
+
+Asks PostgreSQL, Restate and NATS of the cluster that the file describes. Prints whether each is ready, open runs, open
+approvals, the registered workers, and runs that fail again and again. Needs no token and changes nothing.
+
+Options:
+${optionLines(clusterOptions)}
+
+Exit codes: 0 ready, 1 not ready, 2 wrong usage
 `;
 }
 

@@ -22,6 +22,8 @@ async function main([command, ...rest]: string[]): Promise<number> {
         return await (await import("./run.ts")).run(rest, process);
       case "serve":
         return await (await import("./serve.ts")).serve(rest, process, version());
+      case "cluster":
+        return await (await import("./cluster.ts")).cluster(rest, process);
       case "replay":
         return await (await import("./replay.ts")).replay(rest, process);
       case "sessions":

@@ -1,5 +1,6 @@
 /** `bowline serve`: serves agents over a WebSocket until it is stopped. */
-import { serve as startServing, type Served, type ServeOptions } from "../serve/serve.ts";
+import { serveCluster, type ServedCluster } from "../serve/serve-cluster.ts";
+import { serve as startServing, type Served } from "../serve/serve.ts";
 import { CommandError, explained } from "../command-error.ts";
 import { exitCode } from "./exit.ts";
 import { serveHelp } from "./help.ts";
@@ -16,20 +17,28 @@ export async function serve(
   host: NodeJS.Process,
   version: string,
 ): Promise<number> {
-  const { help, json, ...options } = parseServeOptions(args);
+  const { help, json, cluster, role, ...given } = parseServeOptions(args);
   if (help) {
     host.stdout.write(serveHelp());
     return exitCode.done;
   }
   const stopped = untilStopped(host);
   const print = (line: string): void => void host.stdout.write(`${oneLine(line, 1000)}\n`);
-  const served = await start({ ...options, version, env: host.env, ...(!json && { print }) });
+  const options = { ...given, version, env: host.env, ...(!json && { print }) };
+  const say = (line: string): void => void (json ? host.stderr : host.stdout).write(`${line}\n`);
+  if (cluster === undefined) {
+    const served = await started(() => startServing(options));
+    if (json) host.stdout.write(`${readyLine(served, host.pid, version)}\n`);
+    await stopped;
+    say("Stopping. Unfinished runs continue at the next start.");
+    await served.close();
+    return exitCode.done;
+  }
+  const served = await started(() => serveCluster({ ...options, cluster, ...(role && { role }) }));
   if (json) host.stdout.write(`${readyLine(served, host.pid, version)}\n`);
   await stopped;
-  (json ? host.stderr : host.stdout).write(
-    "Stopping. Unfinished runs continue at the next start.\n",
-  );
-  await served.close();
+  say("Draining. Other processes of the cluster continue the runs.");
+  await served.stop();
   return exitCode.done;
 }
 
@@ -37,8 +46,8 @@ export async function serve(
  * One line for the program that started the command. It omits the token, because such lines end up
  * in logs.
  */
-function readyLine(served: Served, pid: number, version: string): string {
-  const { url, host, port, isExposed, tokenFrom: token, workspace, made, notices } = served;
+function readyLine(served: Served | ServedCluster, pid: number, version: string): string {
+  const { url, host, port, isExposed, workspace, made, notices } = served;
   return printableJson({
     type: "ready",
     url,
@@ -47,16 +56,16 @@ function readyLine(served: Served, pid: number, version: string): string {
     pid,
     version,
     isExposed,
-    token,
+    ...("role" in served ? { role: served.role } : { token: served.tokenFrom }),
     workspace,
     made,
     notices,
   });
 }
 
-async function start(options: ServeOptions): ReturnType<typeof startServing> {
+async function started<T>(start: () => Promise<T>): Promise<T> {
   try {
-    return await explained(() => startServing(options));
+    return await explained(start);
   } catch (error) {
     const why = whyNot(error as ListenError);
     if (why === undefined) throw error;

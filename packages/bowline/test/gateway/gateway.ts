@@ -14,7 +14,7 @@ import {
   type Gateway,
   type GatewayOptions,
 } from "../../src/gateway/server/server.ts";
-import type { ListedAgents } from "../../src/gateway/server/options.ts";
+import type { ListedAgents } from "../../src/gateway/agents/agent-options.ts";
 import type {
   EventData,
   EventName,

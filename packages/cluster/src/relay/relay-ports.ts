@@ -1,6 +1,6 @@
 /** What the relay of a gateway works with. */
 import type { Clock } from "@bowline/core";
-import type { Clients, StoredEnd, StoredSession } from "bowline/engine";
+import type { Clients, StoredEnd, StoredRun, StoredSession } from "bowline/engine";
 import type { GatewayLimits } from "bowline/gateway";
 import type { Bus } from "../bus/bus.ts";
 import type { Subjects } from "../wire/subjects.ts";
@@ -18,6 +18,8 @@ export interface RelayPorts {
   /** Returns the `seq` of the last entry of the stored session; -1 without one. */
   readonly lastSeq: (sessionKey: string) => Promise<number>;
   readonly read: (sessionKey: string) => Promise<StoredSession>;
+  /** Returns a run that was cancelled before it began. Undefined for any other. */
+  readonly cancelled: (sessionKey: string, runId: string) => Promise<StoredRun | undefined>;
   /** The run of the stored session that has no end. */
   readonly openRun: (sessionKey: string) => Promise<string | undefined>;
 }

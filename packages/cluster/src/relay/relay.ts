@@ -4,6 +4,7 @@
  * read from the stored session if no worker answers.
  */
 import {
+  cancelledRun,
   findLastSeq,
   findOpenRun,
   findRunEnd,
@@ -38,6 +39,8 @@ export interface RelayOptions {
   readonly filter: SecretFilter;
   readonly limits: GatewayLimits;
   readonly clock: Clock;
+  /** Returns whether a run was cancelled before it began. Default: none is. */
+  readonly isCancelled?: (sessionKey: string, runId: string) => Promise<boolean>;
 }
 
 /** How long a session stays subscribed after its last client left, in milliseconds. */
@@ -61,8 +64,14 @@ export class Relay {
   #isClosed = false;
 
   /** Throws `invalid_argument` for an invalid prefix. */
-  constructor({ bus, prefix = "bowline", clients, store, filter, limits, clock }: RelayOptions) {
+  constructor(options: RelayOptions) {
+    const { bus, prefix = "bowline", clients, store, filter, limits, clock } = options;
+    const { isCancelled = () => Promise.resolve(false) } = options;
     const subjects = new Subjects(prefix);
+    const cancelled: RelayPorts["cancelled"] = async (sessionKey, runId) =>
+      (await isCancelled(sessionKey, runId))
+        ? cancelledRun({ runId, sessionKey, limits })
+        : undefined;
     this.#ports = {
       bus,
       subjects,
@@ -70,7 +79,12 @@ export class Relay {
       clients,
       limits,
       clock,
-      endOf: (sessionKey, runId) => findRunEnd(store, sessionKey, runId),
+      endOf: async (sessionKey, runId) => {
+        const end = await findRunEnd(store, sessionKey, runId);
+        if (end !== undefined || !(await isCancelled(sessionKey, runId))) return end;
+        return { seq: Infinity, state: "aborted" };
+      },
+      cancelled,
       lastSeq: (sessionKey) => findLastSeq(store, sessionKey),
       read: (sessionKey) => readStoredSession({ store, filter, limits }, sessionKey),
       openRun: (sessionKey) => findOpenRun(store, sessionKey),
@@ -142,6 +156,24 @@ export class Relay {
     });
   }
 
+  /**
+   * Passes on the first event of a run that waits for its turn, to the clients that follow its session
+   * here.
+   */
+  announce(sessionKey: string, runId: string, told: RunFrame): void {
+    this.#sessions.get(sessionKey)?.announce(runId, told);
+  }
+
+  /** Passes on the end of a run that no worker tells. Nothing if it has none, or was told. */
+  async settle(sessionKey: string, runId: string): Promise<void> {
+    await this.#sessions.get(sessionKey)?.tellEnd(runId);
+  }
+
+  /** Notes a run that waits for its turn, so that its end is noticed if nothing is heard of it. */
+  note(sessionKey: string, runId: string): void {
+    this.#sessions.get(sessionKey)?.note(runId);
+  }
+
   /** Tells the worker of a run that a message waits for the run's next step. It may be lost. */
   tellQueued(message: Queued): void {
     const { bus, subjects } = this.#ports;
@@ -193,7 +225,7 @@ export class Relay {
     { runId, seq }: { readonly runId: string | undefined; readonly seq: number | undefined },
   ): Promise<Found> {
     const { sessionKey } = session;
-    const { asker, openRun, read } = this.#ports;
+    const { asker, openRun } = this.#ports;
     const ask = {
       sessionKey,
       ...(runId !== undefined && { runId }),
@@ -211,21 +243,38 @@ export class Relay {
       (id): id is string => id !== undefined && !isAnswered(id),
     );
     if (wanted.length === 0) return { answers, stored: [] };
+    return { answers, stored: await this.#storedRuns(session, tap, { wanted, runId, seq }) };
+  }
+
+  async #storedRuns(
+    session: SessionRelay,
+    tap: Tap,
+    {
+      wanted,
+      runId,
+      seq,
+    }: {
+      readonly wanted: readonly string[];
+      readonly runId: string | undefined;
+      readonly seq: number | undefined;
+    },
+  ): Promise<Found["stored"]> {
+    const { sessionKey } = session;
+    const { read, cancelled } = this.#ports;
     const stored = await read(sessionKey);
-    return {
-      answers,
-      stored: wanted.flatMap((id) => {
-        const run = stored.run(id);
-        if (run === undefined) return [];
-        const isOpen = run.info.state === "running";
-        if (isOpen) session.withdraw(id, tap);
-        else session.settle(id, run);
-        const own = id === runId ? seq : undefined;
-        // A client that has live events has more than what is stored of a run without an end.
-        const isBehind = own === undefined || own < 0 || !isOpen;
-        return [{ info: run.info, frames: isBehind ? run.since(own) : [] }];
-      }),
-    };
+    const found: Found["stored"][number][] = [];
+    for (const id of wanted) {
+      const run = stored.run(id) ?? (await cancelled(sessionKey, id));
+      if (run === undefined) continue;
+      const isOpen = run.info.state === "running";
+      if (isOpen) session.withdraw(id, tap);
+      else session.settle(id, run);
+      const own = id === runId ? seq : undefined;
+      // A client that has live events has more than what is stored of a run without an end.
+      const isBehind = own === undefined || own < 0 || !isOpen;
+      found.push({ info: run.info, frames: isBehind ? run.since(own) : [] });
+    }
+    return found;
   }
 
   #use(sessionKey: string): SessionRelay {

@@ -2,7 +2,7 @@
  * The live events of one session in one gateway: subscribes to them, passes each on once and in order
  * to the clients here, and asks for what is missing.
  */
-import type { StoredRun } from "bowline/engine";
+import type { RunFrame, StoredRun } from "bowline/engine";
 import { toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
@@ -83,6 +83,25 @@ export class SessionRelay {
       run.gate = undefined;
       this.#passOn(run, gated);
     };
+  }
+
+  /** Passes on the first event of a run that waits for its turn. */
+  announce(runId: string, { frame, event }: RunFrame): void {
+    const run = this.#runOf(runId);
+    run.isChecked = true; // it waited a moment ago
+    this.#passOn(run, run.track.take({ runId, attempt: 0, seq: frame.seq ?? 0, frame, event }));
+  }
+
+  /** Notes a run that waits for its turn. */
+  note(runId: string): void {
+    this.#runOf(runId).isChecked = true;
+  }
+
+  /** Passes on the end of a run, if it has one. */
+  async tellEnd(runId: string): Promise<void> {
+    const run = this.#runOf(runId);
+    run.isChecked = true;
+    await this.#settle(runId);
   }
 
   /** Runs that were accepted here and of which nothing was heard. */
@@ -235,8 +254,12 @@ export class SessionRelay {
   }
 
   async #settle(runId: string): Promise<void> {
-    const stored = (await this.#ports.read(this.sessionKey)).run(runId);
-    if (stored !== undefined) this.#passEnd(this.#runOf(runId), stored);
+    const { sessionKey } = this;
+    const { read, cancelled } = this.#ports;
+    const stored = (await read(sessionKey)).run(runId) ?? (await cancelled(sessionKey, runId));
+    // An open run goes on: its worker tells the end.
+    if (stored !== undefined && stored.info.state !== "running")
+      this.#passEnd(this.#runOf(runId), stored);
   }
 
   /** Passes on the stored run, which is over. */

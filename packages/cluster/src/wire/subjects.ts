@@ -25,6 +25,11 @@ export class Subjects {
     return `${this.#prefix}.ask.${hashOf(sessionKey)}`;
   }
 
+  /** What changed in sessions, and messages that wait, for every gateway. */
+  get news(): string {
+    return `${this.#prefix}.news`;
+  }
+
   /** Approvals of all sessions, for every gateway. */
   get approvals(): string {
     return `${this.#prefix}.approvals`;

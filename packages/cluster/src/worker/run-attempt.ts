@@ -9,4 +9,9 @@ export interface RunAttempt {
    * snapshot.
    */
   readonly isRepeated: boolean;
+  /**
+   * Whether gateways sent the run's first event, `chat.queued` with the number 0, because its message
+   * waited. Default false.
+   */
+  readonly isAnnounced?: boolean;
 }

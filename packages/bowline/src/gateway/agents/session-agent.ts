@@ -9,7 +9,7 @@ import { isMissing } from "../../is-missing.ts";
 export interface Agents {
   readonly store: Store;
   readonly agents: () => Promise<readonly KnownAgent[]>;
-  readonly choices: Choices;
+  readonly choices: Pick<Choices, "of">;
 }
 
 /**

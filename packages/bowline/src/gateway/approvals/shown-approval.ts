@@ -46,6 +46,15 @@ export function shownApproval(
   };
 }
 
+/**
+ * Returns an approval of a run that several processes may execute. It has no pattern: a rule of one
+ * process would not hold in the others, so a person can allow only this call.
+ */
+export function sharedApproval(...about: Parameters<typeof shownApproval>): Approval {
+  const { pattern: _, ...shown } = shownApproval(...about);
+  return shown;
+}
+
 /** Returns the answer as clients see it. */
 export function shownAnswer(
   { approvalId, decision, by, reason }: ApprovalAnswered,

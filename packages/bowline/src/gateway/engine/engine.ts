@@ -44,12 +44,30 @@ export interface Engine {
   readonly modelFor: (agent: KnownAgent) => Promise<Model | undefined>;
   /** Prepares for clients. No client is admitted before it resolves, and none if it rejects. */
   open(): Promise<void>;
+  /** Returns whether clients can be served. Never rejects. Without it, the gateway is always ready. */
+  ready?(): Promise<Readiness>;
   /** Called every `tickIntervalMs`, such as to evict what is no longer needed. */
   tick(): void;
   /** Called when a shutdown begins, before the clients are told: sends what was delayed. */
   closing(): void;
   /** Stops. Resolves when nothing more is sent to the clients. */
   close(): Promise<void>;
+}
+
+/** Whether a process can serve its clients, and which of its parts can. Names no addresses. */
+export interface Readiness {
+  readonly isReady: boolean;
+  /** `draining` while the process waits for its runs before it stops. */
+  readonly message?: string;
+  readonly parts: readonly ReadyPart[];
+}
+
+export interface ReadyPart {
+  /** The worker is this process's own. */
+  readonly name: "postgres" | "restate" | "nats" | "worker";
+  readonly isReady: boolean;
+  /** Why it is not ready. */
+  readonly message?: string;
 }
 
 export interface EngineRuns {
@@ -126,7 +144,11 @@ export interface FollowedRun {
 }
 
 export interface EngineApprovals {
-  list(sessionKey?: string): MaybePromise<readonly Approval[]>;
+  /**
+   * Lists the pending approvals, of one session or of all. May leave out those of sessions whose keys
+   * do not begin with `beginning`.
+   */
+  list(sessionKey?: string, beginning?: string): MaybePromise<readonly Approval[]>;
   /** Returns the session of a pending or recently answered approval. */
   sessionOf(approvalId: string): MaybePromise<string | undefined>;
   /**

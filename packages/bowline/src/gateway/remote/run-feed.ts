@@ -3,7 +3,7 @@
  * makes them, with secrets redacted; gateways pass them on.
  */
 import type { AgentEvent, Clock, ErrorInfo } from "@bowline/core";
-import { shownAnswer, shownApproval } from "../approvals/shown-approval.ts";
+import { sharedApproval, shownAnswer } from "../approvals/shown-approval.ts";
 import type { RunFrame } from "../engine/engine.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";
 import { RunLog } from "../log/run-log.ts";
@@ -35,6 +35,11 @@ export interface RunFeedOptions {
    * sends a snapshot that replaces what the earlier attempt sent, and goes on from there.
    */
   readonly isRepeated: boolean;
+  /**
+   * Whether a gateway sent the run's first event, `chat.queued` with the number 0. The feed then begins
+   * with 1. Default false.
+   */
+  readonly isAnnounced?: boolean;
   readonly filter: SecretFilter;
   readonly limits: Pick<GatewayLimits, "maxReplayEvents" | "maxReplayLength" | "maxBufferedBytes">;
   readonly clock: Clock;
@@ -104,6 +109,7 @@ class Feed implements RunFeed {
       },
     });
     if (isRepeated) this.#log.continueFrom(attempt * SEQ_PER_ATTEMPT, []);
+    else if (options.isAnnounced === true) this.#log.continueFrom(1, []);
     this.#log.state = "running";
     this.#tell = createRunEvents(this.#log, {
       filter,
@@ -136,12 +142,7 @@ class Feed implements RunFeed {
     const { filter, workingDir } = this.#options;
     if (event.type === "message_update" || event.type === "agent_end") this.goLive();
     if (event.type === "approval_request") {
-      // A rule of one process would not hold in the others, so a person can allow only this call.
-      const { pattern: _, ...shown } = shownApproval(
-        event,
-        { runId, sessionKey },
-        { filter, workingDir },
-      );
+      const shown = sharedApproval(event, { runId, sessionKey }, { filter, workingDir });
       this.#questions.set(event.approvalId, shown);
       this.#log.append("exec.approval_request", shown);
     } else if (event.type === "approval_answer") {

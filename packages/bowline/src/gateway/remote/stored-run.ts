@@ -1,5 +1,5 @@
 /** Rebuilds a run from the stored session, for clients that no worker can answer. */
-import type { AnyEntry, Store } from "@bowline/core/session";
+import type { AnyEntry, SessionModel, Store } from "@bowline/core/session";
 import type { RunFrame } from "../engine/engine.ts";
 import { RunLog } from "../log/run-log.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
@@ -12,7 +12,7 @@ import type { SecretFilter } from "../../secrets.ts";
  * The number of a stored run's last event, beyond those of all attempts. It is the same on every
  * gateway and at any time, so that a client that has it is up to date.
  */
-const END_SEQ = 900_000_000_000_000;
+export const END_SEQ = 900_000_000_000_000;
 
 /** How many entries are searched for a run's start or end. */
 const MAX_SEARCHED = 10_000;
@@ -68,6 +68,17 @@ export async function findRunEnd(
 /** Returns the `seq` of the last entry of a stored session; -1 without one. */
 export async function findLastSeq(store: Store, sessionKey: string): Promise<number> {
   return (await lastOf(store, sessionKey, () => true))?.seq ?? -1;
+}
+
+/** Returns the model that the session's last run began with, if it is this run. */
+export async function findRunModel(
+  store: Store,
+  sessionKey: string,
+  runId: string,
+): Promise<SessionModel | undefined> {
+  const start = await lastOf(store, sessionKey, isStart);
+  if (start === undefined || runOf(start) !== runId) return undefined;
+  return (start as AnyEntry & { readonly model?: SessionModel }).model;
 }
 
 export interface StoredSession {

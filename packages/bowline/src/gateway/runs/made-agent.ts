@@ -12,7 +12,7 @@ import type { Agent } from "@bowline/core/agent";
 import type { User } from "../access/user.ts";
 import { defaultRules, type Verdict } from "../../policy/policy.ts";
 import type { RunLog } from "../log/run-log.ts";
-import type { Host } from "./host.ts";
+import type { AgentHost } from "./agent-host.ts";
 import { ABORT_GRACE_MS, createContextLimits, denied, runIds } from "./run-agent.ts";
 
 /** How long the application's function may take, in milliseconds. */
@@ -32,7 +32,7 @@ export interface MadeAgentRun {
  * fires.
  */
 export async function makeRunAgent(
-  host: Host,
+  host: AgentHost,
   { agentId, user, log, signal }: MadeAgentRun,
 ): Promise<Agent> {
   const agent = await inTime(host.makers.make(agentId, log.sessionKey, user), host, signal);
@@ -47,13 +47,13 @@ export async function makeRunAgent(
   return agent;
 }
 
-function keepShort(agent: Agent, host: Host): void {
+function keepShort(agent: Agent, host: AgentHost): void {
   const { wrap, transformContext } = createContextLimits(host);
   if (agent.streamFn !== undefined) agent.streamFn = wrap(agent.streamFn);
   agent.transformContext = transformContext;
 }
 
-function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["budget"]> {
+function smallerOf(own: Agent["budget"], { limits }: AgentHost): NonNullable<Agent["budget"]> {
   const { maxTurns, runTimeoutMs: maxTimeMs } = limits;
   // A shared budget has other users, so it is not changed. It becomes the parent of this run's
   // budget.
@@ -70,7 +70,7 @@ function smallerOf(own: Agent["budget"], { limits }: Host): NonNullable<Agent["b
  * hook from asking a person about a denied call; the second covers arguments that the hook changed.
  */
 function allowedBy(
-  { rules, isRuled, limits }: Host,
+  { rules, isRuled, limits }: AgentHost,
   sessionKey: string,
   own: Agent["beforeToolCall"],
 ): NonNullable<Agent["beforeToolCall"]> {
@@ -112,7 +112,7 @@ function about(context: BeforeToolCallContext, args: unknown): BeforeToolCallCon
   };
 }
 
-async function inTime<T>(work: Promise<T>, { clock }: Host, signal: AbortSignal): Promise<T> {
+async function inTime<T>(work: Promise<T>, { clock }: AgentHost, signal: AbortSignal): Promise<T> {
   const releases: (() => void)[] = [];
   const ended = new Promise<never>((_, reject) => {
     const late = `The agent was not made within ${MAKE_MS / 1000} s.`;

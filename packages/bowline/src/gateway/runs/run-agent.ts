@@ -11,7 +11,7 @@ import {
 import type { Backend } from "../../models/backend.ts";
 import { defaultRules } from "../../policy/policy.ts";
 import type { RunLog } from "../log/run-log.ts";
-import type { Host } from "./host.ts";
+import type { AgentHost } from "./agent-host.ts";
 
 /** How long to wait for tools that ignore an abort, in milliseconds. */
 export const ABORT_GRACE_MS = 1000;
@@ -38,7 +38,7 @@ export function runIds(runId: string, createId: () => string): () => string {
  * Returns a hook and a wrapper of the stream function. They compact long conversations and stop
  * runs that repeat the same tool calls.
  */
-export function createContextLimits({ clock }: Pick<Host, "clock">): {
+export function createContextLimits({ clock }: Pick<AgentHost, "clock">): {
   readonly wrap: (streamFn: StreamFn) => StreamFn;
   readonly transformContext: NonNullable<Agent["transformContext"]>;
 } {
@@ -53,7 +53,7 @@ export function createContextLimits({ clock }: Pick<Host, "clock">): {
 
 /** `backend` is called for each model call, since the model may change during the run. */
 export async function createRunAgent(
-  host: Host,
+  host: AgentHost,
   { sessionKey, runId }: Pick<RunLog, "sessionKey" | "runId">,
   backend: () => Backend,
 ): Promise<Agent> {

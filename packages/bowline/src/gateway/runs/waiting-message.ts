@@ -1,5 +1,7 @@
 /** Converts an accepted message that is not in its transcript yet for clients. */
+import { messageText, type UserMessage } from "@bowline/core";
 import { mediaOf } from "../protocol/images.ts";
+import { incomingOf } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
 import type { WaitingMessage } from "../protocol/protocol.ts";
 import type { SecretFilter } from "../../secrets.ts";
@@ -8,10 +10,22 @@ import type { SecretFilter } from "../../secrets.ts";
  * `kind` is the current kind of the message, which may differ from the kind in which it was sent.
  */
 export function toWaiting(
-  { id: messageId, text, attachments }: PendingMessage,
+  pending: PendingMessage,
   kind: WaitingMessage["kind"],
   filter: SecretFilter,
 ): WaitingMessage {
-  const media = filter.value(mediaOf(attachments));
-  return { messageId, kind, text: filter.text(text), ...media };
+  return waitingMessage(incomingOf(pending).message, { messageId: pending.id, kind, filter });
+}
+
+/** Returns a message of a user as clients see it while it waits. */
+export function waitingMessage(
+  message: UserMessage,
+  {
+    messageId,
+    kind,
+    filter,
+  }: Pick<WaitingMessage, "messageId" | "kind"> & { readonly filter: SecretFilter },
+): WaitingMessage {
+  const media = filter.value(mediaOf(message.content));
+  return { messageId, kind, text: filter.text(messageText(message)), ...media };
 }

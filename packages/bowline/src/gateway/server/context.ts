@@ -1,18 +1,16 @@
 /** Creates the engine of one process: stores, agents, models and the listeners to events. */
-import { BowlineError, parseModelRef, type Model, type StreamFn } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
-import type { AgentEntry, KnownAgent } from "../agents/agent-entry.ts";
-import { AgentMakers } from "../agents/agent-makers.ts";
+import { isListed } from "../agents/agent-options.ts";
+import { resolveAgents } from "../agents/resolve-agents.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { Choices } from "../agents/choices.ts";
-import type { Backend } from "../../models/backend.ts";
 import type { Host } from "../runs/host.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { EnginePorts } from "../engine/engine-ports.ts";
 import type { Listeners } from "./listeners.ts";
 import { createMemoryPending } from "../runs/pending.ts";
 import { loadRules } from "../../policy/rules.ts";
-import { isListed, type DoorOptions, type ListedAgents, type MadeAgents } from "./options.ts";
+import type { DoorOptions } from "./options.ts";
 import { Runs } from "../runs/runs.ts";
 import { SessionChanges } from "../runs/session-changes.ts";
 import { Sessions } from "../sessions/sessions.ts";
@@ -42,7 +40,7 @@ export async function createContext(options: DoorOptions, ports: Ports): Promise
     clock,
     createId,
     workspacePath,
-    ...answering(options),
+    ...resolveAgents(options),
     approvals: new Approvals(rules, filter, workspacePath),
     choices: new Choices(store),
     publish: (...told) => clients.publish(...told),
@@ -61,70 +59,4 @@ export async function createContext(options: DoorOptions, ports: Ports): Promise
     closing: () => host.sessionChanges.close(),
     close: () => runs.close(),
   };
-}
-
-type Answering = Pick<
-  Host,
-  "agents" | "makers" | "providers" | "backendFor" | "modelFor" | "tools" | "systemPrompt"
->;
-
-/** Returns the agents, and the model that answers for each. */
-function answering(options: DoorOptions): Answering {
-  return isListed(options) ? fromList(options) : fromMakers(options);
-}
-
-function fromMakers({ agents }: MadeAgents): Answering {
-  const makers = new AgentMakers(agents);
-  return {
-    makers,
-    providers: new Map(),
-    agents: async () => makers.list(),
-    backendFor: async () => undefined,
-    modelFor: async ({ id }) => makers.modelOf(id),
-    tools: () => [],
-    systemPrompt: async () => "",
-  };
-}
-
-function fromList(options: ListedAgents): Answering {
-  const { providers = new Map<string, StreamFn>(), tools = () => [], systemPrompt } = options;
-  const backendFor = async ({ model = "", ...agent }: KnownAgent): Promise<Backend> =>
-    ofProvider(model, providers) ?? options.backendFor({ ...agent, model });
-  return {
-    makers: new AgentMakers({}),
-    providers,
-    agents: async () => listOf(await options.agents()),
-    backendFor,
-    modelFor: async (agent) => (await backendFor(agent)).model,
-    tools,
-    systemPrompt: async (sessionKey) => systemPrompt(sessionKey),
-  };
-}
-
-/** Throws `invalid_argument` if `agents` is not an array, such as a single agent. */
-function listOf(agents: readonly AgentEntry[]): readonly AgentEntry[] {
-  if (Array.isArray(agents)) return agents;
-  throw new BowlineError(
-    "invalid_argument",
-    'With "backendFor" the option "agents" returns a list. A function that makes agents goes without it.',
-  );
-}
-
-function ofProvider(
-  reference: string,
-  providers: ReadonlyMap<string, StreamFn>,
-): Backend | undefined {
-  const { provider, model: id } = parseModelRef(reference);
-  const streamFn = providers.get(provider);
-  if (streamFn === undefined) return undefined;
-  const model: Model = {
-    id,
-    name: id,
-    api: "provider",
-    provider,
-    baseUrl: "",
-    reasoning: false,
-    input: ["text"],
-  };
-  return { model, streamFn, isPractice: false };
 }

@@ -90,6 +90,7 @@ export class Doors {
     });
     const http = createHttp({
       ...inside,
+      ready: async () => (await inside.engine.ready?.()) ?? { isReady: true, parts: [] },
       exposed: options.exposed ?? false,
       closing: () => this.#closing,
       noRoom: () => this.#noRoom(),

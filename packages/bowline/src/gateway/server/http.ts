@@ -1,5 +1,5 @@
 /**
- * The gateway over HTTP: its health, and runs as server-sent events for clients without WebSockets.
+ * The gateway over HTTP: its health and readiness, and runs as server-sent events for clients without WebSockets.
  */
 import type { ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
@@ -14,13 +14,14 @@ import { originRefusal } from "../access/origin.ts";
 import { assertScope, permit, sessionOfRun } from "../access/permit.ts";
 import { userOf } from "../access/user.ts";
 import type { SendParams } from "../protocol/protocol.ts";
-import type { FollowedRun } from "../engine/engine.ts";
+import type { FollowedRun, Readiness } from "../engine/engine.ts";
 import { isOpen } from "../log/run-log.ts";
 import { readData } from "../sessions/history.ts";
 import { streamRun } from "./run-stream.ts";
 
 interface HttpOptions {
   readonly context: DoorContext;
+  readonly ready: () => Promise<Readiness>;
   readonly entry: Entry;
   readonly listeners: Listeners;
   readonly exposed: boolean;
@@ -54,11 +55,11 @@ const ownHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-s
 export function createHttp(
   options: HttpOptions,
 ): (request: Request, bindings: HttpBindings) => Response | Promise<Response> {
-  const { context, exposed, page, closing } = options;
+  const { context, exposed, page, closing, ready } = options;
   const { clock, startedAt, version } = context;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.onError((error) => toResponse(context.filter.failure(toFrameError(error))));
-  for (const own of ["/health", "/api/*"])
+  for (const own of ["/health", "/ready", "/api/*"])
     app.use(own, async (http, next) => {
       await next();
       for (const [name, value] of Object.entries(ownHeaders)) http.res.headers.set(name, value);
@@ -67,15 +68,23 @@ export function createHttp(
     const { origin, host } = Object.fromEntries(http.req.raw.headers);
     const refusal = originRefusal({ origin, host }, exposed);
     if (refusal !== undefined) throw new GatewayError("forbidden", refusal);
-    // The server of the application may stay open. The routes below /api report the shutdown
-    // themselves.
-    if (closing() !== undefined && !http.req.path.startsWith("/api/"))
+    // The server of the application may stay open. /ready and the routes below /api report the
+    // shutdown themselves.
+    const { path } = http.req;
+    if (closing() !== undefined && path !== "/ready" && !path.startsWith("/api/"))
       throw new GatewayError("busy", "The server is shutting down.", { retryable: true });
     return next();
   });
   app.get("/health", (http) =>
     http.json({ status: "ok", version, uptimeMs: clock.now() - startedAt }),
   );
+  app.get("/ready", async (http) => {
+    const isClosing = closing() !== undefined;
+    const readiness = isClosing
+      ? { isReady: false, message: "shutting down", parts: [] }
+      : await ready();
+    return http.json(readiness, readiness.isReady ? 200 : 503);
+  });
   app.post("/api/chat", (http) => takeMessage(http, options));
   app.get("/api/runs/:id/events", (http) => readRun(http, options));
   app.get("/api/files", (http) => sendFile(http, options));

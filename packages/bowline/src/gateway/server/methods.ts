@@ -120,7 +120,7 @@ export const handlers: { readonly [M in MethodName]: Handler<M> } = {
     after: () => caller.unsubscribe(sessionKey),
   }),
   "approvals.list": async (context, { sessionKey }, caller) => {
-    const approvals = await context.approvals.list(sessionKey);
+    const approvals = await context.approvals.list(sessionKey, caller.sessions);
     return {
       result: { approvals: approvals.filter((approval) => sees(caller, approval.sessionKey)) },
     };

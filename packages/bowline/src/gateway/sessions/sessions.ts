@@ -1,8 +1,7 @@
 /** The session methods. They use the store, and the session's lane while it may be in use. */
-import { isBowlineError, parseModelRef } from "@bowline/core";
 import { addToSummary, summaryOf, type Session, type SessionSummary } from "@bowline/core/session";
-import { DEFAULT_AGENT, findAgent, type KnownAgent } from "../agents/agent-entry.ts";
-import { referenceOf, type Choice } from "../agents/choices.ts";
+import { DEFAULT_AGENT, findAgent } from "../agents/agent-entry.ts";
+import type { Choice } from "../agents/choices.ts";
 import type { EngineSessions } from "../engine/engine.ts";
 import { GatewayError } from "../protocol/gateway-error.ts";
 import type { User } from "../access/user.ts";
@@ -11,7 +10,10 @@ import { isMissing } from "../../is-missing.ts";
 import type { Events, Holder, Params, Result, SessionInfo } from "../protocol/protocol.ts";
 import { listOwn } from "./list-own.ts";
 import type { Runs } from "../runs/runs.ts";
-import { agentOf, noAgent } from "../agents/session-agent.ts";
+import { noAgent } from "../agents/session-agent.ts";
+import { checkPatch, choiceEntries } from "./choice-entries.ts";
+import { titleFrom } from "./session-title.ts";
+import { toSessionInfo } from "./session-info.ts";
 
 type OneSession = Promise<Result<"sessions.get">>;
 
@@ -52,57 +54,22 @@ export class Sessions implements EngineSessions {
   }
 
   /** Throws `bad_params` if this server cannot use the model, or if there is nothing to change. */
-  async patch({ sessionKey, title, model, agentId }: Params<"sessions.patch">): OneSession {
-    if (title === undefined && model === undefined && agentId === undefined)
-      throw new GatewayError(
-        "bad_params",
-        "Nothing to change. Pass a title, a model or an agentId.",
-      );
+  async patch(params: Params<"sessions.patch">): OneSession {
+    const { sessionKey, title, model, agentId } = params;
     const { choices } = this.#host;
-    const agent =
-      agentId === undefined ? undefined : await agentOf(this.#host, sessionKey, agentId);
-    if (model !== undefined)
-      await this.#assertAsked(model, agent ?? (await agentOf(this.#host, sessionKey)));
+    const choice = await checkPatch(this.#host, params);
     await this.#runs.lane(sessionKey).write(async (session) => {
       if (title !== undefined) await session.rename(title);
-      await this.#record(session, { ...(agentId && { agentId }), ...(model && { model }) });
+      await this.#record(session, choice);
       // while the session is locked, so that the next writer reads the new choice
       choices.forget(sessionKey);
     });
-    if (agent !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
+    if (agentId !== undefined || model !== undefined) await this.#runs.useChoice(sessionKey);
     return this.#changed(sessionKey, "updated");
   }
 
-  async #record(session: Session, { agentId, model }: Choice): Promise<void> {
-    const agent = agentId === undefined ? undefined : findAgent(await this.#host.agents(), agentId);
-    if (agent !== undefined)
-      await session.append({
-        type: "model_change",
-        // The model of an agent that was not made yet is unknown.
-        ...(agent.model === undefined ? { provider: "", model: "" } : parseModelRef(agent.model)),
-        agent: agent.id,
-      });
-    if (model !== undefined)
-      await session.append({ type: "model_change", ...parseModelRef(model) });
-  }
-
-  /** Refuses a model that another model would have to replace: the client chose this one. */
-  async #assertAsked(model: string, agent: KnownAgent): Promise<void> {
-    const refused = (why: string): GatewayError =>
-      new GatewayError("bad_params", why, { issues: [{ path: "model", message: why }] });
-    try {
-      const backend = await this.#host.backendFor({ ...agent, model });
-      if (backend === undefined)
-        throw refused(
-          `The application sets the model of the agent "${agent.id}". It cannot be changed here.`,
-        );
-      const { notice } = backend;
-      if (notice !== undefined)
-        throw refused(`This server cannot use the model: ${notice.message}`);
-    } catch (error) {
-      if (!isBowlineError(error) || error.code !== "invalid_argument") throw error;
-      throw refused(error.message);
-    }
+  async #record(session: Session, choice: Choice): Promise<void> {
+    for (const entry of await choiceEntries(this.#host, choice)) await session.append(entry);
   }
 
   async reset({ sessionKey }: Params<"sessions.reset">): OneSession {
@@ -117,7 +84,7 @@ export class Sessions implements EngineSessions {
         const choice = await this.#host.choices.of(sessionKey);
         await held.rewind(null);
         // The new beginning keeps the title and the chosen agent and model.
-        await held.rename(session.title ?? sessionKey.slice(0, 200).replace(/\p{Surrogate}$/u, ""));
+        await held.rename(session.title ?? titleFrom(sessionKey));
         await this.#record(held, choice);
       });
     });
@@ -171,34 +138,18 @@ export class Sessions implements EngineSessions {
     return { session };
   }
 
-  async #info({
-    id,
-    title,
-    model,
-    metadata,
-    createdAt,
-    updatedAt,
-    messageCount,
-    origin,
-  }: SessionSummary): Promise<SessionInfo> {
-    const agentId = model?.agent ?? metadata?.agentId;
+  async #info(summary: SessionSummary): Promise<SessionInfo> {
+    const { id } = summary;
     const { isThisProcess = true, ...holder } =
       (await this.#host.store.holder(id).catch(() => undefined)) ?? {};
+    const runs = this.#runs.ofSession(id);
     return {
-      sessionKey: id,
-      ...(title !== undefined && { title: this.#host.filter.text(title) }),
-      ...(typeof agentId === "string" && { agentId }),
-      ...(model !== undefined && model.model !== "" && { model: referenceOf(model) }),
-      createdAt,
-      updatedAt,
-      messageCount,
-      ...(origin !== undefined && { forkedFrom: origin.sessionId }),
-      runs: this.#runs.ofSession(id),
+      ...toSessionInfo(summary, { filter: this.#host.filter, runs }),
       ...(!isThisProcess && { heldBy: holder as Holder }),
     };
   }
 }
 
-function alreadyThere(): GatewayError {
+export function alreadyThere(): GatewayError {
   return new GatewayError("conflict", "A session with this key already exists.");
 }

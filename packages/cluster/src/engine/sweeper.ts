@@ -1,0 +1,91 @@
+/**
+ * Tells Restate of messages that wait for long: it may have been away when they were accepted, or the
+ * gateway that accepted them died. Telling twice is harmless.
+ */
+import { isBowlineError, type Clock } from "@bowline/core";
+import type { PostgresStore, WaitingMessage } from "@bowline/postgres";
+import type { RestateClient } from "@bowline/restate";
+
+/** How long a message waits before it is told again, in milliseconds. */
+const WAIT_MS = 5000;
+/** How often to look, in milliseconds; up to half more, so that gateways do not look together. */
+const EVERY_MS = 2000;
+/** How long a message that was told is left alone, in milliseconds: its session may be busy for days. */
+const AGAIN_MS = 60_000;
+/** Messages of one look. */
+const PAGE = 100;
+/** The most messages that are remembered as told. */
+const MAX_TOLD = 20_000;
+
+export interface SweeperOptions {
+  readonly store: PostgresStore;
+  readonly restate: Pick<RestateClient, "resend">;
+  readonly clock: Clock;
+  readonly report: (error: unknown) => void;
+}
+
+export class Sweeper {
+  readonly #options: SweeperOptions;
+  /** When messages were told, oldest first. */
+  readonly #told = new Map<string, number>();
+  #from = 0;
+  #stopTimer = (): void => {};
+  #sweeping: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+    this.#later();
+  }
+
+  /** Resolves when nothing is being told any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTimer();
+    await this.#sweeping;
+  }
+
+  /** Looks once. */
+  async sweep(): Promise<void> {
+    const { store, clock } = this.#options;
+    const now = clock.now();
+    const page = await store.durable.waitingSince(now - WAIT_MS, PAGE, this.#from);
+    for (const message of page) {
+      if (this.#isClosed || !(await this.#tell(message, now))) return;
+      this.#from = message.at;
+    }
+    const isLast = page.length < PAGE;
+    // Messages of the same millisecond would fill all pages.
+    if (isLast) this.#from = 0;
+    else if (page[0]?.at === this.#from) this.#from++;
+  }
+
+  /** Resolves with false if Restate does not answer. */
+  async #tell(message: WaitingMessage, now: number): Promise<boolean> {
+    const { restate, report } = this.#options;
+    const key = JSON.stringify([message.sessionId, message.id]);
+    if (now - (this.#told.get(key) ?? -Infinity) < AGAIN_MS) return true;
+    try {
+      await restate.resend(message);
+    } catch (error) {
+      report(error);
+      if (isBowlineError(error) && error.retryable) return false;
+    }
+    this.#told.delete(key);
+    this.#told.set(key, now);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > MAX_TOLD && oldest !== undefined) this.#told.delete(oldest);
+    return true;
+  }
+
+  #later(): void {
+    const ms = EVERY_MS * (1 + Math.random() / 2);
+    this.#stopTimer = this.#options.clock.setTimer(ms, () => {
+      this.#sweeping = this.sweep()
+        .catch(this.#options.report)
+        .finally(() => {
+          if (!this.#isClosed) this.#later();
+        });
+    });
+  }
+}
