@@ -26,6 +26,7 @@ export class LibraryClient implements DrillClient {
   readonly name: string;
   readonly #client: GatewayClient;
   readonly #journal: Journal;
+  readonly #sessions = new Set<string>();
   #socket: WebSocket | undefined;
 
   constructor({ name, urls, token, journal, random }: ClientOptions) {
@@ -55,10 +56,12 @@ export class LibraryClient implements DrillClient {
   }
 
   async post(method: SendMethod, params: SendParams): Promise<Result<"chat.send">> {
+    this.#sessions.add(params.sessionKey);
     return toRefusal(() => this.#client.post(method, params));
   }
 
   async subscribe(session: string): Promise<void> {
+    this.#sessions.add(session);
     await toRefusal(() => this.#client.subscribe(session));
   }
 
@@ -82,6 +85,8 @@ export class LibraryClient implements DrillClient {
   #hear(frame: EventFrame): void {
     const { data } = frame;
     if (!("runId" in data) || !("seq" in data)) return;
+    // Approvals go to every client, also to those that do not follow their session.
+    if (!this.#sessions.has(data.sessionKey)) return;
     this.#journal.stream(this.name, data.sessionKey, data.runId, false).take(frame as RunFrame);
   }
 }

@@ -231,6 +231,8 @@ export class RawClient implements DrillClient {
     const { data } = frame as unknown as EventFrame;
     if (frame.event === undefined || !("runId" in data) || !("seq" in data)) return;
     const { runId, sessionKey } = data;
+    // Approvals go to every client, also to those that do not follow their session.
+    if (!this.#sessions.has(sessionKey)) return;
     const own = this.#runs.get(runId);
     if (own === undefined && !this.#followed.has(runId)) {
       // A run of somebody else, which began while this connection followed the session.
