@@ -130,8 +130,8 @@ const postgres: PackageRules = {
     options: [],
     errors: [],
     sql: ["options", "errors"],
-    schema: ["sql"],
     rows: ["options", "sql"],
+    schema: ["sql", "rows"],
     context: ["sql", "rows"],
     connection: ["options", "errors", "sql", "rows", "context"],
     append: ["errors", "sql", "rows", "context"],
@@ -170,9 +170,10 @@ const restate: PackageRules = {
     handlers: ["wire", "run"],
     "create-runs": ["wire", "options", "engine", "run", "read-input", "handlers"],
     "client-error": [],
-    client: ["wire", "options", "client-error"],
+    "client-message": ["wire", "options"],
+    client: ["client-message", "wire", "options", "client-error"],
     admin: ["wire", "options", "client-error"],
-    index: ["wire", "options", "create-runs", "client", "admin"],
+    index: ["wire", "options", "create-runs", "client-message", "client", "admin"],
   },
 };
 

@@ -28,7 +28,7 @@ export async function append(context: StoreContext, target: Target, batch: Batch
   const doing = naming("Writing to", target.id);
   const blobs = batch.rows.flatMap((row) => row.blobs);
   const isDone =
-    blobs.length === 0
+    blobs.length === 0 && batch.runs.length === 0
       ? await insertEntries((...query) => database.query(doing, ...query), context, target, batch)
       : await database.transaction(doing, (run) => appendAll(context, run, target, batch, blobs));
   if (isDone) return;
@@ -55,8 +55,10 @@ async function appendAll(
   const { schema } = context;
   const [row] = await run(selectSession(schema, "number", "for update"), [target.number]);
   if (toSessionRow(row)?.epoch !== target.epoch) return false;
-  const missing = await missingBlobs(run, schema, target.number, blobs);
-  await insertBlobs(run, schema, target.number, missing);
+  if (blobs.length > 0) {
+    const missing = await missingBlobs(run, schema, target.number, blobs);
+    await insertBlobs(run, schema, target.number, missing);
+  }
   return insertEntries(run, context, target, batch);
 }
 

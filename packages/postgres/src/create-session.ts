@@ -35,8 +35,9 @@ export async function createSession(
     holder,
     epoch,
   ];
+  const copies = copiesIn(header, entries);
   const batches = Array.from({ length: Math.ceil(entries.length / CHUNK) }, (_, at) =>
-    encodeBatch(entries.slice(at * CHUNK, (at + 1) * CHUNK)),
+    encodeBatch(entries.slice(at * CHUNK, (at + 1) * CHUNK), Math.max(0, copies - at * CHUNK)),
   );
   return database.transaction(naming("Creating", header.id), async (run) => {
     const created = await run(
@@ -57,4 +58,9 @@ export async function createSession(
     }
     return true;
   });
+}
+
+/** Returns the number of entries that a fork has from its original session. */
+function copiesIn({ origin }: SessionHeader, entries: readonly AnyEntry[]): number {
+  return origin === undefined ? 0 : entries.findIndex(({ id }) => id === origin.entryId) + 1;
 }

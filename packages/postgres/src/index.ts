@@ -12,6 +12,18 @@ export type {
   MessagePlace,
   QueuedInput,
 } from "./durable/contract.ts";
+export type {
+  ApprovalFilter,
+  CancelledInput,
+  FoundApproval,
+  FoundRun,
+  OpenApproval,
+  OpenRun,
+  RunFilter,
+  StartInput,
+  WaitingInput,
+  WaitingMessage,
+} from "./durable/run-types.ts";
 export type { OpenWriterOptions } from "./open-writer.ts";
 export type {
   PostgresClient,

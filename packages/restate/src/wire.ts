@@ -29,6 +29,8 @@ export interface RunInput {
   readonly agent?: string;
   /** The id of the run. Default: a random one. */
   readonly runId?: string;
+  /** Data for `createAgent`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** Begins a run if messages wait in the inbox. */
@@ -103,5 +105,7 @@ export type RunOutcome =
     }
   /** An earlier run has the message. */
   | { readonly state: "taken"; readonly runId: string }
+  /** The message was cancelled before the run began. */
+  | { readonly state: "cancelled"; readonly runId: string }
   /** No message was waiting. */
   | { readonly state: "idle" };

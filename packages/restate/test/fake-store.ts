@@ -7,20 +7,32 @@ import {
   type SessionHeader,
 } from "@bowline/core/session";
 import type {
+  CancelledInput,
   DurableItem,
   DurableSessions,
   InboxMessage,
   MessagePlace,
   PostgresStore,
   QueuedInput,
+  StartInput,
+  WaitingInput,
+  WaitingMessage,
 } from "@bowline/postgres";
 
-interface Row extends InboxMessage {
+interface Row {
+  readonly input: QueuedInput | StartInput;
   runId?: string;
   drain?: string;
+  isCancelled?: boolean;
 }
 
-class FakeSession implements DurableSessions {
+/** Runs are found in the database alone. */
+type Used = Omit<
+  DurableSessions,
+  "openRuns" | "countRuns" | "findRun" | "openApprovals" | "findApproval"
+>;
+
+class FakeSession implements Used {
   readonly entries: AnyEntry[] = [];
   readonly inbox: Row[] = [];
   readonly claims = new Map<string, string>();
@@ -58,9 +70,9 @@ class FakeSession implements DurableSessions {
     });
   }
 
-  async push(_id: string, input: QueuedInput): Promise<MessagePlace> {
+  async push(_id: string, input: QueuedInput | StartInput): Promise<MessagePlace> {
     await this.#check(undefined);
-    if (!this.inbox.some(({ id }) => id === input.id)) this.inbox.push({ ...input, at: 1 });
+    if (!this.inbox.some((row) => row.input.id === input.id)) this.inbox.push({ input });
     return (await this.findMessage("", input.id)) ?? { state: "pending" };
   }
 
@@ -74,28 +86,64 @@ class FakeSession implements DurableSessions {
     if (!this.claims.has(drain)) {
       this.claims.set(drain, runId);
       for (const row of this.inbox)
-        if (row.runId === undefined) Object.assign(row, { runId, drain });
+        if (row.runId === undefined && row.input.queue !== "start")
+          Object.assign(row, { runId, drain });
     }
     return this.inbox
       .filter((row) => row.drain === drain)
-      .map(({ id, queue, message, at }) => ({ id, queue, message, at }));
+      .map(({ input: { id, queue, message } }) => ({
+        id,
+        queue: queue as InboxMessage["queue"],
+        message,
+        at: 1,
+      }));
   }
 
   pending(): Promise<number> {
-    return Promise.resolve(this.inbox.filter(({ runId }) => runId === undefined).length);
+    const waiting = this.inbox.filter((row) => row.runId === undefined);
+    return Promise.resolve(waiting.filter(({ input }) => input.queue !== "start").length);
   }
 
-  claimRun(_id: string, messageId: string, runId: string): Promise<string> {
-    const owner = this.claims.get(messageId) ?? runId;
-    this.claims.set(messageId, owner);
-    return Promise.resolve(owner);
+  async claimRun(
+    id: string,
+    messageId: string,
+    runId: string,
+  ): ReturnType<DurableSessions["claimRun"]> {
+    const place = await this.findMessage(id, messageId);
+    if (place !== undefined && place.state !== "pending") return place;
+    const row = this.inbox.find(({ input }) => input.id === messageId);
+    if (row === undefined) this.claims.set(messageId, runId);
+    else row.runId = runId;
+    return { state: "taken", runId };
   }
 
   findMessage(_id: string, messageId: string): Promise<MessagePlace | undefined> {
-    const row = this.inbox.find(({ id }) => id === messageId);
+    const row = this.inbox.find(({ input }) => input.id === messageId);
     const runId = row?.runId ?? this.claims.get(messageId);
-    if (runId !== undefined) return Promise.resolve({ state: "taken", runId });
-    return Promise.resolve(row && { state: "pending" });
+    if (runId !== undefined)
+      return Promise.resolve({ state: row?.isCancelled ? "cancelled" : "taken", runId });
+    if (row === undefined) return Promise.resolve(undefined);
+    return Promise.resolve({
+      state: "pending",
+      ...(row.input.queue === "start" && { runId: row.input.runId }),
+    });
+  }
+
+  waiting(): Promise<readonly WaitingInput[]> {
+    const rows = this.inbox.filter((row) => row.runId === undefined);
+    return Promise.resolve(rows.map(({ input }) => ({ ...input, at: 1 }) as WaitingInput));
+  }
+
+  async waitingSince(): Promise<readonly WaitingMessage[]> {
+    return (await this.waiting()).map((one) => ({ ...one, sessionId: "s" }));
+  }
+
+  async cancel(): Promise<readonly CancelledInput[]> {
+    const waiting = await this.waiting();
+    for (const row of this.inbox)
+      if (row.runId === undefined && row.input.queue === "start")
+        Object.assign(row, { runId: row.input.runId, isCancelled: true });
+    return waiting;
   }
 
   async #check(epoch: number | undefined): Promise<void> {
@@ -115,7 +163,7 @@ export function createFakeStore(): FakeStore {
   const others = createMemoryStore();
   const store = {
     session,
-    durable: session,
+    durable: session as Used as DurableSessions,
     load: () =>
       session.isDeleted ? Promise.reject(sessionNotFound("s")) : Promise.resolve(session.header),
     async *read(_id: string, { from, reverse = false }: { from?: number; reverse?: boolean } = {}) {

@@ -1,6 +1,7 @@
 /**
- * Sessions for durable engines: epochs, appends that are idempotent by a key, and an inbox. Each call
- * is one transaction under the row lock of the session, and holds nothing afterwards.
+ * Sessions for durable engines: epochs, appends that are idempotent by a key, an inbox, and the runs
+ * of all sessions. Each call for one session is a transaction under the session's row lock, and holds
+ * nothing afterwards.
  */
 import type {
   AnyEntry,
@@ -9,6 +10,18 @@ import type {
   SessionHeader,
   SessionMessage,
 } from "@bowline/core/session";
+import type {
+  ApprovalFilter,
+  CancelledInput,
+  FoundApproval,
+  FoundRun,
+  OpenApproval,
+  OpenRun,
+  RunFilter,
+  StartInput,
+  WaitingInput,
+  WaitingMessage,
+} from "./run-types.ts";
 
 /** An entry to append. Its id is the key. */
 export interface DurableItem {
@@ -21,15 +34,18 @@ export interface DurableItem {
   readonly parentId?: string | null | undefined;
 }
 
-/** A message that waits for a run. */
+/** A message for a run that is going on, or for the next one. */
 export interface QueuedInput {
   /** The client's id of the message: 1 to 512 characters. */
   readonly id: string;
   readonly queue: QueueKind;
   readonly message: SessionMessage;
+  /** The name of the agent, if the message begins a run: 1 to 512 characters. */
+  readonly agent?: string | undefined;
 }
 
-export interface InboxMessage extends QueuedInput {
+/** A message that a drain has taken. */
+export interface InboxMessage extends Omit<QueuedInput, "agent"> {
   /** When it was pushed first, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -43,10 +59,12 @@ export interface DrainName {
 
 /** Where a client's message is. */
 export type MessagePlace =
-  /** In its queue. */
-  | { readonly state: "pending" }
+  /** In its queue. `runId` is the run that a `start` message will begin. */
+  | { readonly state: "pending"; readonly runId?: string }
   /** In this run, which it began or which took it from its queue. */
-  | { readonly state: "taken"; readonly runId: string };
+  | { readonly state: "taken"; readonly runId: string }
+  /** A `start` message that was cancelled. The run never begins. */
+  | { readonly state: "cancelled"; readonly runId: string };
 
 /**
  * For engines that know which of their processes runs. Every method may be called again with the
@@ -75,21 +93,57 @@ export interface DurableSessions {
   ): Promise<readonly AnyEntry[]>;
   /**
    * Puts a message into the inbox, once for its id. Returns where the message is: a run may have it
-   * already.
+   * already. A `start` message whose `runId` is that of a run which has begun counts as taken by it.
+   * Rejects with `rate_limited`, retryable, if its owner has `maxOwned` open runs, and with
+   * `invalid_argument` if another message is to begin the same run.
    */
-  push(sessionId: string, input: QueuedInput): Promise<MessagePlace>;
+  push(sessionId: string, input: QueuedInput | StartInput): Promise<MessagePlace>;
   /**
-   * Takes all waiting messages of both queues, in order. The same drain, called again, returns the
-   * same messages, also if there were none.
+   * Takes all waiting messages of the queues `steering` and `followUp`, in order. The same drain,
+   * called again, returns the same messages, also if there were none.
    */
   drain(sessionId: string, epoch: number, by: DrainName): Promise<readonly InboxMessage[]>;
-  /** Returns the number of waiting messages. */
+  /** Returns the number of messages that wait in the queues `steering` and `followUp`. */
   pending(sessionId: string): Promise<number>;
   /**
    * Gives a client's message to a run, once and for ever. Returns the run that has it: this one, or
-   * an earlier one, whose message must not run again.
+   * an earlier one, whose message must not run again; or that it was cancelled.
    */
-  claimRun(sessionId: string, messageId: string, runId: string): Promise<string>;
+  claimRun(
+    sessionId: string,
+    messageId: string,
+    runId: string,
+  ): Promise<Exclude<MessagePlace, { readonly state: "pending" }>>;
   /** Returns where a client's message is. Undefined for an unknown one. */
   findMessage(sessionId: string, messageId: string): Promise<MessagePlace | undefined>;
+  /**
+   * Returns the first 1,000 messages that no run has: `steering`, then `followUp`, then `start`, each
+   * in the order of pushing, as runs take them.
+   */
+  waiting(sessionId: string): Promise<readonly WaitingInput[]>;
+  /**
+   * Returns messages of all sessions that were pushed before a moment and that no run has, oldest
+   * first: for a gateway that tells the engine again. `before` is in milliseconds since the epoch,
+   * `limit` 1 to 10,000.
+   */
+  waitingSince(before: number, limit: number): Promise<readonly WaitingMessage[]>;
+  /**
+   * Cancels messages that no run has, or only those with these ids. Returns the cancelled ones in the
+   * order of `waiting`. A `start` message stays cancelled, also if it is sent again. Others are
+   * removed.
+   */
+  cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]>;
+  /** Returns the runs that have not ended, those that are longest in their state first. */
+  openRuns(filter?: RunFilter): Promise<readonly OpenRun[]>;
+  /** Returns how many runs wait and run, over all sessions. */
+  countRuns(): Promise<{ readonly queued: number; readonly running: number }>;
+  /**
+   * Returns the sessions that have a run with this id, at most 2. The runs that a fork has copied are
+   * not its own.
+   */
+  findRun(runId: string): Promise<readonly FoundRun[]>;
+  /** Returns the approvals that running runs wait for, in the order of their sessions' creation. */
+  openApprovals(filter?: ApprovalFilter): Promise<readonly OpenApproval[]>;
+  /** Returns the sessions that have an approval with this id, at most 2. */
+  findApproval(approvalId: string): Promise<readonly FoundApproval[]>;
 }

@@ -15,10 +15,10 @@ import {
 } from "../context.ts";
 import { createSession } from "../create-session.ts";
 import { sessionFenced } from "../errors.ts";
-import { invalid } from "../options.ts";
 import { toColumn } from "../rows/column-text.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
+import { checkInput, checkKey, checkLimit } from "./check-input.ts";
 import type {
   DrainName,
   DurableItem,
@@ -28,8 +28,21 @@ import type {
   QueuedInput,
 } from "./contract.ts";
 import * as inbox from "./inbox.ts";
-
-const LONGEST_KEY = 512;
+import type {
+  ApprovalFilter,
+  CancelledInput,
+  FoundApproval,
+  FoundRun,
+  OpenApproval,
+  OpenRun,
+  RunFilter,
+  StartInput,
+  WaitingInput,
+  WaitingMessage,
+} from "./run-types.ts";
+import * as runs from "./runs.ts";
+import type { Inbox } from "./session-inbox.ts";
+import { cancel, waiting, waitingSince } from "./waiting.ts";
 
 export class DurableLog implements DurableSessions {
   readonly #context: StoreContext;
@@ -82,11 +95,11 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async push(sessionId: string, input: QueuedInput): Promise<MessagePlace> {
-    checkKey("id of a message", input.id);
+  async push(sessionId: string, input: QueuedInput | StartInput): Promise<MessagePlace> {
+    checkInput(input);
     const at = this.#context.clock.now();
     return this.#locked("Writing to", sessionId, undefined, (run, session) =>
-      inbox.push(this.#inbox(run, session), { ...input, at }),
+      inbox.push(this.#inbox(run, session), input, at),
     );
   }
 
@@ -104,7 +117,11 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async claimRun(sessionId: string, messageId: string, runId: string): Promise<string> {
+  async claimRun(
+    sessionId: string,
+    messageId: string,
+    runId: string,
+  ): ReturnType<DurableSessions["claimRun"]> {
     checkKey("id of a message", messageId);
     checkKey("id of a run", runId);
     const at = this.#context.clock.now();
@@ -120,7 +137,54 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  #inbox(run: Run, { number }: SessionRow): inbox.Inbox {
+  async waiting(sessionId: string): Promise<readonly WaitingInput[]> {
+    return this.#locked("Reading", sessionId, undefined, (run, session) =>
+      waiting(this.#inbox(run, session)),
+    );
+  }
+
+  async waitingSince(before: number, limit: number): Promise<readonly WaitingMessage[]> {
+    checkLimit(limit);
+    await this.#context.ready();
+    return waitingSince(this.#context, before, limit);
+  }
+
+  async cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]> {
+    for (const id of ids ?? []) checkKey("id of a message", id);
+    const at = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      cancel(this.#inbox(run, session), ids, at),
+    );
+  }
+
+  async openRuns(filter: RunFilter = {}): Promise<readonly OpenRun[]> {
+    checkLimit(filter.limit);
+    await this.#context.ready();
+    return runs.openRuns(this.#context, filter);
+  }
+
+  async countRuns(): Promise<{ readonly queued: number; readonly running: number }> {
+    await this.#context.ready();
+    return runs.countRuns(this.#context);
+  }
+
+  async findRun(runId: string): Promise<readonly FoundRun[]> {
+    await this.#context.ready();
+    return runs.findRun(this.#context, runId);
+  }
+
+  async openApprovals(filter: ApprovalFilter = {}): Promise<readonly OpenApproval[]> {
+    checkLimit(filter.limit);
+    await this.#context.ready();
+    return runs.openApprovals(this.#context, filter);
+  }
+
+  async findApproval(approvalId: string): Promise<readonly FoundApproval[]> {
+    await this.#context.ready();
+    return runs.findApproval(this.#context, approvalId);
+  }
+
+  #inbox(run: Run, { number }: SessionRow): Inbox {
     return { run, schema: this.#context.schema, session: number };
   }
 
@@ -143,9 +207,4 @@ export class DurableLog implements DurableSessions {
       return work(run, session);
     });
   }
-}
-
-function checkKey(what: string, key: string): void {
-  if (typeof key === "string" && key.length > 0 && key.length <= LONGEST_KEY) return;
-  throw invalid(`The ${what} must be a string of 1 to ${LONGEST_KEY} characters.`);
 }

@@ -2,33 +2,52 @@
 import type { QueueKind, SessionMessage } from "@bowline/core/session";
 import { fromColumn, toColumn, toKey } from "../rows/column-text.ts";
 import { toJson } from "../rows/encode-entry.ts";
-import type { Row, Run } from "../sql/database.ts";
-import type { DrainName, InboxMessage, MessagePlace } from "./contract.ts";
+import { textOrNull, type Row } from "../sql/database.ts";
+import type { DrainName, InboxMessage, MessagePlace, QueuedInput } from "./contract.ts";
+import { addQueuedRun, renameQueuedRun } from "./queued-runs.ts";
+import type { StartInput, WaitingInput } from "./run-types.ts";
+import type { Inbox } from "./session-inbox.ts";
 
-/** The session whose inbox it is. */
-export interface Inbox {
-  readonly run: Run;
-  readonly schema: string;
-  /** The session's number. */
-  readonly session: number;
+/** The columns of {@link toWaiting}. */
+export const waitingColumns = "queue, message, at, start_run";
+
+/** What a row has of a message besides its queue. */
+interface StoredMessage {
+  /** The id itself, since the column of a long one is a digest. */
+  readonly id: string;
+  readonly message: SessionMessage;
+  readonly agent?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** Adds a message. Changes nothing if its id is known. Returns where the message is. */
 export async function push(
   inbox: Inbox,
-  { id, queue, message, at }: InboxMessage,
+  input: QueuedInput | StartInput,
+  at: number,
 ): Promise<MessagePlace> {
-  // The id itself is in the message's JSON, since the column of a long one is a digest.
-  const json = toJson({ id, message });
+  const known = await find(inbox, input.id);
+  if (known !== undefined) return known;
+  const startRun = input.queue === "start" ? input.runId : undefined;
+  if (input.queue === "start") {
+    const place = await addQueuedRun(inbox, input, at);
+    if (place !== undefined) return place;
+  }
+  const { id, queue, message, agent } = input;
+  const metadata = "metadata" in input ? input.metadata : undefined;
+  const json = toJson({ id, message, agent, metadata } satisfies Record<
+    keyof StoredMessage,
+    unknown
+  >);
   await inbox.run(
-    `insert into ${inbox.schema}.inbox (session, message_id, queue, message, at)
-    values ($1, $2, $3, $4, $5) on conflict (session, message_id) do nothing`,
-    [inbox.session, toKey(id), queue, json, at],
+    `insert into ${inbox.schema}.inbox (session, message_id, queue, message, at, start_run)
+    values ($1, $2, $3, $4, $5, $6)`,
+    [inbox.session, toKey(id), queue, json, at, startRun === undefined ? null : toColumn(startRun)],
   );
-  return (await find(inbox, id)) ?? { state: "pending" };
+  return { state: "pending", ...(startRun !== undefined && { runId: startRun }) };
 }
 
-/** Takes all waiting messages for a drain. */
+/** Takes all waiting messages for a drain, except those that begin runs. */
 export async function drain(
   { run, schema, session }: Inbox,
   { runId, name }: DrainName,
@@ -41,7 +60,8 @@ export async function drain(
   );
   if (first.length > 0)
     await run(
-      `update ${schema}.inbox set run_id = $2, drain = $3 where session = $1 and run_id is null`,
+      `update ${schema}.inbox set run_id = $2, drain = $3
+      where session = $1 and run_id is null and queue <> 'start'`,
       key,
     );
   const rows = await run(
@@ -49,13 +69,17 @@ export async function drain(
     where session = $1 and run_id = $2 and drain = $3 order by number`,
     key,
   );
-  return rows.map(toMessage);
+  return rows.map((row) => {
+    const { id, message } = storedIn(row);
+    return { id, queue: row.queue as QueueKind, message, at: Number(row.at) };
+  });
 }
 
-/** Returns the number of waiting messages. */
+/** Returns the number of waiting messages that a drain would take. */
 export async function pending({ run, schema, session }: Inbox): Promise<number> {
   const [row] = await run(
-    `select count(*) as waiting from ${schema}.inbox where session = $1 and run_id is null`,
+    `select count(*) as waiting from ${schema}.inbox
+    where session = $1 and run_id is null and queue <> 'start'`,
     [session],
   );
   return Number(row?.waiting);
@@ -63,20 +87,27 @@ export async function pending({ run, schema, session }: Inbox): Promise<number> 
 
 /** Gives a message to a run, unless another has it. Takes it from its queue. */
 export async function claim(
-  { run, schema, session }: Inbox,
+  inbox: Inbox,
   {
     messageId,
     runId,
     at,
   }: { readonly messageId: string; readonly runId: string; readonly at: number },
-): Promise<string> {
+): Promise<Exclude<MessagePlace, { readonly state: "pending" }>> {
+  const { run, schema, session } = inbox;
   const [row] = await run(
     `insert into ${schema}.inbox as mine (session, message_id, run_id, at) values ($1, $2, $3, $4)
     on conflict (session, message_id) do update set run_id = coalesce(mine.run_id, $3)
-    returning run_id`,
+    returning run_id, is_cancelled, start_run`,
     [session, toKey(messageId), toColumn(runId), at],
   );
-  return fromColumn(String(row?.run_id));
+  const owner = fromColumn(String(row?.run_id));
+  if (row?.is_cancelled === true) return { state: "cancelled", runId: owner };
+  const startRun = textOrNull(row?.start_run);
+  // A run that was begun without the id of the message's own.
+  if (startRun !== null && fromColumn(startRun) !== owner)
+    await renameQueuedRun(inbox, fromColumn(startRun), owner);
+  return { state: "taken", runId: owner };
 }
 
 /** Returns where a message is. */
@@ -85,16 +116,32 @@ export async function find(
   messageId: string,
 ): Promise<MessagePlace | undefined> {
   const [row] = await run(
-    `select run_id from ${schema}.inbox where session = $1 and message_id = $2`,
+    `select run_id, is_cancelled, start_run from ${schema}.inbox
+    where session = $1 and message_id = $2`,
     [session, toKey(messageId)],
   );
   if (row === undefined) return undefined;
-  return typeof row.run_id === "string"
-    ? { state: "taken", runId: fromColumn(row.run_id) }
-    : { state: "pending" };
+  const [owner, startRun] = [textOrNull(row.run_id), textOrNull(row.start_run)];
+  if (owner === null)
+    return { state: "pending", ...(startRun !== null && { runId: fromColumn(startRun) }) };
+  return { state: row.is_cancelled === true ? "cancelled" : "taken", runId: fromColumn(owner) };
 }
 
-function toMessage({ queue, message, at }: Row): InboxMessage {
-  const stored = JSON.parse(String(message)) as { id: string; message: SessionMessage };
-  return { ...stored, queue: queue as QueueKind, at: Number(at) };
+/** Returns a waiting message. The row has the {@link waitingColumns}. */
+export function toWaiting(row: Row): WaitingInput {
+  const { id, message, agent, metadata } = storedIn(row);
+  const startRun = textOrNull(row.start_run);
+  return {
+    id,
+    queue: row.queue as WaitingInput["queue"],
+    message,
+    at: Number(row.at),
+    ...(startRun !== null && { runId: fromColumn(startRun) }),
+    ...(agent !== undefined && { agent }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+function storedIn({ message }: Row): StoredMessage {
+  return JSON.parse(String(message)) as StoredMessage;
 }

@@ -1,4 +1,4 @@
-/** Writes entries and the change of their session in one statement, under the session's row lock. */
+/** Writes entries and what they change in their session, under the session's row lock. */
 import type { AnyEntry } from "@bowline/core/session";
 import type { Run } from "../sql/database.ts";
 import { toColumn } from "./column-text.ts";
@@ -11,6 +11,7 @@ import {
   type SummaryChange,
 } from "./encode-entry.ts";
 import type { Blob } from "./large-values.ts";
+import { applyRunChanges, runChanges, type RunChange } from "./run-changes.ts";
 
 /** Entries that are ready to be written. */
 export interface Batch {
@@ -18,16 +19,22 @@ export interface Batch {
   readonly rows: readonly EntryRow[];
   readonly lastId: string;
   readonly change: SummaryChange;
+  /** Changes of runs and approvals. If there are any, the batch needs a transaction. */
+  readonly runs: readonly RunChange[];
 }
 
-/** Encodes entries, of which there is at least one. Throws `invalid_argument` if one is not JSON. */
-export function encodeBatch(entries: readonly AnyEntry[]): Batch {
+/**
+ * Encodes entries, of which there is at least one. The first `copies` are those of another session,
+ * whose runs are not runs of this one. Throws `invalid_argument` if an entry is not JSON.
+ */
+export function encodeBatch(entries: readonly AnyEntry[], copies = 0): Batch {
   const last = entries.at(-1) as AnyEntry;
   return {
     seq: last.seq - entries.length + 1,
     rows: entries.map(encodeEntry),
     lastId: toColumn(last.id),
     change: summaryChange(entries),
+    runs: runChanges(entries.slice(copies)),
   };
 }
 
@@ -39,6 +46,7 @@ export function joinBatches([first, ...rest]: readonly Batch[]): Batch {
       rows: one.rows.concat(next.rows),
       lastId: next.lastId,
       change: joinChanges(one.change, next.change),
+      runs: one.runs.concat(next.runs),
     }),
     first as Batch,
   );
@@ -58,7 +66,7 @@ export async function insertEntries(
   run: Run,
   { schema, channel }: { readonly schema: string; readonly channel: string },
   { number, epoch }: Place,
-  { seq, rows, lastId, change }: Batch,
+  { seq, rows, lastId, change, runs }: Batch,
 ): Promise<boolean> {
   const written = await run(insertText(schema), [
     number,
@@ -72,7 +80,9 @@ export async function insertEntries(
     channel,
     ...summaryValues(change),
   ]);
-  return written.length > 0;
+  if (written.length === 0) return false;
+  await applyRunChanges(run, schema, number, runs);
+  return true;
 }
 
 const insertText = (schema: string): string => `

@@ -1,7 +1,7 @@
 /** Brings the tables to the version of this code. */
 import { BowlineError } from "@bowline/core";
 import type { Database, Run } from "../sql/database.ts";
-import { migrations } from "./migrations.ts";
+import { migrations, type Migration } from "./migrations.ts";
 
 const table = "bowline_version";
 
@@ -13,7 +13,7 @@ const table = "bowline_version";
 export function migrate(
   database: Database,
   schema: string,
-  versions: readonly string[] = migrations,
+  versions: readonly Migration[] = migrations,
 ): Promise<number> {
   return database.transaction(`Migrating the schema ${schema}`, async (run) => {
     await checkEncoding(run);
@@ -28,7 +28,13 @@ export function migrate(
       await run(`create table ${table} (version integer not null)`);
       await run(`insert into ${table} values (0)`);
     }
-    for (const version of versions.slice(before)) await run(version);
+    for (const version of versions.slice(before)) {
+      if (typeof version === "string") await run(version);
+      else {
+        await run(version.sql);
+        await version.fill(run, schema);
+      }
+    }
     if (before < versions.length) await run(`update ${table} set version = $1`, [versions.length]);
     return versions.length - before;
   });

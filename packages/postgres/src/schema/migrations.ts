@@ -1,3 +1,12 @@
+/** The tables, in versions. */
+import type { Run } from "../sql/database.ts";
+import { fillRuns } from "./fill-runs.ts";
+
+/** Statements, and what fills new tables from the rows that exist. */
+export type Migration =
+  | string
+  | { readonly sql: string; readonly fill: (run: Run, schema: string) => Promise<void> };
+
 /**
  * The versions of the tables. A version that was released is never changed: a change is a new one at
  * the end.
@@ -6,7 +15,7 @@
  * ids and titles by `toColumn`. `jsonb` would refuse it, and would not keep numbers and the order of
  * fields.
  */
-export const migrations: readonly string[] = [
+export const migrations: readonly Migration[] = [
   `
 create sequence session_numbers;
 create table sessions (
@@ -69,4 +78,46 @@ create table drains (
   primary key (session, run_id, name)
 );
 `,
+  {
+    sql: `
+alter table inbox
+  -- For a message that is to begin a run: the id of the run.
+  add column start_run text,
+  -- Then run_id is the run that will not begin.
+  add column is_cancelled boolean not null default false;
+create index inbox_waiting on inbox (at, number) where run_id is null;
+create table runs (
+  session bigint not null references sessions on delete cascade,
+  key text collate "C" not null,
+  -- The id itself, since the key of a long one is a digest.
+  run_id text not null,
+  -- queued, running, ended
+  state text not null,
+  reason text,
+  -- The user whose open runs are counted.
+  owner text collate "C",
+  -- Since when it is in its state.
+  at double precision not null,
+  primary key (session, key)
+);
+create index runs_key on runs (key);
+create index runs_open on runs (state, at) where state <> 'ended';
+create index runs_of_session on runs (session) where state <> 'ended';
+create index runs_of_owner on runs (owner) where state <> 'ended';
+create table approvals (
+  session bigint not null references sessions on delete cascade,
+  key text collate "C" not null,
+  -- The key of the run that waits for the answer.
+  run text collate "C" not null,
+  -- The entry of the request.
+  seq integer not null,
+  expires_at double precision,
+  is_open boolean not null,
+  primary key (session, key)
+);
+create index approvals_key on approvals (key);
+create index approvals_open on approvals (session, seq) where is_open;
+`,
+    fill: fillRuns,
+  },
 ];

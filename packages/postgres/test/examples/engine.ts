@@ -5,7 +5,7 @@ const { durable } = store;
 await durable.ensure({ id: "order", createdAt: Date.now() });
 
 // A client's message begins a run once, also if the client sends it again.
-const runId = await durable.claimRun("order", "message-1", "run-1");
+const { runId } = await durable.claimRun("order", "message-1", "run-1");
 await durable.push("order", { id: "message-2", queue: "steering", message: { role: "user" } });
 
 // Each attempt takes an epoch. An earlier attempt is refused from then on.

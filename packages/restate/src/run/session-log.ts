@@ -59,8 +59,14 @@ export class SessionLog {
     await this.#retrying(() => durable.push(sessionId, again));
   }
 
-  /** Returns the run that has the message: this one, or an earlier one. */
-  claim(messageId: string, runId: string): Promise<string> {
+  /** Returns where the message is, without taking it. */
+  find(messageId: string): ReturnType<DurableSessions["findMessage"]> {
+    const { durable, sessionId } = this.#parts;
+    return this.#retrying(() => durable.findMessage(sessionId, messageId));
+  }
+
+  /** Returns the run that has the message: this one, or an earlier one; or that it was cancelled. */
+  claim(messageId: string, runId: string): ReturnType<DurableSessions["claimRun"]> {
     const { durable, sessionId } = this.#parts;
     return this.#retrying(() => durable.claimRun(sessionId, messageId, runId));
   }

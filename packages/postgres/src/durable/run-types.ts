@@ -1,0 +1,97 @@
+/** Messages that begin runs, runs and approvals, as the database has them. */
+import type { Entry, QueueKind, RunEnd, SessionMessage } from "@bowline/core/session";
+
+/** A message that begins a run once the session's earlier runs have ended. */
+export interface StartInput {
+  /** The client's id of the message: 1 to 512 characters. */
+  readonly id: string;
+  readonly queue: "start";
+  readonly message: SessionMessage;
+  /** The id of the run: 1 to 256 characters. */
+  readonly runId: string;
+  /** The name of the agent: 1 to 512 characters. */
+  readonly agent?: string | undefined;
+  /** Data for the run: JSON of at most 16 kB. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The user who sent it: 1 to 512 characters. */
+  readonly owner?: string | undefined;
+  /** The largest number of open runs that the owner may have, over all sessions. Default: any. */
+  readonly maxOwned?: number | undefined;
+}
+
+/** A message that no run has. */
+export interface WaitingInput {
+  readonly id: string;
+  readonly queue: QueueKind | "start";
+  readonly message: SessionMessage;
+  /** When it was pushed first, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The run that a `start` message begins. */
+  readonly runId?: string;
+  readonly agent?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export interface WaitingMessage extends WaitingInput {
+  readonly sessionId: string;
+}
+
+/** A message that was cancelled. */
+export interface CancelledInput {
+  readonly id: string;
+  readonly queue: QueueKind | "start";
+  /** The run that a `start` message would have begun. */
+  readonly runId?: string;
+}
+
+export interface RunFilter {
+  readonly sessionId?: string | undefined;
+  /** Only runs that began with a message of this owner. */
+  readonly owner?: string | undefined;
+  /** The largest number of results, 1 to 10,000. Default 1,000. */
+  readonly limit?: number | undefined;
+}
+
+/** A run that has not ended. Nested runs are part of theirs. */
+export interface OpenRun {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** `queued` until the entry `run_start` is written. */
+  readonly state: "queued" | "running";
+  /** Since when it is in this state, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface FoundRun {
+  readonly sessionId: string;
+  readonly state: "queued" | "running" | "ended";
+  /** How it ended. `cancelled`: before it began. */
+  readonly reason?: RunEnd | "cancelled";
+}
+
+export interface ApprovalFilter {
+  readonly sessionId?: string | undefined;
+  /** Only sessions whose ids begin with this. */
+  readonly beginning?: string | undefined;
+  /** The largest number of results, 1 to 10,000. Default 1,000. */
+  readonly limit?: number | undefined;
+}
+
+/** An approval that a running run waits for. */
+export interface OpenApproval {
+  readonly sessionId: string;
+  readonly approvalId: string;
+  readonly runId: string;
+  /** The number of the request's entry. */
+  readonly seq: number;
+  /** Milliseconds since the epoch. Absent: no limit. */
+  readonly expiresAt?: number;
+  /** The request's entry, with its arguments. */
+  readonly request: Extract<Entry, { type: "approval_request" }>;
+}
+
+export interface FoundApproval {
+  readonly sessionId: string;
+  /** Whether a running run waits for the answer. Its time limit may be over. */
+  readonly isOpen: boolean;
+}
