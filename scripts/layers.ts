@@ -186,11 +186,20 @@ const restate: PackageRules = {
     handlers: ["wire", "run"],
     "create-runs": ["wire", "options", "engine", "run", "read-input", "handlers"],
     "client-error": [],
-    client: ["wire", "options", "client-error"],
+    "client-message": ["wire", "options"],
+    client: ["client-message", "wire", "options", "client-error"],
     "admin-requests": ["client-error"],
     "restate-status": ["admin-requests"],
     admin: ["wire", "options", "client-error", "admin-requests", "restate-status"],
-    index: ["wire", "options", "create-runs", "client", "admin", "restate-status"],
+    index: [
+      "wire",
+      "options",
+      "create-runs",
+      "client-message",
+      "client",
+      "admin",
+      "restate-status",
+    ],
   },
 };
 

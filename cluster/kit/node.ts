@@ -1,11 +1,7 @@
 /** A gateway or a worker of a system, as a process. Its settings are in the environment. */
-import { createServer } from "node:http";
-import { createServer as createHttp2 } from "node:http2";
-import { connectNats, RunPublisher } from "@bowline/cluster";
-import { createPostgresStore } from "@bowline/postgres";
-import { createRestateRuns } from "@bowline/restate";
-import { createSecretFilter } from "bowline/engine";
-import type { Agent } from "@bowline/core";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createCluster } from "@bowline/cluster";
+import { createPage, type CreateAgent } from "bowline/gateway";
 import type { Addresses } from "./addresses.ts";
 
 /** Passed as JSON in `NODE_SETTINGS`. */
@@ -21,31 +17,45 @@ export interface NodeSettings {
   readonly workerPort?: number;
 }
 
-type CreateAgent = (sessionKey: string, user: object) => Agent | Promise<Agent>;
-
 interface AgentModule {
   readonly agents: CreateAgent | Readonly<Record<string, CreateAgent>>;
 }
 
-const settings = JSON.parse(process.env.NODE_SETTINGS ?? "{}") as NodeSettings;
-const { addresses } = settings;
-const { agents } = (await import(settings.agentModule)) as AgentModule;
-const makers = typeof agents === "function" ? { assistant: agents } : agents;
+const { role, port, agentModule, token, addresses, workerPort } = JSON.parse(
+  process.env.NODE_SETTINGS ?? "{}",
+) as NodeSettings;
+const { agents } = (await import(agentModule)) as AgentModule;
+const { postgres, ingress, admin, nats, worker: url } = addresses;
 
-const store = createPostgresStore({ connectionString: addresses.postgres });
-const bus = await connectNats({ servers: addresses.nats });
-const publisher = new RunPublisher({ bus, filter: createSecretFilter([]) });
-const runs = createRestateRuns({
-  store,
-  onEvent(event, { sessionId: sessionKey, attempt, isRepeated, runId }) {
-    publisher.tell({ sessionKey, attempt, isRepeated, runId }, event);
-  },
-  createAgent({ agent = "assistant", sessionId }) {
-    const create = makers[agent];
-    if (create === undefined) throw new Error(`There is no agent ${agent}.`);
-    return create(sessionId, {});
+const cluster = await createCluster({
+  role,
+  agents,
+  token,
+  page: createPage(),
+  postgres: { connectionString: postgres },
+  nats: { servers: nats },
+  restate: {
+    ingress,
+    admin,
+    ...(workerPort !== undefined && { worker: { port: workerPort, url } }),
   },
 });
-const endpoint = createHttp2(runs.endpoint({ logger: () => {} }));
-endpoint.listen(settings.workerPort, "127.0.0.1");
-createServer((_, response) => response.end("{}")).listen(settings.port, "127.0.0.1");
+
+const server = createServer((request, response) => {
+  if (!cluster.handleRequest(request, response)) void answerProbe(request, response);
+});
+server.on("upgrade", (request, socket, head) => {
+  if (!cluster.handleUpgrade(request, socket, head)) socket.destroy();
+});
+server.listen(port, "127.0.0.1");
+
+process.once("SIGTERM", () => {
+  void cluster.close("the process was stopped").then(() => process.exit());
+});
+
+/** A worker has no doors. */
+async function answerProbe({ url = "" }: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (url !== "/ready") return void response.writeHead(404).end();
+  const ready = await cluster.ready();
+  response.writeHead(ready.isReady ? 200 : 503).end(JSON.stringify(ready));
+}

@@ -28,6 +28,8 @@ export interface RestateOptions {
   readonly folder: string;
   /** Number of nodes: 1, or 3 that replicate to two. Default 1. */
   readonly nodes?: 1 | 3;
+  /** A PEM file: the key with which requests to workers are signed. Default: they are not. */
+  readonly identityKey?: string;
 }
 
 interface Ports {
@@ -137,7 +139,11 @@ export class Restate implements AsyncDisposable {
 }
 
 /** Starts the nodes and waits until all are healthy. Listens on loopback only. */
-export async function startRestate({ folder, nodes: count = 1 }: RestateOptions): Promise<Restate> {
+export async function startRestate({
+  folder,
+  nodes: count = 1,
+  identityKey,
+}: RestateOptions): Promise<Restate> {
   console.error(`cluster: starting Restate, ${count} node(s)`);
   await mkdir(folder, { recursive: true });
   const free = await freePorts(count * 3);
@@ -148,7 +154,14 @@ export async function startRestate({ folder, nodes: count = 1 }: RestateOptions)
   const nodes = await Promise.all(
     ports.map(async (own, index) => {
       const node = new RestateNode(`restate-${index + 1}`, folder, own);
-      const text = configuration({ node, own, all: ports, folder, isFirst: index === 0 });
+      const text = configuration({
+        node,
+        own,
+        all: ports,
+        folder,
+        isFirst: index === 0,
+        identityKey,
+      });
       await writeFile(join(folder, `${node.name}.toml`), text);
       return node;
     }),
@@ -170,9 +183,10 @@ interface Settings {
   readonly all: readonly Ports[];
   readonly folder: string;
   readonly isFirst: boolean;
+  readonly identityKey: string | undefined;
 }
 
-function configuration({ node, own, all, folder, isFirst }: Settings): string {
+function configuration({ node, own, all, folder, isFirst, identityKey }: Settings): string {
   const isCluster = all.length > 1;
   const peers = all.map(({ fabric }) => `"http://127.0.0.1:${fabric}"`).join(", ");
   return `
@@ -190,6 +204,7 @@ disable-telemetry = true
 log-filter = "warn"
 log-disable-ansi-codes = true
 rocksdb-total-memory-size = "256 MiB"
+${identityKey === undefined ? "" : `request-identity-private-key-pem-file = "${identityKey}"`}
 
 [metadata-client]
 addresses = [${peers}]

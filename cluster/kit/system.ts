@@ -85,7 +85,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   onStart(`${workers.length} worker(s), ${gateways.length} gateway(s)`);
   await balancer.start();
   await allOf([...workers, ...gateways].map((node) => node.start()));
-  if (workers.length > 0) await restate.register(addresses.worker);
   const started = starting.move();
   return {
     folder,

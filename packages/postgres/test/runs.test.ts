@@ -84,8 +84,10 @@ describe("a message that begins a run", { skip }, () => {
     const { durable } = store;
     const id = await newSession(store);
     const long = "l".repeat(512);
+    const longRun = "\uD800".repeat(256);
     await durable.push(id, { id: "f", queue: "followUp", message: said });
-    for (const one of ["a", "b", long]) await durable.push(id, started(one, { runId: one }));
+    for (const one of ["a", "b"]) await durable.push(id, started(one, { runId: one }));
+    await durable.push(id, started(long, { runId: longRun }));
     await durable.push(id, { id: "s", queue: "steering", message: said });
     assert.deepEqual(
       (await durable.waiting(id)).map((message) => message.id),
@@ -110,7 +112,7 @@ describe("a message that begins a run", { skip }, () => {
       { id: "s", queue: "steering" },
       { id: "f", queue: "followUp" },
       { id: "a", queue: "start", runId: "a" },
-      { id: long, queue: "start", runId: long },
+      { id: long, queue: "start", runId: longRun },
     ]);
     assert.deepEqual(await durable.waiting(id), []);
     assert.deepEqual(await durable.cancel(id), []);
@@ -218,7 +220,7 @@ describe("a message that begins a run", { skip }, () => {
     for (const wrong of [
       { queue: "other" },
       { runId: "" },
-      { runId: "x".repeat(513) },
+      { runId: "x".repeat(257) },
       { agent: "" },
       { owner: "" },
       { metadata: [] },

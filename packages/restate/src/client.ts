@@ -1,4 +1,5 @@
 /** The gateway's half: messages, answers and aborts for runs, and what becomes of them. */
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import {
   connect,
@@ -7,21 +8,15 @@ import {
   type IngressSendOptions,
 } from "@restatedev/restate-sdk-clients";
 import { checkNames } from "@bowline/core/agent";
-import type {
-  AnyEntry,
-  FollowOptions,
-  QueueKind,
-  SessionHeader,
-  SessionMessage,
-} from "@bowline/core/session";
-import type { PostgresStore } from "@bowline/postgres";
+import type { AnyEntry, FollowOptions, QueueKind, SessionHeader } from "@bowline/core/session";
+import type { PostgresStore, WaitingMessage } from "@bowline/postgres";
 import { toClientError } from "./client-error.ts";
+import { keyAfter, keyOf, readMessage, runInput, type ClientMessage } from "./client-message.ts";
 import { checkServiceName, invalid } from "./options.ts";
 import {
   DEFAULT_SERVICE,
   type AbortInput,
   type AnswerInput,
-  type RunInput,
   type RunOutcome,
   type SessionRuns,
 } from "./wire.ts";
@@ -39,28 +34,10 @@ export interface RestateClientOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A message for a session. */
-export interface ClientMessage {
-  /**
-   * The client's id of the message, 1 to 512 characters. A message that is sent again under the same
-   * id runs once.
-   */
-  readonly messageId: string;
-  /** A text, or a message. */
-  readonly message: string | SessionMessage;
-  /** The name of the agent, for `createAgent`. Default: that of the session's last run. */
-  readonly agent?: string | undefined;
-  /**
-   * For `submit`: the id of the run, 1 to 256 characters. Give the same for each submission of the
-   * message. Default: a random one.
-   */
-  readonly runId?: string | undefined;
-}
-
 /** Where a message is after it was sent. */
 export type Submitted =
   /** Restate has it. It runs when the session's earlier runs have ended. */
-  | { readonly state: "accepted"; readonly invocationId: string }
+  | { readonly state: "accepted"; readonly invocationId: string; readonly runId?: string }
   /** In the inbox. A run takes it, or begins with it. */
   | { readonly state: "queued" }
   /** A run has it since an earlier call. */
@@ -75,15 +52,24 @@ export interface RestateClient {
     sessionId: string,
     options?: { readonly metadata?: SessionHeader["metadata"] },
   ): Promise<SessionHeader>;
-  /** Begins a run with this message, after the session's earlier ones. */
+  /**
+   * Begins a run with this message, after the session's earlier ones. The message is in the inbox
+   * before Restate hears of it. If this then rejects with a retryable error, the message waits there:
+   * submit it again, or `resend` it.
+   */
   submit(sessionId: string, message: ClientMessage): Promise<Submitted>;
   /** Sends a message to the run that is going on, before its next model call. Without one, begins a run. */
   steer(sessionId: string, message: ClientMessage): Promise<Submitted>;
   /** Sends a message for when the run would end. Without one, begins a run. */
   followUp(sessionId: string, message: ClientMessage): Promise<Submitted>;
   /**
+   * Tells Restate again of a message that waits, from `store.durable.waitingSince()`. It runs once,
+   * however often this is called.
+   */
+  resend(waiting: WaitingMessage): Promise<void>;
+  /**
    * Aborts the run that is going on, or only the run with this id. Resolves with whether there is
-   * one. Messages that are queued begin the next run.
+   * one. Messages that are queued begin the next run; `store.durable.cancel()` cancels them.
    */
   abort(sessionId: string, options?: { readonly runId?: string }): Promise<boolean>;
   /**
@@ -109,16 +95,8 @@ const optionNames: Readonly<Record<keyof RestateClientOptions, true>> = {
   headers: true,
   timeoutMs: true,
 };
-const messageNames: Readonly<Record<keyof ClientMessage, true>> = {
-  messageId: true,
-  message: true,
-  agent: true,
-  runId: true,
-};
-
 const DEFAULT_TIMEOUT_MS = 30_000;
 const RETRY_MS = 250;
-const LONGEST_ID = 512;
 
 /** Creates a client. Throws `invalid_argument` for options that cannot work. Opens no connection. */
 export function createRestateClient(options: RestateClientOptions): RestateClient {
@@ -157,18 +135,31 @@ class Client implements RestateClient {
   }
 
   async submit(sessionId: string, sent: ClientMessage): Promise<Submitted> {
-    const { messageId, message, agent, runId } = readMessage(sent);
+    const { messageId, message, agent, runId = randomUUID(), metadata } = readMessage(sent);
     // Restate forgets ids after some time. The session does not.
-    const place = await this.#parts.store.durable.findMessage(sessionId, messageId);
-    if (place !== undefined && place.state !== "pending") return place;
-    const input: RunInput = {
-      messageId,
+    const place = await this.#parts.store.durable.push(sessionId, {
+      id: messageId,
+      queue: "start",
       message,
-      ...(agent !== undefined && { agent }),
-      ...(runId !== undefined && { runId }),
-    };
-    const invocationId = await this.#send(sessionId, "run", messageId, input);
-    return { state: "accepted", invocationId };
+      runId,
+      agent,
+      metadata,
+    });
+    if (place.state !== "pending") return place;
+    // The id that came with the first submission.
+    const run = { messageId, message, runId: place.runId ?? runId, agent, metadata };
+    const invocationId = await this.#send(sessionId, "run", keyOf(messageId), runInput(run));
+    return { state: "accepted", invocationId, runId: run.runId };
+  }
+
+  async resend({ sessionId, id, queue, at, ...more }: WaitingMessage): Promise<void> {
+    const { message, runId, agent, metadata } = more;
+    const key = keyAfter(id, Date.now() - at);
+    const [handler, input] =
+      queue === "start"
+        ? ["run", runInput({ messageId: id, message, runId, agent, metadata })]
+        : ["wake", agent === undefined ? {} : { agent }];
+    await this.#send(sessionId, handler, key, input);
   }
 
   steer(sessionId: string, sent: ClientMessage): Promise<Submitted> {
@@ -223,17 +214,21 @@ class Client implements RestateClient {
 
   async #push(sessionId: string, sent: ClientMessage, queue: QueueKind): Promise<Submitted> {
     const { messageId: id, message, agent } = readMessage(sent);
-    const place = await this.#parts.store.durable.push(sessionId, { id, queue, message });
+    const input = { id, queue, message, agent };
+    const place = await this.#parts.store.durable.push(sessionId, input);
     if (place.state !== "pending") return place;
     // After the message is in the inbox: no run may have read it yet, and none may be going on.
-    await this.#send(sessionId, "wake", id, agent === undefined ? {} : { agent });
+    await this.#send(sessionId, "wake", keyOf(id), agent === undefined ? {} : { agent });
     return { state: "queued" };
   }
 
-  async #send(key: string, handler: string, messageId: string, parameter: object): Promise<string> {
+  async #send(
+    key: string,
+    handler: string,
+    idempotencyKey: string,
+    parameter: object,
+  ): Promise<string> {
     const { serviceName: service, timeout } = this.#parts;
-    // A header, so only some characters.
-    const idempotencyKey = encodeURIComponent(messageId);
     const options: IngressSendOptions<object> = { idempotencyKey, timeout };
     try {
       const opts = rpc.sendOpts(options);
@@ -252,19 +247,4 @@ class Client implements RestateClient {
       throw toClientError(error);
     }
   }
-}
-
-/** Checks a message. A text becomes a message of the user. */
-function readMessage(sent: ClientMessage): ClientMessage & { readonly message: SessionMessage } {
-  checkNames(sent, Object.keys(messageNames), "field of a message:");
-  const { messageId, message: given } = sent;
-  if (typeof messageId !== "string" || messageId === "" || messageId.length > LONGEST_ID)
-    throw invalid(`The messageId must be a string of 1 to ${LONGEST_ID} characters.`);
-  const message: SessionMessage =
-    typeof given === "string" ? { role: "user", content: given, timestamp: Date.now() } : given;
-  if (typeof (message as Partial<SessionMessage> | null)?.role !== "string")
-    throw invalid(
-      'The message must be a text, or a message such as { role: "user", content: "…" }.',
-    );
-  return { ...sent, message };
 }

@@ -1,5 +1,11 @@
 /** The options of runs on Restate. */
-import { BowlineError, type Agent, type AgentEvent } from "@bowline/core";
+import {
+  BowlineError,
+  type Agent,
+  type AgentEvent,
+  type ErrorInfo,
+  type RunEndReason,
+} from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import type { SessionHeader } from "@bowline/core/session";
 import type { PostgresStore } from "@bowline/postgres";
@@ -13,6 +19,11 @@ export interface AgentRequest {
   readonly runId: string;
   /** The name that the gateway gave, or that of the session's last run. */
   readonly agent: string | undefined;
+  /**
+   * The metadata of the message that began the run. Undefined for a run that began with the messages
+   * of the inbox.
+   */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Where an event comes from. */
@@ -29,6 +40,14 @@ export interface EventSource {
   readonly isRepeated: boolean;
   /** Number of the event within the attempt, from 0. */
   readonly number: number;
+}
+
+/** How a run ended. */
+export interface RunEnding {
+  readonly reason: RunEndReason;
+  readonly error?: ErrorInfo;
+  /** False if `createAgent` rejected: the run had no agent, and published no events. */
+  readonly hasAgent: boolean;
 }
 
 export interface RestateRunsOptions {
@@ -50,6 +69,12 @@ export interface RestateRunsOptions {
    * must not write to the session: the committed entries are the record.
    */
   readonly onEvent?: ((event: AgentEvent, source: EventSource) => void) | undefined;
+  /**
+   * Called when the end of a run is stored, again by an attempt that repeats the end. It is not
+   * awaited, and its errors are ignored. Not called for a run whose session was deleted, or that was
+   * ended by `createRestateAdmin`.
+   */
+  readonly onEnd?: ((end: RunEnding, source: Omit<EventSource, "number">) => void) | undefined;
   /** The name of the virtual object. Default `bowline`. */
   readonly serviceName?: string | undefined;
   /**
@@ -86,6 +111,7 @@ const names: Names = {
   createAgent: true,
   outputOf: true,
   onEvent: true,
+  onEnd: true,
   serviceName: true,
   inactivityMs: true,
   maxStepMs: true,
@@ -114,6 +140,7 @@ export function readOptions(options: RestateRunsOptions): RunsSettings {
     createAgent,
     outputOf: options.outputOf ?? (() => undefined),
     onEvent: options.onEvent ?? (() => {}),
+    onEnd: options.onEnd ?? (() => {}),
     serviceName: options.serviceName ?? DEFAULT_SERVICE,
     inactivityMs: options.inactivityMs ?? 60_000,
     maxStepMs: options.maxStepMs ?? HOUR_MS,

@@ -24,6 +24,7 @@ export const readRun = (value: unknown): RunInput =>
     message: isMessage,
     agent: optional(isText),
     runId: optional(isRunId),
+    metadata: optional(isObject),
   }) as RunInput;
 
 export const readWake = (value: unknown): WakeInput => read(value, { agent: optional(isText) });

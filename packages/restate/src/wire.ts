@@ -29,6 +29,8 @@ export interface RunInput {
   readonly agent?: string;
   /** The id of the run. Default: a random one. */
   readonly runId?: string;
+  /** Data for `createAgent`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** Begins a run if messages wait in the inbox. */

@@ -51,13 +51,15 @@ describe("the client of runs on Restate", () => {
 
   it("submits a message under its id, with the time of a text", async () => {
     answers = [sent];
-    const place = await client().submit("s/1", { messageId: "ä\n", message: "hello", agent: "a" });
-    assert.deepEqual(place, { state: "accepted", invocationId: "inv_1" });
+    const metadata = { workspace: "/w" };
+    const given = { messageId: "ä\n", message: "hello", agent: "a", runId: "r", metadata };
+    const place = await client().submit("s/1", given);
+    assert.deepEqual(place, { state: "accepted", invocationId: "inv_1", runId: "r" });
     const [{ path, key, body } = {} as Seen] = seen;
     assert.equal(path, "/bowline/s%2F1/run/send");
     assert.equal(key, "%C3%A4%0A");
     const { message, ...rest } = body as { message: { timestamp: number } };
-    assert.deepEqual(rest, { messageId: "ä\n", agent: "a" });
+    assert.deepEqual(rest, { messageId: "ä\n", agent: "a", runId: "r", metadata });
     assert.ok(Math.abs(message.timestamp - Date.now()) < 10_000);
   });
 
@@ -66,6 +68,45 @@ describe("the client of runs on Restate", () => {
     const place = await client().submit("s", { messageId: "m", message: "hello" });
     assert.deepEqual(place, { state: "taken", runId: "run-1" });
     assert.deepEqual(seen, []);
+  });
+
+  it("puts a message into the inbox before Restate hears of it, and its first run counts", async () => {
+    answers = [() => undefined, sent];
+    const failed = client().submit("s", { messageId: "m", message: "hello" });
+    await assert.rejects(failed, { code: "connection_failed", retryable: true });
+    const [waiting] = await store.durable.waiting("s");
+    assert.equal(waiting?.queue, "start");
+    const again = await client().submit("s", { messageId: "m", message: "hello", runId: "other" });
+    const { runId } = waiting;
+    assert.deepEqual(again, { state: "accepted", invocationId: "inv_1", runId });
+    const [, { body } = {} as Seen] = seen;
+    assert.equal((body as { runId: string }).runId, runId);
+    await store.durable.cancel("s");
+    const late = await client().submit("s", { messageId: "m", message: "hello" });
+    assert.deepEqual(late, { state: "cancelled", runId });
+    assert.equal(seen.length, 2);
+  });
+
+  it("tells Restate again of what waits, and under another key after a quarter of an hour", async () => {
+    answers = [sent, sent, sent, sent];
+    const message = { role: "user", content: "x" };
+    const about = { sessionId: "s/1", id: "m:1", message, at: Date.now() };
+    const start = { ...about, queue: "start", runId: "r", agent: "a", metadata: { x: 1 } } as const;
+    await client().resend(start);
+    await client().resend({ ...start, at: start.at - 31 * 60_000 });
+    await client().resend({ ...about, queue: "steering", agent: "a" });
+    await client().resend({ ...about, id: "\uD800", queue: "followUp" });
+    const run = { messageId: "m:1", message, runId: "r", agent: "a", metadata: { x: 1 } };
+    assert.deepEqual(
+      seen.map(({ path, key, body }) => [path, key, body]),
+      [
+        ["/bowline/s%2F1/run/send", "m%3A1", run],
+        ["/bowline/s%2F1/run/send", "m%3A1:2", run],
+        ["/bowline/s%2F1/wake/send", "m%3A1", { agent: "a" }],
+        ["/bowline/s%2F1/wake/send", ":%22%5Cud800%22", {}],
+      ],
+    );
+    assert.deepEqual(await store.durable.waiting("s"), []);
   });
 
   it("wakes the session after a message is in the inbox, also when it was there", async () => {
@@ -88,6 +129,7 @@ describe("the client of runs on Restate", () => {
       { messageId: "", message: "x" },
       { messageId: "m", message: {} },
       { messageId: "m", message: "x", agents: "y" },
+      { messageId: "m", message: "x", runId: "x".repeat(257) },
     ])
       await assert.rejects(client().submit("s", message as never), { code: "invalid_argument" });
     assert.deepEqual(seen, []);

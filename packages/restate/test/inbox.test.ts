@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { BowlineError } from "@bowline/core";
 import { calls, shapeOf, testRun } from "./support.ts";
 
 const say = (content: string) => ({ role: "user", content, timestamp: 1 }) as const;
@@ -77,6 +78,40 @@ describe("the inbox of a run", () => {
     assert.equal(await session.pending(), 2);
     await session.drain("s", session.epoch, { runId: "other", name: "start" });
     assert.equal(await session.pending(), 0);
+  });
+
+  it("does not run a message that was cancelled", async () => {
+    const test = testRun({ answers: ["hello"] });
+    const { session } = test.store;
+    await session.push("s", { id: "m1", queue: "start", message: say("go"), runId: "r" });
+    await session.cancel();
+    assert.deepEqual(await test.run(), { state: "cancelled", runId: "r" });
+    assert.deepEqual([test.asked, session.entries], [[], []]);
+  });
+
+  it("leaves a message in the inbox until its agent can be created", async () => {
+    let isAway = true;
+    const test = testRun({ answers: ["hello"] });
+    const failing = testRun({
+      answers: ["hello"],
+      options: {
+        store: test.store,
+        createAgent() {
+          if (isAway) throw new BowlineError("connection_failed", "away", { retryable: true });
+          throw new BowlineError("invalid_argument", "No such agent.");
+        },
+      },
+    });
+    const { session } = test.store;
+    await session.push("s", { id: "m1", queue: "start", message: say("go"), runId: "r" });
+    await session.push("s", { id: "f", queue: "followUp", message: say("more") });
+    await Promise.race([failing.attempt(), new Promise((resolve) => setTimeout(resolve, 50))]);
+    assert.match(failing.engine.faults.join(), /away/);
+    assert.equal((await session.waiting()).length, 2);
+    isAway = false;
+    const outcome = await failing.run();
+    assert.equal(outcome.state === "ended" && outcome.reason, "error");
+    assert.equal((await session.findMessage("s", "m1"))?.state, "taken");
   });
 
   it("does not run a message again that an earlier run has", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { WaitOptions } from "@bowline/core";
 import { Journal } from "../src/run/journal.ts";
 import { Questions } from "../src/run/questions.ts";
 import { FakeEngine } from "./fake-engine.ts";
@@ -12,17 +13,22 @@ function ask() {
   const journal = new Journal(context, () => {});
   journal.advance(1000);
   const flushed: string[] = [];
-  const questions = new Questions("r", journal, (name) => {
+  const questions = new Questions("r", journal, async (name) => {
+    await later(name === "slow" ? 20 : 0);
     flushed.push(name);
-    return Promise.resolve();
   });
-  return { engine, journal, questions, flushed };
+  const waitFor = (name: string, options: WaitOptions): Promise<unknown> => {
+    const answer = questions.waitFor(name, options);
+    questions.asked(name);
+    return answer;
+  };
+  return { engine, journal, questions, waitFor, flushed };
 }
 
 describe("questions to people", () => {
   it("is open until it is answered, and takes the time of the answer", async () => {
-    const { engine, journal, questions, flushed } = ask();
-    const answer = questions.waitFor("a", { until: 90_000 });
+    const { engine, journal, waitFor, flushed } = ask();
+    const answer = waitFor("a", { until: 90_000 });
     await later(5);
     const open = { awakeableId: "awk_0", runId: "r", until: 90_000 };
     assert.deepEqual(engine.state.get("ask:a"), open);
@@ -32,9 +38,24 @@ describe("questions to people", () => {
     assert.deepEqual([engine.state.size, flushed], [0, ["a"]]);
   });
 
+  it("is open once its request is written, in the order of asking", async () => {
+    const { engine, questions, flushed } = ask();
+    void questions.waitFor("slow");
+    void questions.waitFor("b");
+    await later(5);
+    assert.deepEqual([flushed, engine.state.size], [[], 0]);
+    questions.asked("slow");
+    questions.asked("b");
+    await later(10);
+    assert.equal(engine.state.size, 0);
+    await later(40);
+    assert.deepEqual(flushed, ["slow", "b"]);
+    assert.deepEqual([...engine.state.keys()], ["ask:slow", "ask:b"]);
+  });
+
   it("rejects at its limit, also if a later answer is there first", async () => {
-    const { engine, journal, questions } = ask();
-    const answer = questions.waitFor("a", { until: 90_000 });
+    const { engine, journal, waitFor } = ask();
+    const answer = waitFor("a", { until: 90_000 });
     await later(5);
     engine.resolve("awk_0", { decision: "allow", at: 90_001 });
     await assert.rejects(answer, { code: "timeout" });
@@ -43,16 +64,16 @@ describe("questions to people", () => {
   });
 
   it("rejects at its limit by itself", async () => {
-    const { engine, journal, questions } = ask();
-    await assert.rejects(questions.waitFor("a", { until: 1020 }), { code: "timeout" });
+    const { engine, journal, waitFor } = ask();
+    await assert.rejects(waitFor("a", { until: 1020 }), { code: "timeout" });
     assert.equal(journal.now, 1020);
     assert.equal(engine.state.size, 0);
   });
 
   it("rejects when its signal fires", async () => {
-    const { engine, questions } = ask();
+    const { engine, waitFor } = ask();
     const controller = new AbortController();
-    const answer = questions.waitFor("a", { signal: controller.signal });
+    const answer = waitFor("a", { signal: controller.signal });
     setTimeout(() => controller.abort(), 5);
     await assert.rejects(answer, { code: "aborted" });
     assert.equal(engine.state.size, 0);

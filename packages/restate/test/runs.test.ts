@@ -1,7 +1,8 @@
 /** Whole runs over an engine in memory that is killed at each of its steps. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireApproval } from "@bowline/core";
+import { BowlineError, requireApproval } from "@bowline/core";
+import type { AgentRequest } from "../src/index.ts";
 import { calls, shapeOf, testRun, type TestRun } from "./support.ts";
 
 const answers = [calls("never", "safe"), calls("safe"), "done"];
@@ -180,6 +181,52 @@ describe("runs over an engine that replays", () => {
       const last = test.events.at(-1);
       assert.deepEqual([last?.source.attempt, last?.source.isRepeated], [2, isRepeated], step);
     }
+  });
+
+  it("tells the end of a run when it is stored, also of one without an agent", async () => {
+    const ended: [unknown, unknown, string | undefined][] = [];
+    const test = testRun({
+      answers: ["done"],
+      options: {
+        onEnd(end, source) {
+          ended.push([end, source, test.store.session.entries.at(-1)?.type]);
+          throw new Error("ignored");
+        },
+      },
+    });
+    test.engine.killsBefore = once("end");
+    const outcome = await test.run();
+    const { runId } = outcome as { runId: string };
+    const source = { sessionId: "s", runId, attempt: 2, isRepeated: true };
+    assert.deepEqual(ended, [[{ reason: "done", hasAgent: true }, source, "run_end"]]);
+    const failed: unknown[] = [];
+    const without = testRun({
+      answers: [],
+      options: {
+        onEnd: (end) => void failed.push(end),
+        createAgent() {
+          throw new BowlineError("invalid_argument", "No such agent.");
+        },
+      },
+    });
+    await without.run();
+    const error = { code: "invalid_argument", message: "No such agent.", retryable: false };
+    assert.deepEqual(failed, [{ reason: "error", error, hasAgent: false }]);
+    assert.deepEqual(without.events, []);
+  });
+
+  it("gives an agent the metadata of its message", async () => {
+    const seen: unknown[] = [];
+    const message = { role: "user", content: "go", timestamp: 1 } as const;
+    const options = {
+      outputOf: (request: AgentRequest) => void seen.push(request.metadata),
+    };
+    const test = testRun({ answers: ["done"], options });
+    await test.run({ messageId: "m1", message, metadata: { workspace: "/w" } });
+    const woken = testRun({ answers: ["done"], options });
+    await woken.store.session.push("s", { id: "a", queue: "followUp", message });
+    await woken.run({});
+    assert.deepEqual(seen, [{ workspace: "/w" }, undefined]);
   });
 
   it("gives a run the id that comes with its message", async () => {

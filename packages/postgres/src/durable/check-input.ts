@@ -6,6 +6,8 @@ import type { QueuedInput } from "./contract.ts";
 import type { StartInput } from "./run-types.ts";
 
 const LONGEST_KEY = 512;
+/** The keys of a run's entries begin with its id. */
+const LONGEST_RUN_ID = 256;
 /** Bytes of JSON. */
 const LARGEST_METADATA = 16 * 1024;
 const LARGEST_LIMIT = 10_000;
@@ -24,9 +26,9 @@ const startNames: Readonly<Record<keyof StartInput, true>> = {
   maxOwned: true,
 };
 
-export function checkKey(what: string, key: string): void {
-  if (typeof key === "string" && key.length > 0 && key.length <= LONGEST_KEY) return;
-  throw invalid(`The ${what} must be a string of 1 to ${LONGEST_KEY} characters.`);
+export function checkKey(what: string, key: string, longest: number = LONGEST_KEY): void {
+  if (typeof key === "string" && key.length > 0 && key.length <= longest) return;
+  throw invalid(`The ${what} must be a string of 1 to ${longest} characters.`);
 }
 
 export function checkLimit(limit: number | undefined): void {
@@ -54,7 +56,7 @@ export function checkInput(input: QueuedInput | StartInput): void {
 function checkStart(input: StartInput): void {
   checkNames(input, Object.keys(startNames), "field of a message:");
   const { runId, metadata, owner, maxOwned } = input;
-  checkKey("id of a run", runId);
+  checkKey("id of a run", runId, LONGEST_RUN_ID);
   if (owner !== undefined) checkKey("owner of a run", owner);
   if (maxOwned !== undefined && !(owner !== undefined && Number.isInteger(maxOwned)))
     throw invalid("maxOwned must be a whole number, and needs an owner.");

@@ -7,7 +7,7 @@ export interface StartInput {
   readonly id: string;
   readonly queue: "start";
   readonly message: SessionMessage;
-  /** The id of the run: 1 to 512 characters. */
+  /** The id of the run: 1 to 256 characters. */
   readonly runId: string;
   /** The name of the agent: 1 to 512 characters. */
   readonly agent?: string | undefined;

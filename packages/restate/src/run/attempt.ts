@@ -12,7 +12,7 @@ import {
 } from "@bowline/core";
 import { openSession, type AnyEntry, type SessionHeader } from "@bowline/core/session";
 import type { EngineContext } from "../engine/context.ts";
-import type { AgentRequest, RunsSettings } from "../options.ts";
+import type { AgentRequest, EventSource, RunEnding, RunsSettings } from "../options.ts";
 import {
   APPROVED,
   RUNNING,
@@ -29,6 +29,7 @@ import { checkAgent, loopInput } from "./loop-input.ts";
 import { SessionLog } from "./session-log.ts";
 import { Transcript } from "./transcript.ts";
 
+type Source = Omit<EventSource, "number">;
 type ReadyStart = Extract<RunStart, { state: "ready" }>;
 
 /**
@@ -115,7 +116,9 @@ class Attempt {
   }
 
   #request(header: SessionHeader, runId: string, agent: string | undefined): AgentRequest {
-    return { sessionId: this.#context.key, header, runId, agent };
+    const input = this.#input;
+    const metadata = "messageId" in input ? input.metadata : undefined;
+    return { sessionId: this.#context.key, header, runId, agent, metadata };
   }
 
   async #runFrom(start: ReadyStart, about: RunAbout): Promise<RunOutcome> {
@@ -128,6 +131,12 @@ class Attempt {
       since: journal.now,
     };
     context.set(RUNNING, running);
+    const source: Source = {
+      sessionId: log.sessionId,
+      runId,
+      attempt: log.epoch,
+      isRepeated: start.epoch !== log.epoch,
+    };
     const approved = (await journal.state<readonly string[]>(APPROVED)) ?? [];
     const approvedTools = new Set(approved);
     const session = await openSession(this.#settings.store, log.sessionId, { readOnly: true });
@@ -135,7 +144,7 @@ class Attempt {
     const transcript = new Transcript(runId, before, () => journal.now);
     const ran =
       start.error === undefined
-        ? await this.#loop(start, about, transcript, approvedTools)
+        ? await this.#loop(start, about, source, transcript, approvedTools)
         : this.#refused(start, about, transcript);
     const items = transcript.take();
     await journal.record("end", async () => {
@@ -144,12 +153,23 @@ class Attempt {
     });
     if (approvedTools.size > approved.length) context.set(APPROVED, [...approvedTools]);
     context.clear(RUNNING);
+    this.#tellEnd(ran.ending, source);
     return ran.outcome;
+  }
+
+  #tellEnd(ending: RunEnding, source: Source): void {
+    if (this.#context.ended.aborted) return;
+    try {
+      this.#settings.onEnd(ending, source);
+    } catch {
+      // The run has ended, and is stored. A reader cannot change that.
+    }
   }
 
   async #loop(
     start: ReadyStart,
     { runId, log, agents, header }: RunAbout,
+    source: Source,
     transcript: Transcript,
     approvedTools: Set<string>,
   ): Promise<Ran> {
@@ -170,15 +190,17 @@ class Attempt {
       approvedTools,
       maxResultBytes: maxJournaledBytes,
       load: async (seq) => resultAt(store.read(log.sessionId, { from: seq }), seq),
+      source,
       onEvent,
-      isRepeated: start.epoch !== log.epoch,
     });
     const output = outputOf(this.#request(header, runId, start.agent));
     const { signal } = this.#controller;
     const { input, finish } = loopInput({ agent, runId, effects, signal, output });
     transcript.follow(agent.state.messages);
     const result = await runLoop(prompts, input).then(finish);
-    return { outcome: outcomeOf(result), left: left() };
+    const { reason, error } = result;
+    const ending = { reason, ...(error && { error: toErrorInfo(error) }), hasAgent: true };
+    return { outcome: outcomeOf(result), ending, left: left() };
   }
 
   /** Ends a run without an agent: its messages are in the transcript, and the error. */
@@ -196,7 +218,8 @@ class Attempt {
       usage: {},
       turns: 0,
     } as const;
-    return { outcome: { ...outcome, error }, left: taken };
+    const ending = { reason: "error", error, hasAgent: false } as const;
+    return { outcome: { ...outcome, error }, ending, left: taken };
   }
 }
 
@@ -209,6 +232,7 @@ interface RunAbout {
 
 interface Ran {
   readonly outcome: RunOutcome;
+  readonly ending: RunEnding;
   readonly left: ReadyStart["taken"];
 }
 

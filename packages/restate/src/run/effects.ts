@@ -23,8 +23,7 @@ export interface EffectsParts {
   readonly approvedTools: Set<string>;
   readonly maxResultBytes: number;
   readonly load: (seq: number) => Promise<ToolStepResult>;
-  /** Whether an earlier attempt recorded the start of the run. */
-  readonly isRepeated: boolean;
+  readonly source: Omit<EventSource, "number">;
   readonly onEvent: (event: AgentEvent, source: EventSource) => void;
 }
 
@@ -35,22 +34,16 @@ export interface RunEffects {
 }
 
 export function createRunEffects(parts: EffectsParts): RunEffects {
-  const { runId, journal, log, transcript, approvedTools, onEvent } = parts;
+  const { runId, journal, log, transcript, approvedTools, source, onEvent } = parts;
   const { ended } = journal.context;
   const steps = new Steps(parts);
   const inbox = new RunInbox(parts);
-  const flush = async (name: string): Promise<void> => {
+  const write = async (name: string): Promise<void> => {
     const items = transcript.take();
     if (items.length > 0)
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
-  const questions = new Questions(runId, journal, flush);
-  const source = {
-    sessionId: log.sessionId,
-    runId,
-    attempt: log.epoch,
-    isRepeated: parts.isRepeated,
-  };
+  const questions = new Questions(runId, journal, write);
   let number = 0;
   const effects: Effects = {
     step: steps.step,
@@ -64,7 +57,10 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
     publish(event) {
       if (ended.aborted) return;
       // Nested runs are part of a tool's step.
-      if (event.runId === runId) transcript.addEvent(event);
+      if (event.runId === runId) {
+        transcript.addEvent(event);
+        if (event.type === "approval_request") questions.asked(event.approvalId);
+      }
       try {
         onEvent(event, { ...source, number: number++ });
       } catch {

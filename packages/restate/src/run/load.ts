@@ -6,7 +6,7 @@ import {
   type EntryBody,
   type SessionState,
 } from "@bowline/core/session";
-import type { DurableItem, InboxMessage, PostgresStore } from "@bowline/postgres";
+import type { DurableItem, InboxMessage, MessagePlace, PostgresStore } from "@bowline/postgres";
 import type { RunInput, WakeInput } from "../wire.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -43,16 +43,18 @@ export async function loadRun({
   input,
   agentFor,
 }: LoadParts): Promise<RunStart> {
-  if ("messageId" in input) {
-    const place = await log.claim(input.messageId, runId);
-    if (place.state === "cancelled" || place.runId !== runId) return place;
-  }
-  const taken = await log.drain(runId, "start");
-  if (!("messageId" in input) && taken.length === 0) return { state: "idle" };
+  const messageId = "messageId" in input ? input.messageId : undefined;
+  const known = messageId === undefined ? undefined : await log.find(messageId);
+  if (isElsewhere(known, runId)) return known;
   const session = await openSession(store, log.sessionId, { readOnly: true });
   const state = await session.state();
   const agent = input.agent ?? state.model?.agent;
+  // Before the messages are taken: while it cannot be created, they wait and can be cancelled.
   const made = await attempt(() => agentFor(agent));
+  const place = messageId === undefined ? undefined : await log.claim(messageId, runId);
+  if (isElsewhere(place, runId)) return place;
+  const taken = await log.drain(runId, "start");
+  if (messageId === undefined && taken.length === 0) return { state: "idle" };
   const ends = endsOf(await session.contextMessages(), state, runId);
   const start: DurableItem = {
     key: `${runId}:start`,
@@ -71,6 +73,15 @@ export async function loadRun({
     ...(agent !== undefined && { agent }),
     ...("error" in made && { error: made.error }),
   };
+}
+
+/** Whether a message is not for this run. */
+function isElsewhere(
+  place: MessagePlace | undefined,
+  runId: string,
+): place is Extract<RunStart, { state: "taken" | "cancelled" }> {
+  if (place === undefined || place.state === "pending") return false;
+  return place.state === "cancelled" || place.runId !== runId;
 }
 
 interface ModelId {

@@ -14,21 +14,55 @@ type WaitEnd = { readonly answer: AnswerInput } | { readonly code: "timeout" | "
 /** The loop's name for the end of its time budget. No one answers it. */
 const DEADLINE = "deadline:";
 
+/** Settles when the entry of a question is written. */
+interface Request {
+  readonly written: Promise<void>;
+  readonly resolve: (written: Promise<void>) => void;
+}
+
 export class Questions {
   readonly #runId: string;
   readonly #journal: Journal;
-  /** Writes the request before the wait, so that a person can see it. */
-  readonly #flush: (name: string) => Promise<void>;
+  readonly #write: (name: string) => Promise<void>;
+  /** The requests of questions that are not open yet. */
+  readonly #requests = new Map<string, Request>();
+  /** Settles when the last request is written. */
+  #written: Promise<void> = Promise.resolve();
 
-  constructor(runId: string, journal: Journal, flush: (name: string) => Promise<void>) {
+  /** `write` writes the entries of the run that are not written yet. */
+  constructor(runId: string, journal: Journal, write: (name: string) => Promise<void>) {
     this.#runId = runId;
     this.#journal = journal;
-    this.#flush = flush;
+    this.#write = write;
+  }
+
+  /**
+   * Writes the request, which the loop emits after it has begun to wait. One after the other, so that
+   * the entries keep their order.
+   */
+  asked(name: string): void {
+    const written = this.#written.then(() => this.#write(name));
+    this.#written = written.catch(() => {}); // the wait rejects with it
+    this.#request(name).resolve(written);
+  }
+
+  #request(name: string): Request {
+    const known = this.#requests.get(name);
+    if (known !== undefined) return known;
+    let resolve: Request["resolve"] = () => {};
+    const written = new Promise<void>((settle) => (resolve = settle));
+    const request = { written, resolve };
+    this.#requests.set(name, request);
+    return request;
   }
 
   async waitFor<T>(name: string, { signal, until }: WaitOptions = {}): Promise<T> {
     const isDeadline = name.startsWith(DEADLINE);
-    if (!isDeadline) await this.#flush(name);
+    if (!isDeadline) {
+      // Until then, a person could not read what is asked.
+      await this.#request(name).written;
+      this.#requests.delete(name);
+    }
     const { context } = this.#journal;
     const question = isDeadline ? undefined : context.awakeable(name);
     if (question !== undefined) {

@@ -59,6 +59,12 @@ export class SessionLog {
     await this.#retrying(() => durable.push(sessionId, again));
   }
 
+  /** Returns where the message is, without taking it. */
+  find(messageId: string): ReturnType<DurableSessions["findMessage"]> {
+    const { durable, sessionId } = this.#parts;
+    return this.#retrying(() => durable.findMessage(sessionId, messageId));
+  }
+
   /** Returns the run that has the message: this one, or an earlier one; or that it was cancelled. */
   claim(messageId: string, runId: string): ReturnType<DurableSessions["claimRun"]> {
     const { durable, sessionId } = this.#parts;

@@ -1,0 +1,153 @@
+/** Messages that PostgreSQL has accepted, while Restate is away, busy, or has forgotten them. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import type { WaitingMessage } from "@bowline/postgres";
+import type { RunOutcome } from "@bowline/restate";
+import { clusterIsMissing, startHarness, type Harness, type Run } from "../kit/harness.ts";
+
+describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
+  let h: Harness;
+  before(async () => {
+    h = await startHarness({ worker: { inactivityMs: 500 } });
+  });
+  after(() => h[Symbol.asyncDispose]());
+
+  const waiting = async (sessionId: string): Promise<WaitingMessage[]> => {
+    const all = await h.store.durable.waitingSince(Date.now() + 1, 100);
+    return all.filter((message) => message.sessionId === sessionId);
+  };
+  const outcome = (invocationId: string): Promise<RunOutcome> =>
+    h.client.outcome(invocationId, { signal: AbortSignal.timeout(30_000) });
+
+  const kill = async (invocationId: string): Promise<void> => {
+    const url = `${h.restate.admin}/invocations/${invocationId}/kill`;
+    assert.equal((await fetch(url, { method: "PATCH" })).ok, true);
+  };
+
+  /** Begins a run that goes on for a while, and sends a message for the next one. */
+  const busy = async (
+    ms: number,
+  ): Promise<{ first: Run; next: string; invocationId: string; runId: string }> => {
+    const first = await h.begin([{ text: "first", ms }]);
+    await h.outside.when(first.name, ({ turns }) => turns.length >= 1);
+    const next = randomUUID();
+    const message = h.outside.script(next, [{ text: "next" }]);
+    const runId = `run-${next}`;
+    const sent = await h.client.submit(first.sessionId, { messageId: next, message, runId });
+    assert.equal(sent.state, "accepted");
+    return { first, next, invocationId: "invocationId" in sent ? sent.invocationId : "", runId };
+  };
+
+  it("run once that Restate has never heard of, when they are sent again", async () => {
+    const [sessionId, name] = [randomUUID(), randomUUID()];
+    await h.client.ensure(sessionId);
+    const message = h.outside.script(name, [{ text: "done" }]);
+    const steered = h.outside.script(`${name}-2`, [{ text: "done" }]);
+    await h.restate.first.crash();
+    const away = { code: "connection_failed", retryable: true };
+    await assert.rejects(h.client.submit(sessionId, { messageId: name, message }), away);
+    const other = randomUUID();
+    await h.client.ensure(other);
+    await assert.rejects(h.client.steer(other, { messageId: "s", message: steered }), away);
+    await h.restate.first.start();
+    const [[start], [steering]] = [await waiting(sessionId), await waiting(other)];
+    assert.ok(start !== undefined && steering !== undefined);
+    // Several gateways may find it.
+    await Promise.all([start, start, steering, start, steering].map((one) => h.client.resend(one)));
+    for (const id of [sessionId, other])
+      await h.until(async () => (await h.messages(id)).length === 2);
+    await h.client.resend(start);
+    await h.client.resend({ ...start, at: 0 });
+    await h.until(async () => (await h.store.durable.openRuns({ sessionId })).length === 0);
+    assert.deepEqual(h.outside.seen(name).turns, [0]);
+    assert.deepEqual(h.outside.seen(`${name}-2`).turns, [0]);
+    assert.deepEqual(await h.store.durable.findRun(start.runId ?? ""), [
+      { sessionId, state: "ended", reason: "done" },
+    ]);
+    assert.deepEqual(await waiting(sessionId), []);
+  });
+
+  it("never run once they are cancelled, also if they are sent again", async () => {
+    const { first, next, invocationId, runId } = await busy(1500);
+    const { sessionId } = first;
+    const { durable } = h.store;
+    const [message] = await waiting(sessionId);
+    assert.deepEqual((await durable.openRuns({ sessionId })).map(({ state }) => state).toSorted(), [
+      "queued",
+      "running",
+    ]);
+    assert.deepEqual(await durable.cancel(sessionId), [{ id: next, queue: "start", runId }]);
+    // The run that is going on goes on.
+    assert.equal((await h.outcome(first)).reason, "done");
+    const cancelled = { state: "cancelled", runId };
+    assert.deepEqual(await outcome(invocationId), cancelled);
+    const again = { messageId: next, message: "again" };
+    assert.deepEqual(await h.client.submit(sessionId, again), cancelled);
+    await h.client.resend({ ...(message as WaitingMessage), at: 0 });
+    const later = await h.begin([{ text: "later" }], sessionId);
+    await h.outcome(later);
+    assert.deepEqual(h.outside.seen(next).turns, []);
+    assert.equal((await h.messages(sessionId)).length, 4);
+    assert.deepEqual(await durable.findRun(runId), [
+      { sessionId, state: "ended", reason: "cancelled" },
+    ]);
+  });
+
+  it("are not lost when Restate loses their invocation before its turn", async () => {
+    const { first, next, invocationId, runId } = await busy(1500);
+    const { sessionId } = first;
+    await kill(invocationId);
+    await h.outcome(first);
+    const [message] = await waiting(sessionId);
+    assert.equal(message?.id, next);
+    await h.client.resend(message);
+    await h.until(async () => (await h.store.durable.openRuns({ sessionId })).length === 0);
+    assert.deepEqual(h.outside.seen(next).turns, [0]);
+    assert.equal((await h.store.durable.findRun(runId))[0]?.reason, "done");
+  });
+
+  it("are not lost when their invocation is killed, and Restate keeps its key", async () => {
+    const [sessionId, name] = [randomUUID(), randomUUID()];
+    await h.client.ensure(sessionId);
+    await h.worker.kill();
+    const message = h.outside.script(name, [{ text: "done" }]);
+    const sent = await h.client.submit(sessionId, { messageId: name, message });
+    assert.ok(sent.state === "accepted");
+    await h.until(async () => (await h.invocation(sent.invocationId))?.status === "backing-off");
+    await kill(sent.invocationId);
+    await assert.rejects(outcome(sent.invocationId), { code: "aborted" });
+    await h.worker.start();
+    const [left] = await waiting(sessionId);
+    assert.ok(left !== undefined);
+    // Its key leads to the dead invocation. A quarter of an hour later it gets another one.
+    await h.client.resend(left);
+    await setTimeout(500);
+    assert.deepEqual(h.outside.seen(name).turns, []);
+    await h.client.resend({ ...left, at: left.at - 16 * 60_000 });
+    await h.until(async () => (await h.store.durable.openRuns({ sessionId })).length === 0);
+    assert.deepEqual(h.outside.seen(name).turns, [0]);
+  });
+
+  it("and approvals are found over all sessions, while the worker is dead", async () => {
+    const run = await h.begin([{ calls: [{ name: "asks", args: {} }] }, { text: "ok" }]);
+    const { sessionId } = run;
+    const { durable } = h.store;
+    await h.until(async () => (await durable.openApprovals({ sessionId })).length === 1);
+    await h.worker.kill();
+    const [open] = await durable.openApprovals({ beginning: sessionId });
+    assert.ok(open !== undefined);
+    assert.equal(open.request.toolName, "asks");
+    assert.deepEqual(await durable.findApproval(open.approvalId), [{ sessionId, isOpen: true }]);
+    assert.equal((await durable.countRuns()).running, 1);
+    const [running] = await durable.openRuns({ sessionId });
+    assert.deepEqual([running?.runId, running?.state], [open.runId, "running"]);
+    await h.worker.start();
+    await h.client.answer(sessionId, open.approvalId, { decision: "deny" });
+    await h.outcome(run);
+    assert.deepEqual(await durable.openApprovals({ sessionId }), []);
+    assert.deepEqual(await durable.findApproval(open.approvalId), [{ sessionId, isOpen: false }]);
+    assert.deepEqual(await durable.countRuns(), { queued: 0, running: 0 });
+  });
+});

@@ -1,0 +1,80 @@
+/** What a client sends: the message, and the keys under which Restate knows it. */
+import { checkNames } from "@bowline/core/agent";
+import type { SessionMessage } from "@bowline/core/session";
+import { invalid } from "./options.ts";
+import type { RunInput } from "./wire.ts";
+
+/** A message for a session. */
+export interface ClientMessage {
+  /**
+   * The client's id of the message, 1 to 512 characters. A message that is sent again under the same
+   * id runs once.
+   */
+  readonly messageId: string;
+  /** A text, or a message. */
+  readonly message: string | SessionMessage;
+  /** The name of the agent, for `createAgent`. Default: that of the session's last run. */
+  readonly agent?: string | undefined;
+  /**
+   * For `submit`: the id of the run, 1 to 256 characters. That of the first submission of the message
+   * counts. Default: a random one.
+   */
+  readonly runId?: string | undefined;
+  /** For `submit`: data for `createAgent`, JSON of at most 16 kB. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const messageNames: Readonly<Record<keyof ClientMessage, true>> = {
+  messageId: true,
+  message: true,
+  agent: true,
+  runId: true,
+  metadata: true,
+};
+
+const LONGEST_ID = 512;
+const LONGEST_RUN_ID = 256;
+/** After this time, a message that waits is told under another key: its invocation may be dead. */
+const KEY_MS = 15 * 60_000;
+
+/** Leaves out what is undefined. */
+export function runInput(input: {
+  readonly [Name in keyof RunInput]: RunInput[Name] | undefined;
+}): object {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Returns the idempotency key of a message. It is a header, which has only some characters, and
+ * `encodeURIComponent` refuses lone surrogates.
+ */
+export function keyOf(messageId: string): string {
+  if (!/\p{Surrogate}/u.test(messageId)) return encodeURIComponent(messageId);
+  return `:${encodeURIComponent(JSON.stringify(messageId))}`;
+}
+
+/** Returns the key for a message that has waited for this time, in milliseconds. */
+export function keyAfter(messageId: string, waitedMs: number): string {
+  const age = Math.max(0, Math.floor(waitedMs / KEY_MS));
+  return age === 0 ? keyOf(messageId) : `${keyOf(messageId)}:${age}`;
+}
+
+/** Checks a message. A text becomes a message of the user. */
+export function readMessage(
+  sent: ClientMessage,
+): ClientMessage & { readonly message: SessionMessage } {
+  checkNames(sent, Object.keys(messageNames), "field of a message:");
+  const { messageId, message: given } = sent;
+  if (typeof messageId !== "string" || messageId === "" || messageId.length > LONGEST_ID)
+    throw invalid(`The messageId must be a string of 1 to ${LONGEST_ID} characters.`);
+  const { runId } = sent;
+  if (runId !== undefined && (runId === "" || runId.length > LONGEST_RUN_ID))
+    throw invalid(`The runId must be a string of 1 to ${LONGEST_RUN_ID} characters.`);
+  const message: SessionMessage =
+    typeof given === "string" ? { role: "user", content: given, timestamp: Date.now() } : given;
+  if (typeof (message as Partial<SessionMessage> | null)?.role !== "string")
+    throw invalid(
+      'The message must be a text, or a message such as { role: "user", content: "…" }.',
+    );
+  return { ...sent, message };
+}
