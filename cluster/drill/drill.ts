@@ -64,7 +64,7 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   const store = createPostgresStore({ connectionString: system.addresses.postgres });
   parts.defer(() => store.close());
   const run = new Run(options, { random, outside, system, store });
-  return run.run();
+  return await run.run(); // before the parts are disposed
 }
 
 interface Parts {

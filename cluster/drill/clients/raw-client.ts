@@ -48,6 +48,8 @@ export class RawClient implements DrillClient {
   readonly #sessions = new Set<string>();
   /** The runs of which no event is missing on the present connection. */
   #followed = new Set<string>();
+  /** The runs that were asked for on the present connection, since each answer has the missed events. */
+  #requested = new Set<string>();
   #socket: WebSocket | undefined;
   #connecting: Promise<WebSocket | undefined> | undefined;
   #nextId = 1;
@@ -143,12 +145,14 @@ export class RawClient implements DrillClient {
   /** Asks for what is missing of a run. */
   async #resumeRun(socket: WebSocket, stream: RunStream): Promise<void> {
     const { session: sessionKey, runId } = stream;
-    if (this.#followed.has(runId) || stream.end !== undefined) return;
-    // Marked before the answer, since the missed events come with it.
+    if (this.#followed.has(runId) || this.#requested.has(runId)) return;
+    if (stream.end !== undefined) return;
+    const requested = this.#requested.add(runId);
     const params = { sessionKey, runId, ...(stream.seq >= 0 && { seq: stream.seq }) };
     const answer = await this.#ask(socket, "chat.subscribe", params, (given) => {
       if (given?.result !== undefined && socket === this.#socket) this.#followed.add(runId);
     });
+    requested.delete(runId);
     if (answer?.error !== undefined && answer.error.data?.retryable !== true)
       this.#journal.complain(this.name, sessionKey, `chat.subscribe: ${answer.error.message}`);
     const { runs = [] } = (answer?.result ?? {}) as Partial<Result<"chat.subscribe">>;
@@ -194,6 +198,7 @@ export class RawClient implements DrillClient {
     }
     this.#socket = socket;
     this.#followed = new Set();
+    this.#requested = new Set();
     this.#heardAt = performance.now();
     socket.on("message", (data: Buffer) =>
       this.#hear(socket, JSON.parse(data.toString()) as Answer),
