@@ -45,7 +45,7 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
     await h.client.ensure(sessionId);
     const message = h.outside.script(name, [{ text: "done" }]);
     const steered = h.outside.script(`${name}-2`, [{ text: "done" }]);
-    await h.restate.first.crash();
+    await h.restate.first.kill();
     const away = { code: "connection_failed", retryable: true };
     await assert.rejects(h.client.submit(sessionId, { messageId: name, message }), away);
     const other = randomUUID();

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -52,6 +53,8 @@ export interface PostgresServerOptions {
   readonly access?: readonly string[];
   /** A port of 127.0.0.1 on which it listens too. Default: none, only the socket. */
   readonly port?: number;
+  /** PEM files of the server's certificate and its key. Default: no TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** The folder of the server's programs, or undefined where PostgreSQL is not installed. */
@@ -84,12 +87,14 @@ export async function startPostgres({
   settings = ["fsync = off"],
   access = [],
   port,
+  tls,
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error(String(postgresIsMissing()));
   const folder = mkdtempSync(join(tmpdir(), "bowline-pg-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
+    chmodSync(folder, 0o755); // the socket is reached by this user
     giveTo(folder);
     const data = join(folder, "data");
     const owner = ownerOf();
@@ -113,6 +118,7 @@ export async function startPostgres({
       `port = ${port ?? PORT}`,
       "max_connections = 200",
       "shared_buffers = 32MB",
+      ...(tls === undefined ? [] : tlsSettings(tls, folder)),
       ...settings,
     ];
     await writeFile(join(data, "postgresql.conf"), `${lines.join("\n")}\n`);
@@ -127,6 +133,18 @@ export async function startPostgres({
     remove();
     throw error;
   }
+}
+
+/** Copies the files, because the server refuses a key that its user does not own. */
+function tlsSettings({ cert, key }: { cert: string; key: string }, folder: string): string[] {
+  const lines = Object.entries({ ssl_cert_file: cert, ssl_key_file: key }).map(([name, from]) => {
+    const to = join(folder, `${name}.pem`);
+    copyFileSync(from, to);
+    chmodSync(to, 0o600);
+    giveTo(to);
+    return `${name} = '${to}'`;
+  });
+  return ["ssl = on", ...lines];
 }
 
 interface Place {
@@ -302,10 +320,10 @@ function as(program: string, args: readonly string[]): [string, string[]] {
     : [program, [...args]];
 }
 
-function giveTo(folder: string): void {
-  chmodSync(folder, 0o755); // the socket is reached by this user
+/** Gives a path to the user that the server runs as. */
+function giveTo(path: string): void {
   const ids = process.getuid?.() === 0 ? idOf("postgres") : undefined;
-  if (ids !== undefined) chownSync(folder, ids.uid, ids.gid);
+  if (ids !== undefined) chownSync(path, ids.uid, ids.gid);
 }
 
 function idOf(user: string): { readonly uid: number; readonly gid: number } | undefined {

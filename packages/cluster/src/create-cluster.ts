@@ -1,7 +1,11 @@
 /** Serves agents from any number of processes, over PostgreSQL, Restate and NATS. */
 import { randomUUID } from "node:crypto";
 import { systemClock } from "@bowline/core";
-import { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from "@bowline/postgres";
+import {
+  createPostgresStore,
+  type PostgresStore,
+  type PostgresStoreOptions,
+} from "@bowline/postgres";
 import { createRestateAdmin, createRestateClient } from "@bowline/restate";
 import {
   createSecretFilter,
@@ -220,7 +224,8 @@ async function startGateway(
     const parts = {
       store,
       restate: createRestateClient({ ...shared, store }),
-      admin: adminUrl === undefined ? undefined : createRestateAdmin({ ...shared, admin: adminUrl }),
+      admin:
+        adminUrl === undefined ? undefined : createRestateAdmin({ ...shared, admin: adminUrl }),
       relay,
       news: new NewsDesk({ wire, clients, relay, limits, clock, report }),
       agents: resolveAgents(options),
@@ -253,9 +258,7 @@ function frontOf(options: ClusterOptions): MountEngineOptions {
     trustProxy: true,
     version: true,
   };
-  return Object.fromEntries(
-    Object.entries(options).filter(([name]) => Object.hasOwn(front, name)),
-  );
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(front, name)));
 }
 
 function limitsOf({ limits = {} }: ClusterOptions): GatewayLimits {

@@ -207,6 +207,9 @@ describe("a message that begins a run", { skip }, () => {
       { sessionId: ids[0], id: "b", queue: "steering", message: said, at: 2000, agent: "coder" },
     ]);
     assert.equal((await durable.waitingSince(9000, 2)).length, 2);
+    const [, second] = await durable.waitingSince(9000, 2);
+    const later = await durable.waitingSince(9000, 2, second?.at);
+    assert.deepEqual(later[0], second);
     assert.deepEqual(await durable.countRuns(), { queued: 2, running: 0 });
     await durable.claimRun(ids[1], "a", "run of a");
     await durable.cancel(ids[0]);

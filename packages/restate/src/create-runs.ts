@@ -13,6 +13,7 @@ import {
 import { BowlineError, isBowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import { toEngineContext, toEngineError } from "./engine/restate-context.ts";
+import { StepGate } from "./engine/step-gate.ts";
 import { abortRun, answerQuestion, readState, recoverSession } from "./handlers.ts";
 import { readOptions, type RestateRunsOptions, type RunsSettings } from "./options.ts";
 import { Adoptions } from "./run/adoptions.ts";
@@ -57,6 +58,11 @@ export interface RestateRuns {
    * `identityKeys`: whoever reaches it can run the agents.
    */
   endpoint(options?: EndpointOptions): EndpointHandler;
+  /**
+   * Begins no further step in this process. Resolves when Restate has the results of the running ones.
+   * Then end the connections: Restate continues the runs elsewhere, and repeats nothing.
+   */
+  drain(): Promise<void>;
 }
 
 /**
@@ -67,9 +73,11 @@ export interface RestateRuns {
 export function createRestateRuns(options: RestateRunsOptions): RestateRuns {
   checkRuntime();
   const settings = readOptions(options);
-  const service = createService(settings);
+  const gate = new StepGate();
+  const service = createService(settings, gate);
   return {
     service,
+    drain: () => gate.close(),
     endpoint(given = {}) {
       checkNames(given, Object.keys(endpointNames));
       const { identityKeys, logger } = given;
@@ -98,11 +106,14 @@ const endpointNames: Readonly<Record<keyof EndpointOptions, true>> = {
   logger: true,
 };
 
-function createService(settings: RunsSettings): VirtualObjectDefinition<string, unknown> {
+function createService(
+  settings: RunsSettings,
+  gate: StepGate,
+): VirtualObjectDefinition<string, unknown> {
   const adoptions = new Adoptions();
   const { store, inactivityMs, maxStepMs, retentionMs } = settings;
   const start = (context: ObjectContext, input: RunInput | WakeInput): Promise<RunOutcome> =>
-    toEngine(() => runAttempt(toEngineContext(context), settings, adoptions, input));
+    toEngine(() => runAttempt(toEngineContext(context, gate), settings, adoptions, input));
   return object({
     name: settings.serviceName,
     handlers: {

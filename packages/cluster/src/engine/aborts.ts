@@ -47,8 +47,7 @@ export async function quiet(parts: Parts, sessionKey: string): Promise<void> {
   const end = parts.clock.now() + QUIET_MS;
   for (;;) {
     const cancelled = await parts.store.durable.cancel(sessionKey);
-    for (const { runId } of cancelled)
-      if (runId !== undefined) parts.news.over(sessionKey, runId);
+    for (const { runId } of cancelled) if (runId !== undefined) parts.news.over(sessionKey, runId);
     if ((await openRuns(parts, sessionKey)).length === 0) return;
     if (parts.clock.now() >= end)
       throw new GatewayError("busy", "A run of the session has not ended yet. Try again.", {

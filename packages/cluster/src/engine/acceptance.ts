@@ -74,8 +74,13 @@ export class Acceptance {
       queue: "start",
       message,
       runId: id,
-      agent: agent.id,
-      metadata: writeMetadata({ user, model: agent.model, isAnnounced: isQueued }),
+      // Not as `agent`, which would become that of the session's later runs too.
+      metadata: writeMetadata({
+        user,
+        agentId: agent.id,
+        model: agent.model,
+        isAnnounced: isQueued,
+      }),
       ...(user?.id !== undefined && {
         owner: user.id,
         ...(maxRunsPerUser !== undefined && { maxOwned: maxRunsPerUser }),
@@ -115,9 +120,9 @@ export class Acceptance {
     const { store, relay, filter, limits } = this.#parts;
     const { runId } = into;
     if ((await store.durable.pending(sessionKey)) >= limits.maxQueuedRuns) throw tooMany();
-    const agent = await this.#agentFor(sessionKey, attachments);
+    await this.#agentFor(sessionKey, attachments);
     const queue = kind === "steer" ? "steering" : "followUp";
-    const input: QueuedInput = { id, queue, message, agent: agent.id };
+    const input: QueuedInput = { id, queue, message };
     const place = await this.#push(sessionKey, input);
     if (place.state !== "pending") return answerAgain(store, { id, place, params });
     await this.#tell(sessionKey, input);
@@ -159,11 +164,18 @@ export class Acceptance {
   }
 
   #tell(sessionKey: string, input: QueuedInput | StartInput): Promise<boolean> {
-    const { id, queue, message, agent } = input;
+    const { id, queue, message } = input;
     const start = "runId" in input && { runId: input.runId, metadata: input.metadata ?? {} };
     const at = this.#parts.clock.now();
     return tellRestate(
-      { sessionId: sessionKey, id, queue, message, at, ...(agent !== undefined && { agent }), ...start },
+      {
+        sessionId: sessionKey,
+        id,
+        queue,
+        message,
+        at,
+        ...start,
+      },
       this.#parts,
     );
   }

@@ -52,13 +52,33 @@ export class ClusterApprovals implements EngineApprovals {
       by,
       ...(reason !== undefined && { reason }),
     } as const;
-    try {
-      await this.#parts.restate.answer(sessionKey, name, given);
-    } catch (error) {
-      throw toGatewayError(error);
-    }
+    await this.#answer(sessionKey, name, given);
     const kept = await this.#answerIn(sessionKey, name);
     if (kept !== undefined && (kept.decision !== given.decision || kept.by !== by)) throw notOpen();
+  }
+
+  /** Rejects with `conflict` if the run does not wait any more. */
+  async #answer(
+    sessionKey: string,
+    name: string,
+    given: Parameters<Parts["restate"]["answer"]>[2],
+  ): Promise<void> {
+    const { restate, clock } = this.#parts;
+    const end = clock.now() + HEARD_MS;
+    for (;;) {
+      try {
+        return await restate.answer(sessionKey, name, given);
+      } catch (error) {
+        // The request is in the log a moment before Restate knows it.
+        const isEarly = isBowlineError(error) && error.code === "not_found" && clock.now() < end;
+        if (!isEarly || (await this.#find(name))?.isOpen !== true) throw toGatewayError(error);
+      }
+      await this.#pause();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => void this.#parts.clock.setTimer(PAUSE_MS, resolve));
   }
 
   /** `name` is the approval's id in the log. */
@@ -110,13 +130,21 @@ export class ClusterApprovals implements EngineApprovals {
       if (own?.isOpen !== true) break;
       // No worker goes on with the run. Restate has the answer for the next one.
       if (clock.now() >= end) return undefined;
-      await new Promise<void>((resolve) => void clock.setTimer(PAUSE_MS, resolve));
+      await this.#pause();
     }
     for await (const batch of store.read(sessionKey, { reverse: true, files: false }))
       for (const entry of batch)
-        if (isKnownEntry(entry) && entry.type === "approval_answer" && entry.approvalId === approvalId)
+        if (
+          isKnownEntry(entry) &&
+          entry.type === "approval_answer" &&
+          entry.approvalId === approvalId
+        )
           return entry;
-        else if (isKnownEntry(entry) && entry.type === "approval_request" && entry.approvalId === approvalId)
+        else if (
+          isKnownEntry(entry) &&
+          entry.type === "approval_request" &&
+          entry.approvalId === approvalId
+        )
           return undefined; // its run ended without an answer
     return undefined;
   }
@@ -129,9 +157,14 @@ function notOpen(): GatewayError {
 function toGatewayError(error: unknown): unknown {
   if (!isBowlineError(error)) return error;
   // Restate's own time limit, not that of the request: the request's is retryable.
-  if (error.code === "not_found" || (error.code === "timeout" && !error.retryable)) return notOpen();
+  if (error.code === "not_found" || (error.code === "timeout" && !error.retryable))
+    return notOpen();
   if (!error.retryable) return error;
-  return new GatewayError("busy", "Restate does not answer, so the answer is not stored. Try again.", {
-    retryable: true,
-  });
+  return new GatewayError(
+    "busy",
+    "Restate does not answer, so the answer is not stored. Try again.",
+    {
+      retryable: true,
+    },
+  );
 }

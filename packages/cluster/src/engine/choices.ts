@@ -30,7 +30,9 @@ export class SessionChoices {
       const { createdAt } = await this.#store.load(sessionKey);
       const known = this.#known.get(sessionKey);
       const before =
-        known?.createdAt === createdAt ? known : { createdAt, count: 0, choice: {} satisfies Choice };
+        known?.createdAt === createdAt
+          ? known
+          : { createdAt, count: 0, choice: {} satisfies Choice };
       const read = await this.#readFrom(sessionKey, before);
       this.#known.delete(sessionKey);
       this.#known.set(sessionKey, read);

@@ -6,6 +6,8 @@ type User = NonNullable<OwnedMessage["user"]>;
 export interface MessageMetadata {
   /** The person whose message the run answers. */
   readonly user?: User;
+  /** The agent that answers. */
+  readonly agentId?: string;
   /** The model that was chosen for the session, as `provider/model`. */
   readonly model?: string;
   /** Whether gateways sent the run's first event, because the message waited. */
@@ -14,6 +16,7 @@ export interface MessageMetadata {
 
 export function writeMetadata({
   user,
+  agentId,
   model,
   isAnnounced,
 }: {
@@ -21,6 +24,7 @@ export function writeMetadata({
 }): Readonly<Record<string, unknown>> {
   return {
     ...(user !== undefined && { user }),
+    ...(agentId !== undefined && { agentId }),
     ...(model !== undefined && { model }),
     ...(isAnnounced === true && { isAnnounced }),
   };
@@ -28,9 +32,10 @@ export function writeMetadata({
 
 /** Leaves out what is not of its type: another version may have written it. */
 export function readMetadata(metadata: Readonly<Record<string, unknown>> = {}): MessageMetadata {
-  const { user, model, isAnnounced } = metadata;
+  const { user, agentId, model, isAnnounced } = metadata;
   return {
     ...(isUser(user) && { user }),
+    ...(typeof agentId === "string" && { agentId }),
     ...(typeof model === "string" && { model }),
     ...(isAnnounced === true && { isAnnounced }),
   };

@@ -64,7 +64,8 @@ export class ClusterRuns implements EngineRuns {
     const added = open.filter((run) => !known.some((info) => info.runId === run.runId));
     const runs = [...known, ...added.map((run) => this.#infoOf(run))];
     const isAskedQueued = added.some((run) => run.runId === runId && run.state === "queued");
-    const first = isAskedQueued && runId !== undefined ? await this.#firstOf(sessionKey, runId, seq) : [];
+    const first =
+      isAskedQueued && runId !== undefined ? await this.#firstOf(sessionKey, runId, seq) : [];
     if (runId !== undefined && !runs.some((info) => info.runId === runId))
       runs.push({ runId, sessionKey, state: "unknown", seq: -1 });
     return { runs, missed: () => [...first, ...followed.missed()] };

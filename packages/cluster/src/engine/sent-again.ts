@@ -2,7 +2,13 @@
 import { messageText, type UserMessage } from "@bowline/core";
 import { isKnownEntry, type SessionMessage } from "@bowline/core/session";
 import type { MessagePlace, PostgresStore } from "@bowline/postgres";
-import { contentOf, GatewayError, isMissing, type Accepted, type OwnedMessage } from "bowline/engine";
+import {
+  contentOf,
+  GatewayError,
+  isMissing,
+  type Accepted,
+  type OwnedMessage,
+} from "bowline/engine";
 
 /** How many entries are searched for a message that a run has. */
 const MAX_SEARCHED = 2000;

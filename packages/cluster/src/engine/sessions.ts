@@ -1,5 +1,5 @@
 /** The session methods of a cluster, over PostgreSQL. */
-import { BowlineError } from "@bowline/core";
+import { isBowlineError } from "@bowline/core";
 import {
   addToSummary,
   openSession,
@@ -53,7 +53,7 @@ export class ClusterSessions implements EngineSessions {
       const writer = await store.create(header, this.#entries(entries));
       await writer.close();
     } catch (error) {
-      throw isThere(error) ? alreadyThere() : error;
+      throw isBowlineError(error) && error.code === "invalid_state" ? alreadyThere() : error;
     }
     return this.#changed(sessionKey, "created");
   }
@@ -119,29 +119,19 @@ export class ClusterSessions implements EngineSessions {
     const id = newSessionKey ?? createId();
     if (id === sessionKey) throw alreadyThere();
     const session = await openSession(store, sessionKey, { readOnly: true });
-    try {
-      const made = await session.fork({ id, ...(at !== undefined && { at }) });
-      await made.close();
-    } catch (error) {
-      throw isThere(error) ? alreadyThere() : error;
-    }
+    const made = await session.fork({ id, ...(at !== undefined && { at }) });
+    await made.close();
     return this.#changed(id, "created");
   }
 
   /** Appends entries, also during a run. With `parentId`, after that entry instead of the last. */
-  async #append(
-    sessionKey: string,
-    bodies: readonly EntryBody[],
-    parentId?: null,
-  ): Promise<void> {
+  async #append(sessionKey: string, bodies: readonly EntryBody[], parentId?: null): Promise<void> {
     if (bodies.length === 0) return;
-    const items = bodies.map(
-      (body, index): DurableItem => ({
-        key: this.#parts.createId(),
-        body,
-        ...(index === 0 && parentId !== undefined && { parentId }),
-      }),
-    );
+    const items = bodies.map((body, index): DurableItem => ({
+      key: this.#parts.createId(),
+      body,
+      ...(index === 0 && parentId !== undefined && { parentId }),
+    }));
     await this.#parts.store.durable.append(sessionKey, undefined, items);
   }
 
@@ -174,10 +164,6 @@ export class ClusterSessions implements EngineSessions {
 
 function titled(title: string): Extract<EntryBody, { readonly type: "title" }> {
   return { type: "title", title };
-}
-
-function isThere(error: unknown): boolean {
-  return error instanceof BowlineError && error.code === "invalid_state";
 }
 
 function alreadyThere(): GatewayError {

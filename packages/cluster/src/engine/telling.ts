@@ -26,7 +26,12 @@ export async function tellRestate(
   const told = restate.resend(message).then(
     () => true,
     (error: unknown) => {
-      report(new BowlineError("connection_failed", "Restate was not told of a message, which waits.", { retryable: true, cause: error }));
+      report(
+        new BowlineError("connection_failed", "Restate was not told of a message, which waits.", {
+          retryable: true,
+          cause: error,
+        }),
+      );
       return false;
     },
   );

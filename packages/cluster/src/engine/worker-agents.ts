@@ -1,5 +1,5 @@
 /** Makes the agents of runs in a worker. */
-import type { Agent } from "@bowline/core";
+import { BowlineError, type Agent } from "@bowline/core";
 import type { PostgresStore } from "@bowline/postgres";
 import type { AgentRequest } from "@bowline/restate";
 import {
@@ -23,34 +23,34 @@ export interface WorkerAgentsOptions {
 /** Makes the agent of a run: the same in each attempt, whatever was chosen since it began. */
 export async function createAgentFor(
   options: WorkerAgentsOptions,
-  { sessionId: sessionKey, header, runId, agent, metadata }: AgentRequest,
+  { sessionId: sessionKey, header, runId, metadata }: AgentRequest,
 ): Promise<Agent> {
-  const { user = ownerIn(header.metadata) ?? {}, model } = readMetadata(metadata);
-  const choice =
-    metadata === undefined
-      ? await choiceOf(options, { sessionKey, runId, agent })
-      : { agentId: agent, model };
-  return createAgentOfRun(options.host, {
-    sessionKey,
-    runId,
-    agentId: choice.agentId,
-    model: choice.model,
-    user,
-  });
+  const given = readMetadata(metadata);
+  const { user = ownerIn(header.metadata) ?? {} } = given;
+  const { agentId, model } =
+    metadata === undefined ? await choiceOf(options, sessionKey, runId) : given;
+  const run = { sessionKey, runId, agentId, model, user };
+  const made = await createAgentOfRun(options.host, run);
+  if (made.streamFn === undefined)
+    throw new BowlineError(
+      "invalid_argument",
+      "The agent has no stream function. Pass streamFn, or import Agent from @bowline/core.",
+    );
+  return made as Agent;
 }
 
 /** Returns the choice of a run that began with messages which were meant for an earlier run. */
 async function choiceOf(
   { store, host, choices }: WorkerAgentsOptions,
-  {
-    sessionKey,
-    runId,
-    agent,
-  }: { readonly sessionKey: string; readonly runId: string; readonly agent: string | undefined },
+  sessionKey: string,
+  runId: string,
 ): Promise<Choice> {
+  // An attempt after the first: the choice may have changed since.
   const begun = await findRunModel(store, sessionKey, runId);
-  if (begun !== undefined)
-    return { agentId: begun.agent ?? agent ?? "", model: referenceOf(begun) };
-  const chosen = await agentOf({ store, agents: host.agents, choices }, sessionKey, agent);
-  return { agentId: chosen.id, ...(chosen.model !== undefined && { model: chosen.model }) };
+  if ((await host.agents()).length === 0) return {}; // the run ends with the error for it
+  const { id, model } = await agentOf({ store, agents: host.agents, choices }, sessionKey);
+  return {
+    agentId: begun?.agent ?? id,
+    ...(begun !== undefined ? { model: referenceOf(begun) } : model !== undefined && { model }),
+  };
 }

@@ -38,7 +38,10 @@ export class WorkerEvents {
   }
 
   /** Called when the run's end is stored. */
-  end({ reason, error }: { readonly reason: string; readonly error?: ErrorInfo }, source: Source): void {
+  end(
+    { reason, error }: { readonly reason: string; readonly error?: ErrorInfo },
+    source: Source,
+  ): void {
     const { sessionId: sessionKey, runId } = source;
     const known = this.#of(sessionKey, runId);
     this.#known.delete(nameOf(sessionKey, runId));
@@ -77,4 +80,3 @@ export class WorkerEvents {
 function nameOf(sessionKey: string, runId: string): string {
   return JSON.stringify([sessionKey, runId]);
 }
-

@@ -84,7 +84,12 @@ export class ClusterWorker {
     this.#isListening = false;
     this.#registration?.stop();
     this.#endpoint.drain();
-    await this.#runs.drain(graceMs);
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      stop = this.#parts.clock.setTimer(graceMs, resolve);
+    });
+    await Promise.race([this.#runs.drain(), late]);
+    stop();
   }
 
   /** Ends what is left. Restate attempts it again, elsewhere or later. */

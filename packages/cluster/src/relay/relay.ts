@@ -19,12 +19,12 @@ import {
 import { type Clock } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
 import type { GatewayLimits } from "bowline/gateway";
-import type { RunInfo } from "bowline/client";
 import type { Bus } from "../bus/bus.ts";
 import type { AnsweredRun, LiveEvent, Queued } from "../wire/messages.ts";
 import { Subjects } from "../wire/subjects.ts";
 import { ApprovalRelay } from "./approval-relay.ts";
 import { Asker } from "./asker.ts";
+import { infosOf, missedOf, storedRuns, type Found } from "./found-runs.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import { SessionRelay } from "./session-relay.ts";
 import type { Tap } from "./tap.ts";
@@ -46,13 +46,6 @@ export interface RelayOptions {
 /** How long a session stays subscribed after its last client left, in milliseconds. */
 const LINGER_MS = 5000;
 const TICK_MS = 1000;
-
-/** What is sent to a client that follows one or two runs. */
-interface Found {
-  readonly answers: readonly AnsweredRun[];
-  /** Runs that no worker answered for. */
-  readonly stored: readonly { readonly info: RunInfo; readonly frames: readonly RunFrame[] }[];
-}
 
 export class Relay {
   readonly #ports: RelayPorts;
@@ -243,38 +236,7 @@ export class Relay {
       (id): id is string => id !== undefined && !isAnswered(id),
     );
     if (wanted.length === 0) return { answers, stored: [] };
-    return { answers, stored: await this.#storedRuns(session, tap, { wanted, runId, seq }) };
-  }
-
-  async #storedRuns(
-    session: SessionRelay,
-    tap: Tap,
-    {
-      wanted,
-      runId,
-      seq,
-    }: {
-      readonly wanted: readonly string[];
-      readonly runId: string | undefined;
-      readonly seq: number | undefined;
-    },
-  ): Promise<Found["stored"]> {
-    const { sessionKey } = session;
-    const { read, cancelled } = this.#ports;
-    const stored = await read(sessionKey);
-    const found: Found["stored"][number][] = [];
-    for (const id of wanted) {
-      const run = stored.run(id) ?? (await cancelled(sessionKey, id));
-      if (run === undefined) continue;
-      const isOpen = run.info.state === "running";
-      if (isOpen) session.withdraw(id, tap);
-      else session.settle(id, run);
-      const own = id === runId ? seq : undefined;
-      // A client that has live events has more than what is stored of a run without an end.
-      const isBehind = own === undefined || own < 0 || !isOpen;
-      found.push({ info: run.info, frames: isBehind ? run.since(own) : [] });
-    }
-    return found;
+    return { answers, stored: await storedRuns(this.#ports, { session, tap, wanted, runId, seq }) };
   }
 
   #use(sessionKey: string): SessionRelay {
@@ -308,32 +270,6 @@ export class Relay {
     for (const session of this.#sessions.values()) session.refresh(false);
     this.#stopTick = this.#ports.clock.setTimer(TICK_MS, () => this.#tick());
   }
-}
-
-function infosOf({ answers, stored }: Found, sessionKey: string, session: SessionRelay): RunInfo[] {
-  const known = [
-    ...answers.map(({ runId, state, seq }): RunInfo => ({ runId, sessionKey, state, seq })),
-    ...stored.map(({ info }) => info),
-  ];
-  const queued = session.expected.flatMap((runId): RunInfo[] =>
-    known.some((info) => info.runId === runId)
-      ? []
-      : [{ runId, sessionKey, state: "queued", seq: -1 }],
-  );
-  return [...known, ...queued];
-}
-
-/** What was found, and then what was passed on since. */
-function missedOf({ answers, stored }: Found, since: readonly LiveEvent[]): RunFrame[] {
-  const last = new Map<string, number>();
-  for (const { runId, seq, state } of [...answers, ...stored.map(({ info }) => info)])
-    last.set(runId, state === "running" ? seq : Infinity);
-  const isNew = ({ runId, seq }: LiveEvent): boolean => seq > (last.get(runId) ?? -2);
-  return [
-    ...answers.flatMap(({ frames }) => frames),
-    ...stored.flatMap(({ frames }) => frames),
-    ...since.filter(isNew),
-  ].map(({ frame, event }) => ({ frame, event }));
 }
 
 function once(work: () => void): () => void {

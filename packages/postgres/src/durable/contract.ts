@@ -124,9 +124,9 @@ export interface DurableSessions {
   /**
    * Returns messages of all sessions that were pushed before a moment and that no run has, oldest
    * first: for a gateway that tells the engine again. `before` is in milliseconds since the epoch,
-   * `limit` 1 to 10,000.
+   * `limit` 1 to 10,000. `from` leaves out messages that were pushed earlier, for the next page.
    */
-  waitingSince(before: number, limit: number): Promise<readonly WaitingMessage[]>;
+  waitingSince(before: number, limit: number, from?: number): Promise<readonly WaitingMessage[]>;
   /**
    * Cancels messages that no run has, or only those with these ids. Returns the cancelled ones in the
    * order of `waiting`. A `start` message stays cancelled, also if it is sent again. Others are

@@ -143,10 +143,14 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async waitingSince(before: number, limit: number): Promise<readonly WaitingMessage[]> {
+  async waitingSince(
+    before: number,
+    limit: number,
+    from?: number,
+  ): Promise<readonly WaitingMessage[]> {
     checkLimit(limit);
     await this.#context.ready();
-    return waitingSince(this.#context, before, limit);
+    return waitingSince(this.#context, { before, limit, from });
   }
 
   async cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]> {

@@ -54,15 +54,18 @@ export async function cancel(
 /** Returns waiting messages of all sessions, oldest first. */
 export async function waitingSince(
   { database, schema }: StoreContext,
-  before: number,
-  limit: number,
+  {
+    before,
+    limit,
+    from = -Infinity,
+  }: { readonly before: number; readonly limit: number; readonly from: number | undefined },
 ): Promise<WaitingMessage[]> {
   const rows = await database.query(
     "Listing messages that wait",
     `select sessions.id, queue, message, at, start_run
     from ${schema}.inbox join ${schema}.sessions on sessions.number = inbox.session
-    where run_id is null and at < $1 order by at, inbox.number limit $2`,
-    [before, limit],
+    where run_id is null and at < $1 and at >= $3::float8 order by at, inbox.number limit $2`,
+    [before, limit, from],
   );
   return rows.map((row) => ({ sessionId: fromColumn(String(row.id)), ...toWaiting(row) }));
 }

@@ -11,6 +11,7 @@ import {
 import { BowlineError, isBowlineError } from "@bowline/core";
 import { isSessionFenced } from "@bowline/postgres";
 import type { EngineContext, Handle, Outcome } from "./context.ts";
+import type { StepGate } from "./step-gate.ts";
 
 /** A handle with the promise that delivers it as an outcome. */
 interface PromiseHandle extends Handle {
@@ -29,14 +30,24 @@ const FENCED_RETRY_MS = 50;
 const NOT_FOUND = 404;
 const BAD_REQUEST = 400;
 
-export function toEngineContext(context: ObjectContext): EngineContext {
+/** Steps go through the gate, so that a process can stop between two of them. */
+export function toEngineContext(context: ObjectContext, gate: StepGate): EngineContext {
   const { id, attemptCompletedSignal: ended } = context.request();
   const cancelled = (context as ObjectContext & internal.ContextInternal).cancellation();
   return {
     key: context.key,
     invocationId: id,
     ended,
-    run: (name, work) => toHandle(name, context.run(name, rethrowing(work), { serde: bytes })),
+    run(name, work) {
+      const step = gate.step();
+      ended.addEventListener("abort", step.done, { once: true });
+      const done = (): void => {
+        ended.removeEventListener("abort", step.done);
+        step.done();
+      };
+      const closure = rethrowing(() => step.run(work));
+      return toHandle(name, context.run(name, closure, { serde: bytes }), done);
+    },
     sleep: (name, ms) => toHandle(name, context.sleep(ms, name)),
     awakeable(name) {
       const { id: awakeableId, promise } = context.awakeable<unknown>();
@@ -51,11 +62,17 @@ export function toEngineContext(context: ObjectContext): EngineContext {
   };
 }
 
-function toHandle(name: string, promise: RestatePromise<unknown>): Handle {
+/** `onSettled` is called when the engine has the result. */
+function toHandle(
+  name: string,
+  promise: RestatePromise<unknown>,
+  onSettled: () => void = () => {},
+): Handle {
   const handle: { name: string; outcome?: RestatePromise<Outcome> } = { name };
-  handle.outcome = promise.map((value, failure) =>
-    failure === undefined ? { handle, value } : { handle, failure: toBowlineError(failure) },
-  );
+  handle.outcome = promise.map((value, failure) => {
+    onSettled();
+    return failure === undefined ? { handle, value } : { handle, failure: toBowlineError(failure) };
+  });
   return handle;
 }
 

@@ -1,0 +1,46 @@
+/** The agent of the tests: its model and its tools are outside of the processes that run it. */
+import { Agent, defineTool, type Model } from "@bowline/core";
+
+interface Args {
+  readonly script: string;
+  readonly ms?: number;
+}
+
+const parameters = {
+  type: "object",
+  properties: { script: { type: "string" }, ms: { type: "number" } },
+  required: ["script"],
+} as const;
+
+/** `outside` is the address of the model and of what tools call. */
+export function createScriptedAgent(outside: string, systemPrompt = ""): Agent {
+  const model: Model = {
+    id: "mock",
+    name: "mock",
+    api: "openai-chat",
+    provider: "mock",
+    baseUrl: `${outside}/v1`,
+    reasoning: false,
+    input: ["text"],
+  };
+  const tool = (name: string, needsApproval: boolean) =>
+    defineTool({
+      name,
+      description: name,
+      parameters,
+      ...(needsApproval && { needsApproval }),
+      async execute({ script, ms = 0 }: Args, { signal, idempotencyKey: key }) {
+        const body = JSON.stringify({ script, name, key, ms });
+        const response = await fetch(`${outside}/tool`, { method: "POST", body, signal });
+        await response.text();
+        return `${name} done`;
+      },
+    });
+  return new Agent({
+    model,
+    apiKey: "none",
+    systemPrompt,
+    tools: [tool("work", false), tool("asks", true)],
+    maxRetries: 0,
+  });
+}
