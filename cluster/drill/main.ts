@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemIsMissing } from "../kit/system.ts";
+import { breakMain } from "./break-main.ts";
 import { drill } from "./drill.ts";
 import { writeReport } from "./report.ts";
 
@@ -17,13 +18,16 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     sessions: { type: "string" },
     folder: { type: "string" },
+    break: { type: "string" },
   },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
 const minutes = Number(values.minutes ?? (values.quick ? 0.4 : 5));
 const sessions = Number(values.sessions ?? (values.quick ? 24 : 200));
 if (!Number.isInteger(seed) || !(minutes > 0) || !(sessions >= 1)) {
-  console.error("cluster:drill [--quick] [--seed N] [--minutes N] [--sessions N] [--folder PATH]");
+  console.error(
+    "cluster:drill [--quick] [--seed N] [--minutes N] [--sessions N] [--folder PATH] [--break NAME]",
+  );
   process.exit(2);
 }
 const missing = systemIsMissing();
@@ -31,6 +35,7 @@ if (missing !== false) {
   console.error(`The drill needs servers: ${missing}.`);
   process.exit(2);
 }
+if (values.break !== undefined) process.exit(await breakMain(values.break, seed));
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), "bowline-drill-"));
 mkdirSync(folder, { recursive: true });
 console.log(`seed ${seed}; ${sessions} sessions; logs in ${folder}`);

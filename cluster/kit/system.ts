@@ -125,13 +125,23 @@ async function createNodes(options: SystemOptions, { folder, restate, database, 
     worker: address(worker),
     gateway: address(gateway),
   };
-  const shared = { agentModule: pathToFileURL(resolve(agentModule)).href, token, addresses };
+  const shared = { agentModule: pathToFileURL(resolve(agentModule)).href, token };
   const create = (role: "gateway" | "worker", count: number): NodeService[] =>
     Array.from({ length: count }, (_, index) => {
       const port = others.pop() ?? 0;
       const workerPort = role === "worker" ? { workerPort: others.pop() ?? 0 } : {};
       const name = `${role}-${index + 1}`;
-      return new NodeService({ ...shared, name, role, port, ...workerPort, folder, env });
+      const own = { ...addresses, postgres: named(database, name) };
+      return new NodeService({
+        ...shared,
+        addresses: own,
+        name,
+        role,
+        port,
+        ...workerPort,
+        folder,
+        env,
+      });
     });
   const workers = create("worker", workerCount);
   const gateways = create("gateway", gatewayCount);
@@ -143,6 +153,11 @@ async function createNodes(options: SystemOptions, { folder, restate, database, 
   ];
   const balancer = createBalancer({ folder, fronts });
   return { balancer, workers, gateways, addresses, token };
+}
+
+/** The database knows its clients by name. */
+function named(database: string, name: string): string {
+  return `${database}${database.includes("?") ? "&" : "?"}application_name=${name}`;
 }
 
 function temporaryFolder(starting: AsyncDisposableStack): string {

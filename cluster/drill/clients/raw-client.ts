@@ -124,8 +124,11 @@ export class RawClient implements DrillClient {
     while (!this.#isClosed) {
       const socket = await this.#connected();
       if (socket === undefined) return;
-      for (const session of this.#sessions) await this.#resumeSession(socket, session);
+      // A session with a known run is followed by the run's number, else its snapshot would come too.
+      const known = new Set([...this.#runs.values()].map(({ session }) => session));
       for (const stream of this.#runs.values()) await this.#resumeRun(socket, stream);
+      for (const session of this.#sessions)
+        if (!known.has(session)) await this.#resumeSession(socket, session);
       while (socket.readyState === WebSocket.OPEN) {
         await sleep(PAUSE_MS);
         const isSilent = performance.now() - this.#heardAt > SILENT_MS;

@@ -1,5 +1,5 @@
 /** Reads what a request asks for: the task, how far it is, and what the model is told. */
-import { nameIn, taskIn, type Task } from "../task.ts";
+import { nameIn, sessionIn, taskIn, type Task } from "../task.ts";
 import { numberIn, type SeenAnswer } from "./ledger.ts";
 
 export interface ChatMessage {
@@ -18,8 +18,11 @@ export interface Asked {
   readonly seenResults: ReadonlyMap<string, string>;
 }
 
-/** A message that no task precedes. It has no tools. */
-const nothing: Task = { name: "none-0", turns: [], words: 3, isUncounted: false };
+/** For messages that no task precedes. It has no tools. */
+function noTask(name: string | undefined): Task {
+  const session = name === undefined ? "none" : sessionIn(name);
+  return { name: `${session}-none`, turns: [], words: 3, isUncounted: false };
+}
 
 /** How much of a tool's result is remembered, in characters. */
 export const SEEN_LENGTH = 300;
@@ -28,11 +31,11 @@ export function readRequest(messages: readonly ChatMessage[]): Asked {
   const texts = messages.map(({ content }) => contentText(content));
   const isUser = (index: number): boolean => messages[index]?.role === "user";
   const begin = texts.findLastIndex((text, index) => isUser(index) && taskIn(text) !== undefined);
-  const task = taskIn(texts[begin] ?? "") ?? nothing;
   const answers = messages.flatMap(({ role }, index) => (role === "assistant" ? [index] : []));
   const heard = texts.flatMap((text, index) =>
     isUser(index) && index > (answers.at(-1) ?? -1) ? (nameIn(text) ?? []) : [],
   );
+  const task = taskIn(texts[begin] ?? "") ?? noTask(heard[0]);
   return {
     task,
     turn: answers.filter((index) => index > begin).length,
