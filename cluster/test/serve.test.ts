@@ -1,5 +1,6 @@
 /** `bowline serve --cluster` over servers that demand passwords, TLS and signed requests. */
 import assert from "node:assert/strict";
+import { connect } from "node:http2";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,10 +36,13 @@ describe("bowline serve --cluster", { skip: systemIsMissing() }, () => {
     const [database = 0, endpoint = 0, port = 0, checks = 0] = await freePorts(4);
     restate = ending.use(await startRestate({ folder, identityKey: identity.file }));
     const nats = ending.use(
-      await startNats(folder, [
-        ...["--user", "ada", "--pass", NATS_PASSWORD],
-        ...["--tls", "--tlscert", cert, "--tlskey", key],
-      ]),
+      await startNats(
+        folder,
+        [
+          ["--user", "ada", "--pass", NATS_PASSWORD],
+          ["--tls", "--tlscert", cert, "--tlskey", key],
+        ].flat(),
+      ),
     );
     const access = ["hostssl all all 127.0.0.1/32 scram-sha-256", "host all all all reject"];
     const postgres = ending.use(
@@ -114,12 +118,10 @@ describe("bowline serve --cluster", { skip: systemIsMissing() }, () => {
     const file = join(folder, "cluster.json");
     const text = await bowline(["cluster", "status", "--cluster", file], { folder, env });
     assert.equal(text.code, 0, text.stderr + text.stdout);
-    assert.match(text.stdout, /^PostgreSQL {2}ready, \d+\.\d+, \d+ of 200 connections, 0 running/m);
-    assert.match(
-      text.stdout,
-      /^Restate {5}ready, 1\.\d+\.\d+, 1 node\(s\), 1 deployment\(s\), 0 f/m,
-    );
-    assert.match(text.stdout, /^NATS {8}ready, 2\./m);
+    assert.match(text.stdout, /^PostgreSQL: ready, \d+\.\d+, \d+ of 200 connections, 0 running/m);
+    assert.match(text.stdout, /^Restate: ready, 1\.\d+\.\d+, 1 node\(s\), 1 deployment\(s\), 0 f/m);
+    assert.match(text.stdout, /^Workers at http:\S+: 0 open run\(s\), takes new runs$/m);
+    assert.match(text.stdout, /^NATS: ready, 2\./m);
     const json = await bowline(["cluster", "status", "--json", "--cluster", file], { folder, env });
     const status = JSON.parse(json.stdout) as { isReady: boolean; postgres: { runs: object } };
     assert.deepEqual([status.isReady, status.postgres.runs], [true, { queued: 0, running: 0 }]);
@@ -143,21 +145,20 @@ describe("bowline serve --cluster", { skip: systemIsMissing() }, () => {
     };
     const passwords = await statusWith("postgres", {}, wrong);
     assert.equal(passwords.code, 1);
-    assert.match(passwords.stdout, /^PostgreSQL {2}not ready: .*password authentication failed/m);
-    assert.match(passwords.stdout, /^NATS {8}not ready: .*Authorization Violation/m);
+    assert.match(passwords.stdout, /^PostgreSQL: not ready: .*password authentication failed/m);
+    assert.match(passwords.stdout, /^NATS: not ready: .*Authorization Violation/m);
     const authority = await statusWith("nats", { tls: { caFile: otherCa } });
-    assert.match(authority.stdout, /^NATS {8}not ready: .*certificate/m);
+    assert.match(authority.stdout, /^NATS: not ready: .*certificate/m);
     const stranger = await statusWith("postgres", {
       config: { ...database, ssl: { caFile: otherCa } },
     });
-    assert.match(stranger.stdout, /^PostgreSQL {2}not ready: .*certificate/m);
+    assert.match(stranger.stdout, /^PostgreSQL: not ready: .*certificate/m);
     const plain = await statusWith("postgres", { config: { ...database, ssl: false } });
-    assert.match(plain.stdout, /^PostgreSQL {2}not ready: .*no encryption/m);
+    assert.match(plain.stdout, /^PostgreSQL: not ready: .*no encryption/m);
   });
 
   it("refuses requests that Restate did not sign with the worker's key", async () => {
     const { port } = (config.restate as { readonly worker: { readonly port: number } }).worker;
-    const { connect } = await import("node:http2");
     const session = connect(`http://127.0.0.1:${port}`);
     const stream = session.request({ ":path": "/discover", accept: "application/json" });
     const status = await new Promise((resolve) =>
@@ -188,7 +189,7 @@ describe("bowline serve --cluster", { skip: systemIsMissing() }, () => {
     assert.match(nats.stderr, /^bowline: NATS cannot be reached: Authorization Violation\.\n$/);
   });
 
-  it("answers 503 at /ready while a step runs after SIGTERM, and ends with 0", async () => {
+  it("answers 503 at /ready after SIGTERM, then closes and ends with 0", async () => {
     const file = configFile("drain.json", { ...config, drain: { notReadyMs: 1500 } });
     const [port = 0] = await freePorts(1);
     await using second = new Serving({

@@ -60,10 +60,10 @@ function workersOf({
   return [
     ...deployments.map(({ url, openRuns, isCurrent }) => {
       const runs = isCurrent ? "takes new runs" : "takes no new runs";
-      return oneLine(`  workers at ${url}: ${openRuns} open run(s), ${runs}`, 1000);
+      return oneLine(`Workers at ${url}: ${openRuns} open run(s), ${runs}`, 1000);
     }),
     ...failing.map(({ sessionId, attempts, failure }) =>
-      oneLine(`  failing: ${sessionId}, ${attempts} attempts: ${failure}`, 1000),
+      oneLine(`Failing run in session ${sessionId}, ${attempts} attempts: ${failure}`, 1000),
     ),
   ];
 }
@@ -74,5 +74,5 @@ type Part<T> =
 
 function line<T>(name: string, part: Part<T>, say: (part: T) => string): string {
   const state = part.isReady ? `ready, ${say(part)}` : `not ready: ${part.message}`;
-  return oneLine(`${name.padEnd(10)}  ${state}`, 1000);
+  return oneLine(`${name}: ${state}`, 1000);
 }
