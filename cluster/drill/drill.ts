@@ -8,6 +8,7 @@ import { createPostgresStore, type PostgresStore } from "@bowline/postgres";
 import { openSession, type AnyEntry } from "@bowline/core/session";
 import { startSystem, type System } from "../kit/system.ts";
 import { breakThings } from "./chaos/chaos.ts";
+import { Network, networkIsMissing } from "./chaos/network.ts";
 import { Outages } from "./chaos/outages.ts";
 import { findFaults } from "./checks/all-checks.ts";
 import { answerApprovals } from "./clients/approver.ts";
@@ -34,6 +35,8 @@ export interface DrillOptions {
   readonly tasksPerSecond: number;
   /** How long all may take to end after everything was mended, in milliseconds. */
   readonly restMs: number;
+  /** Whether each process gets a host of its own, so that links can be cut. */
+  readonly hasHosts: boolean;
   /** Scales the pauses between breaks. */
   readonly pace: number;
   readonly say: (line: string) => void;
@@ -51,20 +54,48 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   const random = seeded(options.seed);
   await using parts = new AsyncDisposableStack();
   const outsideRandom = random.fork();
-  const outside = parts.use(await startOutside({ random: () => outsideRandom.next() }));
+  const network = await openNetwork(options, parts);
+  const outside = parts.use(
+    await startOutside({
+      random: () => outsideRandom.next(),
+      ...(network && { host: network.address }),
+    }),
+  );
   const system = parts.use(
     await startSystem({
       agentModule: join(import.meta.dirname, "agents.ts"),
       folder: options.folder,
       env: { DRILL_OUTSIDE: outside.url },
       onStart: options.say,
+      ...(network && { placeOf: (name) => network.host(name) }),
     }),
   );
   await installAudit(system.postgres.server);
   const store = createPostgresStore({ connectionString: system.addresses.postgres });
   parts.defer(() => store.close());
-  const run = new Run(options, { random, outside, system, store });
+  const run = new Run(options, { random, outside, system, store, network });
   return await run.run(); // before the parts are disposed
+}
+
+const hosts = [
+  ...["restate-1", "restate-2", "restate-3", "nats-1", "nats-2", "postgres", "balancer"],
+  ...["worker-1", "worker-2", "worker-3", "gateway-1", "gateway-2"],
+];
+
+/** Hosts with addresses of their own, where the machine has them. */
+async function openNetwork(
+  { say, hasHosts }: DrillOptions,
+  parts: AsyncDisposableStack,
+): Promise<Network | undefined> {
+  const missing = hasHosts ? networkIsMissing() : "they were not asked for";
+  if (missing !== false) {
+    say(`no links are cut, since all processes are on one host: ${missing}`);
+    return undefined;
+  }
+  const network = parts.use(new Network());
+  await network.open(hosts);
+  say(`${hosts.length} hosts with addresses of their own, from ${network.address}`);
+  return network;
 }
 
 interface Parts {
@@ -72,6 +103,7 @@ interface Parts {
   readonly outside: Outside;
   readonly system: System;
   readonly store: PostgresStore;
+  readonly network: Network | undefined;
 }
 
 class Run {
@@ -90,7 +122,7 @@ class Run {
   }
 
   async run(): Promise<DrillReport> {
-    const { random, system, outside } = this.#parts;
+    const { random, system, outside, network } = this.#parts;
     const { breakMs, pace } = this.#options;
     const bus = await watchBus(system.addresses.nats, this.#sessions);
     const actors = this.#actors(random.fork());
@@ -109,6 +141,7 @@ class Run {
         system,
         outside,
         outages: this.#outages,
+        network,
         random: random.fork(),
         pace,
         signal: chaos,

@@ -19,6 +19,7 @@ const { values } = parseArgs({
     sessions: { type: "string" },
     folder: { type: "string" },
     break: { type: "string" },
+    "one-host": { type: "boolean", default: false },
   },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
@@ -26,7 +27,7 @@ const minutes = Number(values.minutes ?? (values.quick ? 0.4 : 5));
 const sessions = Number(values.sessions ?? (values.quick ? 24 : 200));
 if (!Number.isInteger(seed) || !(minutes > 0) || !(sessions >= 1)) {
   console.error(
-    "cluster:drill [--quick] [--seed N] [--minutes N] [--sessions N] [--folder PATH] [--break NAME]",
+    "cluster:drill [--quick] [--seed N] [--minutes N] [--sessions N] [--folder PATH] [--one-host] [--break NAME]",
   );
   process.exit(2);
 }
@@ -46,6 +47,7 @@ const report = await drill({
   folder,
   tasksPerSecond: values.quick ? 1.5 : 2,
   restMs: values.quick ? 30_000 : 90_000,
+  hasHosts: !values["one-host"],
   pace: values.quick ? 0.5 : 1,
   say: (line) => console.log(line),
 });

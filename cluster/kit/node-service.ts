@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { answersOk } from "./answers-ok.ts";
 import type { Target } from "./balancer.ts";
 import type { NodeSettings } from "./node.ts";
+import type { Place } from "./place.ts";
 import { Service } from "./service.ts";
 
 export interface NodeOptions extends NodeSettings {
   readonly name: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly place: Place;
 }
 
 export class NodeService extends Service {
@@ -17,8 +19,8 @@ export class NodeService extends Service {
   readonly url: string;
   readonly #settings: NodeSettings;
 
-  constructor({ name, folder, env, ...settings }: NodeOptions) {
-    const url = `http://127.0.0.1:${settings.port}`;
+  constructor({ name, folder, env, place, ...settings }: NodeOptions) {
+    const url = `http://${place.address}:${settings.port}`;
     super({
       kind: settings.role,
       process: {
@@ -31,6 +33,7 @@ export class NodeService extends Service {
           ...env,
         },
         folder,
+        place,
       },
       isReady: () => answersOk(`${url}/ready`),
     });
@@ -40,11 +43,12 @@ export class NodeService extends Service {
 
   /** For a balancer in front of gateways. */
   get target(): Target {
-    return { port: this.#settings.port, health: `${this.url}/ready` };
+    return { address: this.#settings.host, port: this.#settings.port, health: `${this.url}/ready` };
   }
 
   /** For a balancer in front of workers. */
   get workerTarget(): Target {
-    return { port: this.#settings.workerPort ?? 0, health: `${this.url}/ready` };
+    const { host: address, workerPort: port = 0 } = this.#settings;
+    return { address, port, health: `${this.url}/ready` };
   }
 }

@@ -7,6 +7,7 @@ import type { Handle, Kind } from "../../kit/service.ts";
 import type { System } from "../../kit/system.ts";
 import type { Outside } from "../outside/outside.ts";
 import type { Random } from "../seeded.ts";
+import type { Network } from "./network.ts";
 import type { Outages } from "./outages.ts";
 
 /** Times in milliseconds, from and to. */
@@ -27,6 +28,20 @@ const lanes: readonly Lane[] = [
   { kinds: ["nats", "balancer"], pause: [6000, 16_000], down: [300, 3000] },
 ];
 
+/** The links that are cut. The drill's own host has the clients, and also the model and the tools. */
+const links: readonly (readonly [Kind, Kind | "drill"])[] = [
+  ["restate", "restate"],
+  ["worker", "postgres"],
+  ["gateway", "postgres"],
+  ["worker", "nats"],
+  ["gateway", "nats"],
+  ["worker", "balancer"],
+  ["restate", "balancer"],
+  ["gateway", "balancer"],
+  ["gateway", "drill"],
+];
+const CUT: Span = [2000, 7000];
+
 /** Longer than the health checks of the balancer take, so that others take over. */
 const STOP: Span = [5000, 9000];
 const LONGEST_SCENE_MS = 15_000;
@@ -35,6 +50,8 @@ export interface ChaosOptions {
   readonly system: System;
   readonly outside: Outside;
   readonly outages: Outages;
+  /** The hosts of the processes. Undefined if all run on loopback: then no link is cut. */
+  readonly network: Network | undefined;
   readonly random: Random;
   /** Scales all pauses. Default 1. */
   readonly pace?: number;
@@ -49,6 +66,7 @@ export async function breakThings(options: ChaosOptions): Promise<void> {
     ...lanes.map((lane) => new Breaker(options, random.fork(), busy).killing(lane)),
     new Breaker(options, random.fork(), busy).stopping(),
     new Breaker(options, random.fork(), busy).scenes(),
+    new Breaker(options, random.fork(), busy).cutting(),
   ]);
 }
 
@@ -104,6 +122,34 @@ class Breaker {
       await this.#holding(worker, () => outages.stop(worker, until));
       await this.#rests([6000, 12_000]);
     }
+  }
+
+  /** Cuts the link between two hosts, or a Restate node from all others of its kind, and heals it. */
+  async cutting(): Promise<void> {
+    const { network, outages } = this.#options;
+    if (network === undefined) return;
+    while (await this.#rests([5000, 12_000])) {
+      const [kind, otherKind] = this.#random.pick(links);
+      const [one, ...more] = this.#names(kind);
+      const others = kind === otherKind ? more : this.#names(otherKind).slice(0, 1);
+      if (one === undefined || others.length === 0) continue;
+      const name = `${one} from ${others.join(" and ")}`;
+      const outage = outages.begin({ name, kind }, "cut");
+      for (const other of others) await network.cut(one, other);
+      await this.#rests(CUT);
+      for (const other of others) await network.heal(one, other);
+      outage.to = Date.now();
+    }
+  }
+
+  /** The names of the hosts of a kind, in random order. */
+  #names(kind: Kind | "drill"): string[] {
+    if (kind === "drill") return ["drill"];
+    const all = this.#options.system.handles.filter((handle) => handle.kind === kind);
+    return all
+      .map(({ name }) => ({ name, order: this.#random.next() }))
+      .toSorted((a, b) => a.order - b.order)
+      .map(({ name }) => name);
   }
 
   /** Resolves with false when the drill's time is over. */

@@ -37,7 +37,7 @@ export class Outages {
   }
 
   begin(
-    { name, kind }: Pick<Handle, "name" | "kind">,
+    { name, kind }: { readonly name: string; readonly kind: string },
     how: Outage["how"],
   ): Outage & { to?: number } {
     const outage: Outage = { name, kind, how, from: Date.now() };
