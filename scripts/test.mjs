@@ -42,6 +42,7 @@ const words = process.argv.slice(2).filter((argument) => !argument.startsWith("-
 const files = globSync([
   "packages/*/test/**/*.test.ts",
   "{conformance,mutate,mutants}/test/*.test.ts",
+  "cluster/drill/test/*.test.ts",
 ])
   .filter((file) =>
     words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word)),

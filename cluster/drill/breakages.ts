@@ -181,23 +181,21 @@ export function breakCopy({ edits }: Breakage): Disposable & { readonly folder: 
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     copySources(folder);
-    for (const { file, from, to } of edits) {
-      const path = join(folder, "packages", file);
-      const source = readFileSync(path, "utf8");
-      if (source.split(from).length !== 2)
-        throw new Error(
-          `${file} no longer has the text that is to be broken, once: ${from.trim()}`,
-        );
-      writeFileSync(
-        path,
-        source.replace(from, () => to),
-      );
-    }
+    for (const edit of edits)
+      writeFileSync(join(folder, "packages", edit.file), brokenSource(edit, folder));
     return { folder, [Symbol.dispose]: remove };
   } catch (error) {
     remove();
     throw error;
   }
+}
+
+/** Returns the source of a file with the edit. Throws if the text to break is not there once. */
+export function brokenSource({ file, from, to }: Edit, folder: string = root): string {
+  const source = readFileSync(join(folder, "packages", file), "utf8");
+  if (source.split(from).length !== 2)
+    throw new Error(`${file} no longer has the text that is to be broken, once: ${from.trim()}`);
+  return source.replace(from, () => to);
 }
 
 function copySources(folder: string): void {
