@@ -20,12 +20,16 @@ export interface ActorOptions {
   readonly pauseMs: number;
 }
 
+/** A run that takes long, since much is broken, must not get more and more to do. */
+const MAX_ASIDES = 3;
+
 const kinds = { "chat.send": "send", "chat.steer": "steer", "chat.followUp": "followUp" } as const;
 
 export class SessionActor {
   readonly session: string;
   readonly #options: ActorOptions;
   #tasks = 0;
+  #asides = 0;
   /** What it waits for now, for a report. */
   #waitsFor = "";
 
@@ -48,7 +52,7 @@ export class SessionActor {
       await sleep(pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) break;
       try {
-        await this.#task();
+        await this.#task(signal);
       } catch (error) {
         journal.complain(sender.name, session, String(error));
       }
@@ -69,7 +73,7 @@ export class SessionActor {
     }
   }
 
-  async #task(): Promise<void> {
+  async #task(signal: AbortSignal): Promise<void> {
     const { random, sender, session, journal } = this.#options;
     const task = drawTask(random, `${session}-${this.#tasks++}`);
     const agentId = task.isUncounted ? "thrifty" : "worker";
@@ -77,10 +81,11 @@ export class SessionActor {
     sender.expect(session, runId);
     const stream = journal.stream(sender.name, session, runId, true);
     this.#waitsFor = `the end of ${runId}`;
+    this.#asides = 0;
     const ended = stream.ended.then(() => true);
     for (let isOver = false; !isOver;) {
       isOver = await Promise.race([ended, sleep(random.between(200, 1500)).then(() => false)]);
-      if (!isOver) await this.#act(runId, task.name);
+      if (!isOver && !signal.aborted) await this.#act(runId, task.name);
     }
   }
 
@@ -92,13 +97,13 @@ export class SessionActor {
       journal.counts.moves++;
       sender.move();
     } else if (what < 0.16) await this.#resend(task);
-    else if (what < 0.22) await this.#aside("chat.steer");
-    else if (what < 0.25) await this.#aside("chat.followUp");
+    else if (what < 0.25) await this.#aside(what < 0.22 ? "chat.steer" : "chat.followUp");
     else if (what < 0.265) await this.#abort(runId);
   }
 
   async #aside(method: SendMethod): Promise<void> {
     const { session, sender } = this.#options;
+    if (this.#asides++ >= MAX_ASIDES) return;
     const name = `${session}-${this.#tasks++}`;
     const runId = await this.#send(method, { name, text: asideText(name) });
     sender.expect(session, runId);

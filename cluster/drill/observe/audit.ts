@@ -39,20 +39,30 @@ create trigger drill_entry after insert on bowline.entries
   );
 }
 
+interface Row {
+  readonly id: number;
+  readonly at: number;
+  readonly process: string;
+  readonly session: string;
+  readonly epoch: number | null;
+  readonly key: string | null;
+}
+
+const PAGE = 2000;
+
 export async function readAudit(server: PostgresServer): Promise<AuditRow[]> {
-  const text = await server.sql(
-    `select coalesce(json_agg(row order by row.id), '[]') from (
-      select audit.id, at, process, sessions.id as session, audit.epoch, key
-      from drill.audit join bowline.sessions on number = audit.session) as row`,
-    DATABASE,
-  );
-  const rows = JSON.parse(text) as readonly {
-    readonly at: number;
-    readonly process: string;
-    readonly session: string;
-    readonly epoch: number | null;
-    readonly key: string | null;
-  }[];
+  const rows: Row[] = [];
+  for (let page: Row[] | undefined; page === undefined || page.length === PAGE;) {
+    const text = await server.sql(
+      `select coalesce(json_agg(row order by row.id), '[]') from (
+        select audit.id, at, process, sessions.id as session, audit.epoch, key
+        from drill.audit join bowline.sessions on number = audit.session
+        where audit.id > ${rows.at(-1)?.id ?? 0} order by audit.id limit ${PAGE}) as row`,
+      DATABASE,
+    );
+    page = JSON.parse(text) as Row[];
+    rows.push(...page);
+  }
   return rows.map(({ at, process: by, session, epoch, key }) =>
     epoch === null
       ? { at, session, by, what: "entry", key: key ?? "" }
