@@ -80,10 +80,10 @@ export class SessionActor {
     const runId = await this.#send("chat.send", { name: task.name, text: textOf(task), agentId });
     sender.expect(session, runId);
     const stream = journal.stream(sender.name, session, runId, true);
-    this.#waitsFor = `the end of ${runId}`;
     this.#asides = 0;
     const ended = stream.ended.then(() => true);
     for (let isOver = false; !isOver;) {
+      this.#waitsFor = `the end of ${runId}`;
       isOver = await Promise.race([ended, sleep(random.between(200, 1500)).then(() => false)]);
       if (!isOver && !signal.aborted) await this.#act(runId, task.name);
     }
