@@ -12,6 +12,7 @@ const [first] = process.argv.slice(2);
 const TOKEN = "a-token-of-a-benchmark";
 /** Connections that are opened at a time. */
 const BATCH = 100;
+let sessions = 0;
 
 if (first === "gateway") await serve();
 else await measure(Number(first ?? 8000));
@@ -26,6 +27,7 @@ async function serve() {
       throw new Error("no run begins");
     },
   });
+  process.on("disconnect", () => process.exit());
   process.on("message", () => {
     global.gc();
     global.gc();
@@ -74,17 +76,23 @@ async function measure(count) {
   gateway.kill("SIGKILL");
 }
 
-let sessions = 0;
-
 async function connect(url) {
   const socket = new WebSocket(url, { perMessageDeflate: false });
+  const answered = new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("message", (data) => {
+      const frame = JSON.parse(data.toString());
+      if (frame.error !== undefined) reject(new Error(JSON.stringify(frame.error)));
+      else if (frame.id === "1") resolve();
+      else if (frame.type === "auth") socket.send(JSON.stringify(subscription()));
+    });
+  });
   await once(socket, "open");
   socket.send(JSON.stringify({ type: "auth", token: TOKEN }));
-  await once(socket, "message");
-  const params = { sessionKey: `session-${sessions++}` };
-  socket.send(JSON.stringify({ id: "1", method: "chat.subscribe", params }));
-  const [answer] = await once(socket, "message");
-  const { error } = JSON.parse(answer.toString());
-  if (error !== undefined) throw new Error(JSON.stringify(error));
+  await answered;
   return socket;
+}
+
+function subscription() {
+  return { id: "1", method: "chat.subscribe", params: { sessionKey: `session-${sessions++}` } };
 }

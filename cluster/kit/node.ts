@@ -27,7 +27,7 @@ const { role, host, port, agentModule, token, addresses, workerPort } = JSON.par
   process.env.NODE_SETTINGS ?? "{}",
 ) as NodeSettings;
 const { agents } = (await import(agentModule)) as AgentModule;
-const { postgres, ingress, admin, nats, worker: url } = addresses;
+const { postgres, ingress, admin, nats } = addresses;
 
 const cluster = await createCluster({
   role,
@@ -41,7 +41,7 @@ const cluster = await createCluster({
   restate: {
     ingress,
     admin,
-    ...(workerPort !== undefined && { worker: { host, port: workerPort, url } }),
+    ...(workerPort !== undefined && { worker: { host, port: workerPort, url: addresses.worker } }),
   },
 });
 
@@ -54,7 +54,8 @@ server.on("upgrade", (request, socket, head) => {
 server.listen(port, host);
 
 process.once("SIGTERM", () => {
-  void cluster.close("the process was stopped").then(() => process.exit());
+  const end = (): void => process.exit();
+  cluster.close("the process was stopped").then(end, end);
 });
 
 /** A worker has no doors. */

@@ -6,7 +6,12 @@ import { answersOk } from "./answers-ok.ts";
 import { Service } from "./service.ts";
 
 const program = join(import.meta.dirname, "../../packages/bowline/src/cli/main.ts");
-const line = ["--disable-warning=ExperimentalWarning", "--conditions=@bowline/source", program];
+/** The command from source. The program is `node`. */
+export const commandLine = [
+  "--disable-warning=ExperimentalWarning",
+  "--conditions=@bowline/source",
+  program,
+];
 const environment = {
   BOWLINE_DISCOVERY: "off",
   NODE_COMPILE_CACHE: join(tmpdir(), "bowline-cluster-cache"),
@@ -34,7 +39,7 @@ export class Serving extends Service {
       process: {
         name,
         command: process.execPath,
-        args: [...line, ...args],
+        args: [...commandLine, ...args],
         env: { ...environment, BOWLINE_HOME: join(folder, `${name}-data`), ...env },
         folder,
       },
@@ -61,7 +66,7 @@ export function bowline(
       env: { PATH: process.env.PATH, HOME: folder, ...environment, ...env },
       timeout: 60_000,
     };
-    execFile(process.execPath, [...line, ...args], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [...commandLine, ...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : null;
       resolve({ code, stdout, stderr });
     });

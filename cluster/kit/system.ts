@@ -21,8 +21,11 @@ import { restateIsMissing, startRestate, type Restate } from "./restate.ts";
 import type { Handle, Service } from "./service.ts";
 
 export interface SystemOptions {
-  /** A file that exports `agents`, as the option of `createCluster`. */
-  readonly agentModule: string;
+  /**
+   * A file that exports `agents`, as the option of `createCluster`. Default: the processes are
+   * `bowline serve --cluster`, with the agents of their workspace.
+   */
+  readonly agentModule?: string;
   /** For data and logs. Default: a folder of the system's, removed at the end. */
   readonly folder?: string;
   /** Three replicate to two. Default 3. */
@@ -37,7 +40,7 @@ export interface SystemOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The token of the gateways. Default: a random one. */
   readonly token?: string;
-  /** Where a process runs, by its name. Default: on loopback. */
+  /** Where a process runs, by its name. Default: on loopback. Needs `agentModule`. */
   readonly placeOf?: (name: string) => Place;
   /** Gets a line for a person before each part starts. */
   readonly onStart?: (line: string) => void;
@@ -136,7 +139,10 @@ async function createNodes(options: SystemOptions, { folder, restate, database, 
     worker: address(worker),
     gateway: address(gateway),
   };
-  const shared = { agentModule: pathToFileURL(resolve(agentModule)).href, token };
+  const shared = {
+    agentModule: agentModule === undefined ? undefined : pathToFileURL(resolve(agentModule)).href,
+    token,
+  };
   const create = (role: "gateway" | "worker", count: number): NodeService[] =>
     Array.from({ length: count }, (_, index) => {
       const port = others.pop() ?? 0;
