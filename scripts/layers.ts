@@ -122,7 +122,7 @@ const cluster: PackageRules = {
     worker: ["bus", "wire"],
     relay: ["bus", "wire"],
     engine: ["bus", "wire", "worker", "relay"],
-    "create-cluster": ["bus", "wire", "worker", "relay", "engine"],
+    "create-cluster": ["wire", "engine"],
     status: ["bus"],
     index: ["bus", "worker", "relay", "engine", "create-cluster", "status"],
   },

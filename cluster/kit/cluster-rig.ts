@@ -58,8 +58,19 @@ export class ClusterRig implements AsyncDisposable {
     this.#options = options;
   }
 
-  async addGateway(more: RigOptions = {}): Promise<Place> {
-    const cluster = await this.#create({ role: "gateway", ...more });
+  addGateway(more: RigOptions = {}): Promise<Place> {
+    return this.#serve({ role: "gateway", ...more });
+  }
+
+  /** A process that is both. Restate calls its worker from now on. */
+  async addBoth(more: RigOptions = {}): Promise<Place> {
+    const [port = 0] = await freePorts(1);
+    this.door.to(port);
+    return this.#serve(more, port);
+  }
+
+  async #serve(more: RigOptions, port?: number): Promise<Place> {
+    const cluster = await this.#create(more, port);
     const server = createServer((request, response) => {
       if (!cluster.handleRequest(request, response)) response.writeHead(418).end();
     });

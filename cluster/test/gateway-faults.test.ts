@@ -5,6 +5,8 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { ClusterOptions } from "@bowline/cluster";
 import { BowlineError } from "@bowline/core";
+import { GatewayClient } from "bowline/client";
+import { createPage } from "bowline/gateway";
 import { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
 import { startClusterRig, type ClusterRig, type Place } from "../kit/cluster-rig.ts";
 import { clusterIsMissing } from "../kit/harness.ts";
@@ -90,6 +92,27 @@ describe("a cluster", { skip: clusterIsMissing() || natsIsMissing() }, () => {
     );
     const { messages } = await ann.call("chat.history", { sessionKey });
     assert.match(JSON.stringify(messages), /Secret of Ann/);
+  });
+
+  it("is mounted below a path of a server, with the page, as one process is", async () => {
+    const place = await rig.addGateway({ path: "/agents", page: createPage() });
+    assert.equal((await fetch(place.url)).status, 418);
+    assert.match(await (await fetch(`${place.url}/agents/`)).text(), /^<!doctype html>/);
+    const ann = new GatewayClient({ url: `${place.url}/agents`, token: "token of ann" });
+    const name = randomUUID();
+    const sessionKey = `ann/${name}`;
+    const run = await ann.send({ sessionKey, message: say(name, [{ text: "Hello." }]) });
+    assert.equal((await run.result()).text, "Hello.");
+    await assert.rejects(
+      ann.request("chat.history", { sessionKey: "bob/1" }),
+      /sessions whose keys begin with "ann\/"/,
+    );
+    ann.close();
+    await place.stop();
+    assert.deepEqual(
+      [(await rig.store.load(sessionKey)).metadata?.user],
+      [{ id: "ann", sessions: "ann/" }],
+    );
   });
 
   it("limits the open runs of a user over all gateways", async () => {
@@ -213,6 +236,29 @@ describe("a cluster", { skip: clusterIsMissing() || natsIsMissing() }, () => {
     await later.call("exec.approve", { approvalId });
     assert.equal((await later.end(runId)).event, "chat.final");
     assert.equal(rig.outside.seen(name).tools.length, 1);
+  });
+
+  it("is one process that is both, and answers while it is alone", async () => {
+    const both = await rig.addBoth();
+    const client = await TestClient.enter(both.url.replace("http", "ws"), "token of all", "all");
+    const name = randomUUID();
+    const sessionKey = `all/${name}`;
+    const turns = [{ calls: [{ name: "work", args: { ms: 300 } }] }, { text: "Both." }];
+    const { runId } = await client.call("chat.send", { sessionKey, message: say(name, turns) });
+    await rig.outside.when(name, ({ tools }) => tools.length > 0);
+    const steered = await client.call("chat.steer", { sessionKey, message: "left" });
+    assert.equal((await client.event("chat.queued", runId)).messageId.length > 0, true);
+    assert.equal(steered.runId, runId);
+    assert.equal((await client.end(runId)).event, "chat.final");
+    assert.equal(client.text(runId), "Both.");
+    const response = await fetch(`${both.url}/ready`);
+    const { parts } = (await response.json()) as { parts: { name: string; isReady: boolean }[] };
+    assert.deepEqual(
+      parts.map((part) => `${part.name} ${part.isReady}`),
+      ["postgres true", "restate true", "nats true", "worker true"],
+    );
+    client.socket.terminate();
+    await both.stop();
   });
 
   it("ends the running step of a worker that drains, and continues elsewhere", async () => {

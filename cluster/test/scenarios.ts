@@ -5,6 +5,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { GatewayClient } from "bowline/client";
 import type { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
 import type { Outside, Turn } from "../kit/outside.ts";
 
@@ -211,6 +213,38 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    title: "holds a steered message of a stopped run for the next message",
+    async play({ one, two, say, outside }) {
+      const sessionKey = newKey();
+      const [first, next] = [`stopped ${sessionKey}`, `next ${sessionKey}`];
+      const { runId } = await one.call("chat.send", {
+        sessionKey,
+        message: say(first, [{ text: "Never whole.", ms: 20_000 }]),
+      });
+      await outside.when(first, ({ turns }) => turns.length > 0);
+      await two.call("chat.steer", { sessionKey, message: "left over" });
+      await two.call("chat.abort", { sessionKey });
+      assert.equal((await one.end(runId)).event, "chat.aborted");
+      const { waiting } = await eventually(
+        () => one.call("chat.history", { sessionKey }),
+        (history) => history.waiting[0]?.kind === "held",
+      );
+      assert.deepEqual(
+        waiting.map(({ text }) => text),
+        ["left over"],
+      );
+      await setTimeout(300);
+      assert.deepEqual((await one.call("sessions.get", { sessionKey })).session.runs, []);
+      const sent = await two.call("chat.send", {
+        sessionKey,
+        message: say(next, [{ text: "Yes." }, { text: "Both." }]),
+      });
+      assert.equal((await two.end(sent.runId)).event, "chat.final");
+      assert.ok(outside.seen(next).asked.at(-1)?.includes("left over"));
+      assert.deepEqual((await one.call("chat.history", { sessionKey })).waiting, []);
+    },
+  },
+  {
     title: "lists an approval at both, and takes its first answer",
     async play({ one, two, say, outside }) {
       const sessionKey = newKey();
@@ -338,6 +372,48 @@ export const scenarios: readonly Scenario[] = [
       assert.equal((await one.end(runId)).event, "chat.final");
       const unknown = await one.call("chat.subscribe", { sessionKey, runId: "nothing" });
       assert.equal(unknown.runs.at(-1)?.state, "unknown");
+    },
+  },
+  {
+    title: "serves a client of bowline/client whose connection moves in the middle of an answer",
+    async play({ say, urls, token }) {
+      let next = 0;
+      let socket: WebSocket | undefined;
+      class Moving extends WebSocket {
+        constructor() {
+          super(urls[next++ % 2]?.replace("http", "ws") ?? "");
+          // oxlint-disable-next-line typescript/no-this-alias
+          socket = this;
+        }
+      }
+      const backoff = { firstMs: 1, maxMs: 5 };
+      const client = new GatewayClient({ url: urls[0], token, WebSocket: Moving, backoff });
+      const sessionKey = newKey();
+      const turns = Array.from({ length: 4 }, (_, turn) => ({
+        calls: [{ name: "work", args: { ms: 20 } }],
+        text: `${turn} `,
+        ms: 150,
+      }));
+      const message = say(`moves ${sessionKey}`, [...turns, { text: "End." }]);
+      const run = await client.send({ sessionKey, message });
+      const seqs: number[] = [];
+      const reading = (async () => {
+        for await (const { event, data } of run)
+          if (event === "chat.snapshot") seqs.splice(0, seqs.length, data.seq);
+          else seqs.push("firstSeq" in data ? (data.firstSeq ?? data.seq) : data.seq);
+      })();
+      for (let move = 0; move < 4; move++) {
+        await setTimeout(120);
+        socket?.terminate();
+      }
+      await reading;
+      assert.equal((await run.result()).text, "End.");
+      assert.deepEqual(
+        seqs.toSorted((a, b) => a - b),
+        seqs,
+      );
+      assert.equal(new Set(seqs).size, seqs.length);
+      client.close();
     },
   },
   {

@@ -13,7 +13,7 @@ const folder = join(import.meta.dirname, "examples");
 const page = await readFile(join(root, "docs/postgres.md"), "utf8");
 
 describe("the page about PostgreSQL", () => {
-  for (const name of ["start", "engine"]) {
+  for (const name of ["start", "engine", "cluster"]) {
     it(`shows the program ${name} with its output`, { skip }, async () => {
       const code = await readFile(join(folder, `${name}.ts`), "utf8");
       assert.ok(

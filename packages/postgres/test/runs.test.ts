@@ -194,27 +194,78 @@ describe("a message that begins a run", { skip }, () => {
     await durable.push(ids[0], { id: "b", queue: "steering", message: said, agent: "coder" });
     now = 3000;
     await durable.push(ids[0], started("c"));
-    assert.deepEqual(await durable.waitingSince(3000, 10), [
-      {
-        sessionId: ids[1],
-        id: "a",
-        queue: "start",
-        message: said,
-        at: 1000,
-        runId: "run of a",
-        metadata: { x: 1 },
-      },
-      { sessionId: ids[0], id: "b", queue: "steering", message: said, at: 2000, agent: "coder" },
-    ]);
-    assert.equal((await durable.waitingSince(9000, 2)).length, 2);
-    const [, second] = await durable.waitingSince(9000, 2);
-    const later = await durable.waitingSince(9000, 2, second?.at);
-    assert.deepEqual(later[0], second);
+    const listed = await durable.waitingSince(3000, 10);
+    assert.deepEqual(
+      listed.map((one) => ({ ...one, position: typeof one.position })),
+      [
+        {
+          sessionId: ids[1],
+          id: "a",
+          queue: "start",
+          message: said,
+          at: 1000,
+          runId: "run of a",
+          metadata: { x: 1 },
+          position: "string",
+        },
+        {
+          sessionId: ids[0],
+          id: "b",
+          queue: "steering",
+          message: said,
+          at: 2000,
+          agent: "coder",
+          position: "string",
+        },
+      ],
+    );
+    // In pages, so that messages that wait for long do not hide later ones.
+    const pages: string[] = [];
+    for (let position: string | undefined; ;) {
+      const [one] = await durable.waitingSince(9000, 1, position);
+      if (one === undefined) break;
+      pages.push(one.id);
+      ({ position } = one);
+    }
+    assert.deepEqual(pages, ["a", "b", "c"]);
+    assert.equal((await errorOf(durable.waitingSince(1, 1, "x 1"))).code, "invalid_argument");
     assert.deepEqual(await durable.countRuns(), { queued: 2, running: 0 });
     await durable.claimRun(ids[1], "a", "run of a");
     await durable.cancel(ids[0]);
     assert.deepEqual(await durable.waitingSince(9000, 10), []);
     assert.deepEqual(await durable.countRuns(), { queued: 1, running: 0 });
+  });
+
+  it("waits for another message once it is held, and begins no run", async () => {
+    const { durable } = store;
+    const id = await newSession(store);
+    await durable.push(id, { id: "left", queue: "steering", message: said });
+    await durable.push(id, started("next"));
+    assert.equal(await durable.pending(id), 1);
+    await durable.hold(id);
+    assert.equal(await durable.pending(id), 0);
+    const waiting = await durable.waiting(id);
+    assert.deepEqual(
+      waiting.map((one) => [one.id, one.isHeld]),
+      [
+        ["left", true],
+        ["next", undefined],
+      ],
+    );
+    const all = await durable.waitingSince(Infinity, 10_000);
+    const own = all.filter(({ sessionId }) => sessionId === id);
+    assert.deepEqual(
+      own.map((one) => one.id),
+      ["next"],
+    );
+    const taken = await durable.drain(id, await durable.takeEpoch(id), {
+      runId: "r",
+      name: "start",
+    });
+    assert.deepEqual(
+      taken.map((one) => one.id),
+      ["left"],
+    );
   });
 
   it("is refused with wrong fields", async () => {
@@ -436,7 +487,7 @@ describe("the upgrade of tables without runs", { skip }, () => {
     // The tables of version 1 lack these, and have all else.
     await pool.query(
       `drop table ${schema}.runs, ${schema}.approvals;
-      alter table ${schema}.inbox drop column start_run, drop column is_cancelled;
+      alter table ${schema}.inbox drop column start_run, drop column is_cancelled, drop column is_held;
       drop index ${schema}.inbox_waiting;
       update ${schema}.bowline_version set version = 1`,
     );

@@ -66,7 +66,7 @@ export interface RestateClient {
    * Tells Restate again of a message that waits, from `store.durable.waitingSince()`. It runs once,
    * however often this is called.
    */
-  resend(waiting: WaitingMessage): Promise<void>;
+  resend(waiting: Omit<WaitingMessage, "position">): Promise<void>;
   /**
    * Aborts the run that is going on, or only the run with this id. Resolves with whether there is
    * one. Messages that are queued begin the next run; `store.durable.cancel()` cancels them.
@@ -152,7 +152,13 @@ class Client implements RestateClient {
     return { state: "accepted", invocationId, runId: run.runId };
   }
 
-  async resend({ sessionId, id, queue, at, ...more }: WaitingMessage): Promise<void> {
+  async resend({
+    sessionId,
+    id,
+    queue,
+    at,
+    ...more
+  }: Omit<WaitingMessage, "position">): Promise<void> {
     const { message, runId, agent, metadata } = more;
     const key = keyAfter(id, Date.now() - at);
     const [handler, input] =

@@ -75,6 +75,11 @@ export interface RestateRunsOptions {
    * ended by `createRestateAdmin`.
    */
   readonly onEnd?: ((end: RunEnding, source: Omit<EventSource, "number">) => void) | undefined;
+  /**
+   * Whether messages that a failed or aborted run leaves wait for the next message. By default they
+   * begin a run of their own. Default false.
+   */
+  readonly holdsLeft?: boolean | undefined;
   /** The name of the virtual object. Default `bowline`. */
   readonly serviceName?: string | undefined;
   /**
@@ -112,6 +117,7 @@ const names: Names = {
   outputOf: true,
   onEvent: true,
   onEnd: true,
+  holdsLeft: true,
   serviceName: true,
   inactivityMs: true,
   maxStepMs: true,
@@ -141,6 +147,7 @@ export function readOptions(options: RestateRunsOptions): RunsSettings {
     outputOf: options.outputOf ?? (() => undefined),
     onEvent: options.onEvent ?? (() => {}),
     onEnd: options.onEnd ?? (() => {}),
+    holdsLeft: options.holdsLeft ?? false,
     serviceName: options.serviceName ?? DEFAULT_SERVICE,
     inactivityMs: options.inactivityMs ?? 60_000,
     maxStepMs: options.maxStepMs ?? HOUR_MS,

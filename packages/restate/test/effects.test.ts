@@ -56,7 +56,7 @@ function createHarness(): EffectsHarness {
         approvedTools: new Set(),
         maxResultBytes: 1e6,
         load: () => Promise.reject(new Error("No result is that large.")),
-        isRepeated: false,
+        source: { sessionId: "s", runId, attempt: epoch, isRepeated: false },
         onEvent: () => {},
       });
       const watched = watch({

@@ -24,6 +24,7 @@ interface Row {
   runId?: string;
   drain?: string;
   isCancelled?: boolean;
+  isHeld?: boolean;
 }
 
 /** Runs are found in the database alone. */
@@ -99,8 +100,14 @@ class FakeSession implements Used {
       }));
   }
 
+  hold(): Promise<void> {
+    for (const row of this.inbox)
+      if (row.runId === undefined && row.input.queue !== "start") row.isHeld = true;
+    return Promise.resolve();
+  }
+
   pending(): Promise<number> {
-    const waiting = this.inbox.filter((row) => row.runId === undefined);
+    const waiting = this.inbox.filter((row) => row.runId === undefined && !row.isHeld);
     return Promise.resolve(waiting.filter(({ input }) => input.queue !== "start").length);
   }
 
@@ -135,7 +142,7 @@ class FakeSession implements Used {
   }
 
   async waitingSince(): Promise<readonly WaitingMessage[]> {
-    return (await this.waiting()).map((one) => ({ ...one, sessionId: "s" }));
+    return (await this.waiting()).map((one) => ({ ...one, sessionId: "s", position: "" }));
   }
 
   async cancel(): Promise<readonly CancelledInput[]> {

@@ -13,6 +13,7 @@ import {
 import { TestClient } from "./gateway.ts";
 
 interface Seen {
+  isReady?: boolean;
   clients: Clients | undefined;
   readonly calls: string[];
 }
@@ -65,6 +66,7 @@ function farEngine(seen: Seen): Engine {
     tick: () => {},
     closing: () => void seen.calls.push("closing"),
     close: async () => {},
+    ready: () => later({ isReady: seen.isReady ?? true, parts: [] }),
   };
 }
 
@@ -102,6 +104,24 @@ describe("the entry points over another engine", () => {
       await gateway.close();
     }
     assert.equal(seen.calls.at(-1), "closing");
+  });
+
+  it("say on /ready, without a token, whether the engine can serve", async () => {
+    const seen: Seen = { clients: undefined, calls: [] };
+    const gateway = await startEngine({ port: 0, token: "the-token-of-a-test" }, () =>
+      farEngine(seen),
+    );
+    const ask = async (): Promise<unknown[]> => {
+      const response = await fetch(`${gateway.url}/ready`);
+      return [response.status, response.headers.get("cache-control"), await response.json()];
+    };
+    try {
+      assert.deepEqual(await ask(), [200, "no-store", { isReady: true, parts: [] }]);
+      seen.isReady = false;
+      assert.deepEqual(await ask(), [503, "no-store", { isReady: false, parts: [] }]);
+    } finally {
+      await gateway.close();
+    }
   });
 
   it("report followed sessions, and send what the engine says that a client missed", async () => {

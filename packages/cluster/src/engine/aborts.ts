@@ -1,7 +1,8 @@
 /** Aborts runs: those that wait in PostgreSQL, and those that are going on through Restate. */
 import type { OpenRun } from "@bowline/postgres";
 import { isBowlineError } from "@bowline/core";
-import { GatewayError, isMissing } from "bowline/engine";
+import { GatewayError } from "bowline/engine";
+import { openRuns } from "./open-runs.ts";
 import type { GatewayParts } from "./parts.ts";
 
 /** How long to look for a run that is about to begin or to end, in milliseconds. */
@@ -58,19 +59,6 @@ export async function quiet(parts: Parts, sessionKey: string): Promise<void> {
   }
 }
 
-/** Returns the open runs. None for a session that does not exist. */
-export async function openRuns(
-  { store }: Pick<Parts, "store">,
-  sessionKey: string,
-): Promise<readonly OpenRun[]> {
-  try {
-    return await store.durable.openRuns({ sessionId: sessionKey });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return [];
-  }
-}
-
 /** Returns the ids of the runs whose abort is stored. */
 async function abortOnce(
   parts: Parts,
@@ -101,9 +89,13 @@ async function abortRunning(
     return await restate.abort(sessionKey, { runId });
   } catch (error) {
     if (!isBowlineError(error) || !error.retryable) throw error;
-    throw new GatewayError("busy", "Restate does not answer, so the run goes on. Try again.", {
-      retryable: true,
-    });
+    throw new GatewayError(
+      "busy",
+      "The run could not be aborted in time. It may still be. Try again.",
+      {
+        retryable: true,
+      },
+    );
   }
 }
 

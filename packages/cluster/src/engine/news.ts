@@ -39,7 +39,7 @@ export class NewsWire {
 export interface NewsDeskOptions {
   readonly wire: NewsWire;
   readonly clients: Clients;
-  readonly relay: Pick<Relay, "announce" | "settle" | "note">;
+  readonly relay: Pick<Relay, "announce" | "settle">;
   readonly limits: GatewayLimits;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;

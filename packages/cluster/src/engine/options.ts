@@ -3,7 +3,7 @@ import { BowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import type { PostgresStore, PostgresStoreOptions } from "@bowline/postgres";
 import { checkAgents, type AgentOptions, type MountEngineOptions } from "bowline/engine";
-import type { Rules } from "bowline/gateway";
+import { defaultLimits, type Rules } from "bowline/gateway";
 import type { NatsOptions } from "../bus/nats-connection.ts";
 
 /** What a process of a cluster does. */
@@ -123,6 +123,7 @@ const workerNames: Readonly<Record<keyof ClusterWorkerOptions, true>> = {
 /** Throws `invalid_argument` for options that cannot work. */
 export function checkOptions(options: ClusterOptions): void {
   checkNames(options, Object.keys(names));
+  checkNames(options.limits ?? {}, Object.keys(defaultLimits), "limit");
   checkAgents(options);
   const { restate, role = "both", maxRunsPerUser, postgres, nats } = options;
   for (const [name, value] of Object.entries({ restate, postgres, nats }))

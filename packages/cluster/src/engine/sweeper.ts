@@ -28,7 +28,8 @@ export class Sweeper {
   readonly #options: SweeperOptions;
   /** When messages were told, oldest first. */
   readonly #told = new Map<string, number>();
-  #from = 0;
+  /** The position of the last message that was looked at. Undefined: begins with the oldest. */
+  #after: string | undefined;
   #stopTimer = (): void => {};
   #sweeping: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -49,15 +50,12 @@ export class Sweeper {
   async sweep(): Promise<void> {
     const { store, clock } = this.#options;
     const now = clock.now();
-    const page = await store.durable.waitingSince(now - WAIT_MS, PAGE, this.#from);
+    const page = await store.durable.waitingSince(now - WAIT_MS, PAGE, this.#after);
     for (const message of page) {
       if (this.#isClosed || !(await this.#tell(message, now))) return;
-      this.#from = message.at;
+      this.#after = message.position;
     }
-    const isLast = page.length < PAGE;
-    // Messages of the same millisecond would fill all pages.
-    if (isLast) this.#from = 0;
-    else if (page[0]?.at === this.#from) this.#from++;
+    if (page.length < PAGE) this.#after = undefined;
   }
 
   /** Resolves with false if Restate does not answer. */

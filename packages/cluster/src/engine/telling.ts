@@ -8,7 +8,7 @@ const TELL_MS = 2000;
 
 /** Resolves with whether Restate has the message. If not, the sweeper tells it again. */
 export async function tellRestate(
-  message: WaitingMessage,
+  message: Omit<WaitingMessage, "position">,
   {
     restate,
     clock,

@@ -42,6 +42,7 @@ export class ClusterWorker {
     const { identityKeys } = worker;
     this.#runs = createRestateRuns({
       store,
+      holdsLeft: true,
       ...(serviceName !== undefined && { serviceName }),
       createAgent(request) {
         const { sessionId, runId, metadata } = request;

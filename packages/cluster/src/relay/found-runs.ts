@@ -45,6 +45,23 @@ export async function storedRuns(
   return found;
 }
 
+/** Returns the open runs of which neither a worker nor the stored session knows. */
+export async function waitingRuns(
+  { open }: Pick<RelayPorts, "open">,
+  { session, runId, seq }: StoredQuestion,
+  known: readonly { readonly runId: string }[],
+): Promise<Found["stored"]> {
+  const runs = await open(session.sessionKey, runId);
+  return runs
+    .filter(({ info }) => !known.some((one) => one.runId === info.runId))
+    .map((run) => {
+      const { info } = run;
+      // Its end is noticed then, also if nothing is heard of it.
+      if (info.state === "queued") session.note(info.runId);
+      return { info, frames: info.runId === runId ? run.since(seq) : [] };
+    });
+}
+
 export function infosOf(
   { answers, stored }: Found,
   sessionKey: string,
@@ -66,7 +83,7 @@ export function infosOf(
 export function missedOf({ answers, stored }: Found, since: readonly LiveEvent[]): RunFrame[] {
   const last = new Map<string, number>();
   for (const { runId, seq, state } of [...answers, ...stored.map(({ info }) => info)])
-    last.set(runId, state === "running" ? seq : Infinity);
+    last.set(runId, state === "running" || state === "queued" ? seq : Infinity);
   const isNew = ({ runId, seq }: LiveEvent): boolean => seq > (last.get(runId) ?? -2);
   return [
     ...answers.flatMap(({ frames }) => frames),

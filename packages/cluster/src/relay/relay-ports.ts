@@ -18,6 +18,8 @@ export interface RelayPorts {
   /** Returns the `seq` of the last entry of the stored session; -1 without one. */
   readonly lastSeq: (sessionKey: string) => Promise<number>;
   readonly read: (sessionKey: string) => Promise<StoredSession>;
+  /** Returns the open runs that PostgreSQL has, of which no worker may have heard. */
+  readonly open: (sessionKey: string, runId: string | undefined) => Promise<readonly StoredRun[]>;
   /** Returns a run that was cancelled before it began. Undefined for any other. */
   readonly cancelled: (sessionKey: string, runId: string) => Promise<StoredRun | undefined>;
   /** The run of the stored session that has no end. */

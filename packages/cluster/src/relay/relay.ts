@@ -15,6 +15,7 @@ import {
   type RunFrame,
   type RunPosition,
   type SecretFilter,
+  type StoredRun,
 } from "bowline/engine";
 import { type Clock } from "@bowline/core";
 import type { Store } from "@bowline/core/session";
@@ -24,7 +25,7 @@ import type { AnsweredRun, LiveEvent, Queued } from "../wire/messages.ts";
 import { Subjects } from "../wire/subjects.ts";
 import { ApprovalRelay } from "./approval-relay.ts";
 import { Asker } from "./asker.ts";
-import { infosOf, missedOf, storedRuns, type Found } from "./found-runs.ts";
+import { infosOf, missedOf, storedRuns, waitingRuns, type Found } from "./found-runs.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import { SessionRelay } from "./session-relay.ts";
 import type { Tap } from "./tap.ts";
@@ -41,6 +42,14 @@ export interface RelayOptions {
   readonly clock: Clock;
   /** Returns whether a run was cancelled before it began. Default: none is. */
   readonly isCancelled?: (sessionKey: string, runId: string) => Promise<boolean>;
+  /**
+   * Returns the open runs of a session, also those that no worker has begun. `runId` is the one that a
+   * client follows: its first event is needed. Default: those that workers and the stored session know.
+   */
+  readonly openRuns?: (
+    sessionKey: string,
+    runId: string | undefined,
+  ) => Promise<readonly StoredRun[]>;
 }
 
 /** How long a session stays subscribed after its last client left, in milliseconds. */
@@ -60,6 +69,7 @@ export class Relay {
   constructor(options: RelayOptions) {
     const { bus, prefix = "bowline", clients, store, filter, limits, clock } = options;
     const { isCancelled = () => Promise.resolve(false) } = options;
+    const { openRuns: open = () => Promise.resolve([]) } = options;
     const subjects = new Subjects(prefix);
     const cancelled: RelayPorts["cancelled"] = async (sessionKey, runId) =>
       (await isCancelled(sessionKey, runId))
@@ -78,6 +88,7 @@ export class Relay {
         return { seq: Infinity, state: "aborted" };
       },
       cancelled,
+      open,
       lastSeq: (sessionKey) => findLastSeq(store, sessionKey),
       read: (sessionKey) => readStoredSession({ store, filter, limits }, sessionKey),
       openRun: (sessionKey) => findOpenRun(store, sessionKey),
@@ -162,11 +173,6 @@ export class Relay {
     await this.#sessions.get(sessionKey)?.tellEnd(runId);
   }
 
-  /** Notes a run that waits for its turn, so that its end is noticed if nothing is heard of it. */
-  note(sessionKey: string, runId: string): void {
-    this.#sessions.get(sessionKey)?.note(runId);
-  }
-
   /** Tells the worker of a run that a message waits for the run's next step. It may be lost. */
   tellQueued(message: Queued): void {
     const { bus, subjects } = this.#ports;
@@ -235,8 +241,18 @@ export class Relay {
     const wanted = [...new Set([runId, open])].filter(
       (id): id is string => id !== undefined && !isAnswered(id),
     );
-    if (wanted.length === 0) return { answers, stored: [] };
-    return { answers, stored: await storedRuns(this.#ports, { session, tap, wanted, runId, seq }) };
+    const question = { session, tap, wanted, runId, seq };
+    const stored = wanted.length === 0 ? [] : await storedRuns(this.#ports, question);
+    return {
+      answers,
+      stored: [
+        ...stored,
+        ...(await waitingRuns(this.#ports, question, [
+          ...answers,
+          ...stored.map(({ info }) => info),
+        ])),
+      ],
+    };
   }
 
   #use(sessionKey: string): SessionRelay {

@@ -7,16 +7,21 @@ import { toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/m
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import { Tap } from "./tap.ts";
-import { movedUntil, trackRun, withoutEnd, type Tracked } from "./tracked-run.ts";
+import { confirmEnd } from "./confirm-end.ts";
+import {
+  eventsOf,
+  forgetEnded,
+  isExpected,
+  movedUntil,
+  trackRun,
+  withoutEnd,
+  type Tracked,
+} from "./tracked-run.ts";
 
 /** How long an open run may be silent before its worker is asked, in milliseconds. */
 const QUIET_MS = 10_000;
 /** How long a client waits for events that are on their way, in milliseconds. */
 const ON_THE_WAY_MS = 250;
-/** How often the stored session is asked whether it has a run's end, in milliseconds, at first. */
-const CONFIRM_MS = 20;
-/** The most ended runs that are remembered while the session is followed. */
-const MAX_ENDED = 64;
 
 export class SessionRelay {
   readonly sessionKey: string;
@@ -97,20 +102,9 @@ export class SessionRelay {
     this.#runOf(runId).isChecked = true;
   }
 
-  /** Passes on the end of a run, if it has one. */
-  async tellEnd(runId: string): Promise<void> {
-    const run = this.#runOf(runId);
-    run.isChecked = true;
-    await this.#settle(runId);
-  }
-
   /** Runs that were accepted here and of which nothing was heard. */
   get expected(): string[] {
-    return [...this.#runs.values()].flatMap(({ track, isChecked }) =>
-      isChecked && track.position === undefined && track.attempt === 0 && !track.isEnded
-        ? [track.runId]
-        : [],
-    );
+    return [...this.#runs.values()].filter(isExpected).map(({ track }) => track.runId);
   }
 
   /** Returns the highest attempt at a run that was heard of; 0 without one. */
@@ -166,7 +160,7 @@ export class SessionRelay {
     for (const run of this.#runs.values())
       if (!run.track.isEnded && (isAll || now - run.heardAt >= QUIET_MS)) void this.#sync(run);
     if (isAll) void this.#discover();
-    this.#forgetEnded();
+    forgetEnded(this.#runs);
   }
 
   #hear(payload: Uint8Array): void {
@@ -201,25 +195,21 @@ export class SessionRelay {
     await this.ready();
     const end = await this.#ports.endOf(this.sessionKey, track.runId);
     // It ended while events arrived here: the clients have not seen it.
-    if (end !== undefined && end.seq > this.#lastSeq) await this.#settle(track.runId);
+    if (end !== undefined && end.seq > this.#lastSeq) await this.tellEnd(track.runId);
     else if (end !== undefined) track.end();
     run.isChecked = true;
     for (const held of track.release()) this.#passOn(run, track.take(held));
   }
 
   /** Passes the run's last event on when the stored session has the end too. */
-  async #confirm(run: Tracked): Promise<void> {
-    const { track } = run;
-    if (run.isConfirming) return;
-    run.isConfirming = true;
-    for (let ms = CONFIRM_MS; ms <= CONFIRM_MS * 32 && track.isEnding; ms *= 2) {
-      const end = await this.#ports.endOf(this.sessionKey, track.runId).catch(() => undefined);
-      // An attempt that was taken over may have ended otherwise than the run.
-      if (end !== undefined && track.endsAs(end.state)) this.#passOn(run, track.confirm());
-      else if (end !== undefined) await this.#settle(track.runId);
-      else await new Promise<void>((resolve) => void this.#ports.clock.setTimer(ms, resolve));
-    }
-    run.isConfirming = false;
+  #confirm(run: Tracked): Promise<void> {
+    const { clock, endOf } = this.#ports;
+    return confirmEnd(run, {
+      endOf: () => endOf(this.sessionKey, run.track.runId),
+      confirm: () => this.#passOn(run, run.track.confirm()),
+      settle: () => this.tellEnd(run.track.runId),
+      setTimer: (ms, done) => clock.setTimer(ms, done),
+    });
   }
 
   #syncIfLacking(run: Tracked): void {
@@ -250,10 +240,11 @@ export class SessionRelay {
     // A client got the stored run meanwhile: what follows the old number is no use without a snapshot.
     if (seq !== undefined && track.position === undefined) return this.#ask(run);
     if (answer !== undefined) return this.#passOn(run, track.absorb(answer));
-    if ((await this.#ports.endOf(sessionKey, runId)) !== undefined) await this.#settle(runId);
+    if ((await this.#ports.endOf(sessionKey, runId)) !== undefined) await this.tellEnd(runId);
   }
 
-  async #settle(runId: string): Promise<void> {
+  /** Passes on the end of a run, if the database has one. */
+  async tellEnd(runId: string): Promise<void> {
     const { sessionKey } = this;
     const { read, cancelled } = this.#ports;
     const stored = (await read(sessionKey)).run(runId) ?? (await cancelled(sessionKey, runId));
@@ -264,15 +255,9 @@ export class SessionRelay {
 
   /** Passes on the stored run, which is over. */
   #passEnd(run: Tracked, stored: StoredRun): void {
-    const { track } = run;
-    if (track.isEnded) return;
-    track.end();
-    const { runId, attempt } = track;
-    const told = stored.since(undefined);
-    this.#passOn(
-      run,
-      told.map((one) => ({ ...one, runId, attempt, seq: one.frame.seq ?? 0 })),
-    );
+    if (run.track.isEnded) return;
+    run.track.end();
+    this.#passOn(run, eventsOf(run, stored));
   }
 
   /** After a lost connection, finds a run that began meanwhile. */
@@ -314,11 +299,5 @@ export class SessionRelay {
     const run = trackRun(runId, this.#ports.clock.now());
     this.#runs.set(runId, run);
     return run;
-  }
-
-  /** Late events of a forgotten run are checked again, as those of an unknown one. */
-  #forgetEnded(): void {
-    const ended = [...this.#runs].filter(([, { track }]) => track.isEnded);
-    for (const [runId] of ended.slice(0, -MAX_ENDED)) this.#runs.delete(runId);
   }
 }

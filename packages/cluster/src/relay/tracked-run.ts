@@ -1,6 +1,10 @@
 /** What a gateway knows of one run besides its {@link RunTrack}. */
+import type { StoredRun } from "bowline/engine";
 import { isEnd, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
 import { RunTrack } from "./run-track.ts";
+
+/** The most ended runs that are remembered while a session is followed. */
+const MAX_ENDED = 64;
 
 export interface Tracked {
   readonly track: RunTrack;
@@ -53,4 +57,23 @@ export function movedUntil(
     const stop = setTimer(done);
     run.moved.add(moved);
   });
+}
+
+/** Returns whether a run was accepted, or waits, and nothing was heard of it. */
+export function isExpected({ track, isChecked }: Tracked): boolean {
+  return isChecked && track.position === undefined && track.attempt === 0 && !track.isEnded;
+}
+
+/** Forgets ended runs. Late events of a forgotten one are checked again, as those of an unknown one. */
+export function forgetEnded(runs: Map<string, Tracked>): void {
+  const ended = [...runs].filter(([, { track }]) => track.isEnded);
+  for (const [runId] of ended.slice(0, -MAX_ENDED)) runs.delete(runId);
+}
+
+/** Returns the events of a stored run, as if its last attempt had sent them. */
+export function eventsOf({ track }: Tracked, stored: StoredRun): LiveEvent[] {
+  const { runId, attempt } = track;
+  return stored
+    .since(undefined)
+    .map((one) => ({ ...one, runId, attempt, seq: one.frame.seq ?? 0 }));
 }

@@ -103,7 +103,12 @@ export interface DurableSessions {
    * called again, returns the same messages, also if there were none.
    */
   drain(sessionId: string, epoch: number, by: DrainName): Promise<readonly InboxMessage[]>;
-  /** Returns the number of messages that wait in the queues `steering` and `followUp`. */
+  /**
+   * Holds the messages that wait in the queues `steering` and `followUp`: they go in with the next
+   * message that begins a run, and begin none themselves.
+   */
+  hold(sessionId: string): Promise<void>;
+  /** Returns the number of messages that wait in these queues and are not held. */
   pending(sessionId: string): Promise<number>;
   /**
    * Gives a client's message to a run, once and for ever. Returns the run that has it: this one, or
@@ -122,11 +127,11 @@ export interface DurableSessions {
    */
   waiting(sessionId: string): Promise<readonly WaitingInput[]>;
   /**
-   * Returns messages of all sessions that were pushed before a moment and that no run has, oldest
-   * first: for a gateway that tells the engine again. `before` is in milliseconds since the epoch,
-   * `limit` 1 to 10,000. `from` leaves out messages that were pushed earlier, for the next page.
+   * Returns messages of all sessions that were pushed before a moment, that no run has and that are
+   * not held, oldest first: for a gateway that tells the engine again. `before` is in milliseconds since the epoch,
+   * `limit` 1 to 10,000, `after` the position of the last message of the page before.
    */
-  waitingSince(before: number, limit: number, from?: number): Promise<readonly WaitingMessage[]>;
+  waitingSince(before: number, limit: number, after?: string): Promise<readonly WaitingMessage[]>;
   /**
    * Cancels messages that no run has, or only those with these ids. Returns the cancelled ones in the
    * order of `waiting`. A `start` message stays cancelled, also if it is sent again. Others are

@@ -111,6 +111,12 @@ export class DurableLog implements DurableSessions {
     );
   }
 
+  async hold(sessionId: string): Promise<void> {
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      inbox.hold(this.#inbox(run, session)),
+    );
+  }
+
   async pending(sessionId: string): Promise<number> {
     return this.#locked("Reading", sessionId, undefined, (run, session) =>
       inbox.pending(this.#inbox(run, session)),
@@ -146,11 +152,11 @@ export class DurableLog implements DurableSessions {
   async waitingSince(
     before: number,
     limit: number,
-    from?: number,
+    after?: string,
   ): Promise<readonly WaitingMessage[]> {
     checkLimit(limit);
     await this.#context.ready();
-    return waitingSince(this.#context, { before, limit, from });
+    return waitingSince(this.#context, { before, limit, after });
   }
 
   async cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]> {

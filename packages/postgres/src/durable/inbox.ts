@@ -9,7 +9,7 @@ import type { StartInput, WaitingInput } from "./run-types.ts";
 import type { Inbox } from "./session-inbox.ts";
 
 /** The columns of {@link toWaiting}. */
-export const waitingColumns = "queue, message, at, start_run";
+export const waitingColumns = "queue, message, at, start_run, is_held";
 
 /** What a row has of a message besides its queue. */
 interface StoredMessage {
@@ -75,11 +75,20 @@ export async function drain(
   });
 }
 
-/** Returns the number of waiting messages that a drain would take. */
+/** Holds the waiting messages that a drain would take. */
+export async function hold({ run, schema, session }: Inbox): Promise<void> {
+  await run(
+    `update ${schema}.inbox set is_held = true
+    where session = $1 and run_id is null and queue <> 'start'`,
+    [session],
+  );
+}
+
+/** Returns the number of waiting messages that begin a run if none is going on. */
 export async function pending({ run, schema, session }: Inbox): Promise<number> {
   const [row] = await run(
     `select count(*) as waiting from ${schema}.inbox
-    where session = $1 and run_id is null and queue <> 'start'`,
+    where session = $1 and run_id is null and queue <> 'start' and not is_held`,
     [session],
   );
   return Number(row?.waiting);
@@ -136,6 +145,7 @@ export function toWaiting(row: Row): WaitingInput {
     queue: row.queue as WaitingInput["queue"],
     message,
     at: Number(row.at),
+    ...(row.is_held === true && { isHeld: true }),
     ...(startRun !== null && { runId: fromColumn(startRun) }),
     ...(agent !== undefined && { agent }),
     ...(metadata !== undefined && { metadata }),

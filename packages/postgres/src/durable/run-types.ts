@@ -26,6 +26,8 @@ export interface WaitingInput {
   readonly message: SessionMessage;
   /** When it was pushed first, in milliseconds since the epoch. */
   readonly at: number;
+  /** The message goes in with the next message that begins a run. */
+  readonly isHeld?: true;
   /** The run that a `start` message begins. */
   readonly runId?: string;
   readonly agent?: string;
@@ -34,6 +36,8 @@ export interface WaitingInput {
 
 export interface WaitingMessage extends WaitingInput {
   readonly sessionId: string;
+  /** Where the next page begins. */
+  readonly position: string;
 }
 
 /** A message that was cancelled. */

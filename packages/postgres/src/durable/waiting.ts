@@ -1,5 +1,6 @@
 /** Messages that no run has: lists of them, and their cancellation. */
 import type { StoreContext } from "../context.ts";
+import { invalid } from "../options.ts";
 import { fromColumn, toKey } from "../rows/column-text.ts";
 import { textOrNull } from "../sql/database.ts";
 import { toWaiting, waitingColumns } from "./inbox.ts";
@@ -51,21 +52,33 @@ export async function cancel(
   }));
 }
 
+export interface WaitingPage {
+  /** Milliseconds since the epoch. */
+  readonly before: number;
+  readonly limit: number;
+  /** The position of the last message of the page before. */
+  readonly after: string | undefined;
+}
+
 /** Returns waiting messages of all sessions, oldest first. */
 export async function waitingSince(
   { database, schema }: StoreContext,
-  {
-    before,
-    limit,
-    from = -Infinity,
-  }: { readonly before: number; readonly limit: number; readonly from: number | undefined },
+  { before, limit, after = "-Infinity 0" }: WaitingPage,
 ): Promise<WaitingMessage[]> {
+  const [, at, number] = /^(\S+) (\d+)$/.exec(after) ?? [];
+  if (at === undefined || number === undefined || Number.isNaN(Number(at)))
+    throw invalid("The position is invalid. Pass that of the last message.");
   const rows = await database.query(
     "Listing messages that wait",
-    `select sessions.id, queue, message, at, start_run
+    `select sessions.id, inbox.number, ${waitingColumns}
     from ${schema}.inbox join ${schema}.sessions on sessions.number = inbox.session
-    where run_id is null and at < $1 and at >= $3::float8 order by at, inbox.number limit $2`,
-    [before, limit, from],
+    where run_id is null and not is_held and at < $1 and (at, inbox.number) > ($3::float8, $4::bigint)
+    order by at, inbox.number limit $2`,
+    [before, limit, at, number],
   );
-  return rows.map((row) => ({ sessionId: fromColumn(String(row.id)), ...toWaiting(row) }));
+  return rows.map((row) => ({
+    sessionId: fromColumn(String(row.id)),
+    ...toWaiting(row),
+    position: `${String(row.at)} ${String(row.number)}`,
+  }));
 }

@@ -150,6 +150,7 @@ class Attempt {
     await journal.record("end", async () => {
       await log.append(items);
       for (const message of ran.left) await log.putBack(runId, message);
+      if (this.#settings.holdsLeft && hasFailed(ran.ending)) await log.hold();
     });
     if (approvedTools.size > approved.length) context.set(APPROVED, [...approvedTools]);
     context.clear(RUNNING);
@@ -256,6 +257,11 @@ function outcomeOf({ runId, reason, text, output, usage, turns, error }: RunResu
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error: toErrorInfo(error) }),
   };
+}
+
+/** A run that was stopped or failed leaves messages that are not to begin another one. */
+function hasFailed({ reason }: RunEnding): boolean {
+  return reason === "aborted" || reason === "error";
 }
 
 async function resultAt(

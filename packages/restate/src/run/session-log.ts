@@ -59,6 +59,12 @@ export class SessionLog {
     await this.#retrying(() => durable.push(sessionId, again));
   }
 
+  /** Holds the messages that wait for a run, until another message begins one. */
+  async hold(): Promise<void> {
+    const { durable, sessionId } = this.#parts;
+    await this.#retrying(() => durable.hold(sessionId));
+  }
+
   /** Returns where the message is, without taking it. */
   find(messageId: string): ReturnType<DurableSessions["findMessage"]> {
     const { durable, sessionId } = this.#parts;
