@@ -2,14 +2,12 @@
 import { Agent, defineTool, requireApproval, type AgentTool, type Model } from "@bowline/core";
 import { resultOf } from "./outside/ledger.ts";
 import type { ToolRequest } from "./outside/tool-server.ts";
-import { tools } from "./task.ts";
+import { THRIFTY_TOKENS, tools } from "./task.ts";
 
 /** The environment variable with the address of the model and the tools. */
 const OUTSIDE = "DRILL_OUTSIDE";
 /** Above the size up to which the journal keeps a result: it is stored apart. */
 const LARGE = 270_000;
-/** Less than the answers to an uncounted task take, so that its budget ends it. */
-const THRIFTY_TOKENS = 300;
 const APPROVAL_MS = 10 * 60_000;
 
 const outside = process.env[OUTSIDE] ?? "";

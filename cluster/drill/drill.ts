@@ -211,13 +211,29 @@ class Run {
     const own = this.#journal.streams.filter(({ isOwn }) => isOwn).map(({ ended }) => ended);
     const limit = sleep(restMs, "late", { ref: false });
     const end = performance.now() + restMs;
-    await Promise.race([Promise.all([...working, ...own]), limit]);
+    const ended = Promise.all([...working, ...own]).then(() => this.#useHeld(actors));
+    await Promise.race([ended, limit]);
     for (const { session, waitsFor } of actors)
       if (waitsFor !== "")
         this.#journal.complain("the sender", session, `still waits for ${waitsFor}`);
     const readers = { store, restate: system.restate, client, sessions: this.#sessions };
     const left = await whenNothingIsLeft(readers, Math.max(2000, end - performance.now()));
     return { ...left, failures: [...left.failures, ...this.#outages.failures] };
+  }
+
+  /** Messages that an aborted run had not read wait for the next message of their session. */
+  async #useHeld(actors: readonly SessionActor[]): Promise<void> {
+    const { store } = this.#parts;
+    const waiting = await store.durable.waitingSince(Number.MAX_SAFE_INTEGER, 1000);
+    const keys = new Set(waiting.map(({ sessionId }) => sessionId));
+    await Promise.all(
+      actors.map(async (actor) => {
+        if (!keys.has(actor.session)) return;
+        await actor.finish().catch((error: unknown) => {
+          this.#journal.complain("the sender", actor.session, String(error));
+        });
+      }),
+    );
   }
 
   async #report(left: Leftovers, bus: Evidence["bus"]): Promise<DrillReport> {

@@ -25,6 +25,9 @@ export interface Task {
   readonly isUncounted: boolean;
 }
 
+/** The budget of the agent of uncounted tasks: less than the estimated tokens of their answers. */
+export const THRIFTY_TOKENS = 100;
+
 const TASK = /^task (\S+) (-|[nsal]+(?:\.[nsal]+)*) (\d+)( uncounted)?$/;
 const ASIDE = /^aside (\S+)$/;
 
@@ -56,7 +59,7 @@ export function sessionIn(name: string): string {
 }
 
 export function drawTask(random: Random, name: string): Task {
-  const isUncounted = random.chance(0.25);
+  const isUncounted = random.chance(0.3);
   const count = isUncounted ? 4 : random.between(0, 3);
   const letters = (): ToolLetter[] =>
     Array.from({ length: random.chance(0.3) ? random.between(2, 3) : 1 }, () =>

@@ -2,10 +2,17 @@
  * The model's calls and the usage of runs agree: a run's usage is the sum of its answers as the vendor
  * counted them, and a call without an answer in the transcript belongs to an attempt that was lost.
  */
+import type { Message, UserMessage } from "@bowline/core";
+import type { SessionMessage } from "@bowline/core/session";
+import { estimateTokens, sumTokens } from "../../../packages/core/src/agent/context/tokens.ts";
+import { textOf } from "../clients/folded-run.ts";
 import type { Evidence, Finding } from "../evidence.ts";
 import type { ModelCall } from "../outside/ledger.ts";
-import { sessionIn } from "../task.ts";
-import { answersIn, runsIn, type StoredRun } from "./stored-run.ts";
+import { sessionIn, taskIn, THRIFTY_TOKENS } from "../task.ts";
+import { answersIn, messagesIn, runsIn, type StoredRun } from "./stored-run.ts";
+
+/** The estimate is of what was sent, which may be less than what is stored. */
+const OVERRUN = 1.5;
 
 export function checkBills({ sessions, ledger, audit, streams }: Evidence): Finding[] {
   const byNumber = new Map(ledger.models.map((call) => [call.number, call]));
@@ -19,6 +26,7 @@ export function checkBills({ sessions, ledger, audit, streams }: Evidence): Find
     const runs = [...runsIn(entries).values()];
     const say = (text: string): void => void found.push({ check: "bills", session: key, text });
     for (const run of runs) checkRun(run, byNumber).forEach(say);
+    checkBudgets(messagesIn(entries), runs, byNumber).forEach(say);
     const attempts = epochs.get(key)?.length;
     if (attempts === undefined) continue;
     // Each attempt makes one call at a time, and can lose only the last one.
@@ -72,6 +80,37 @@ function checkRun(
   return [
     `the run ${runId} says ${JSON.stringify(own)}, and its answers cost ${JSON.stringify(billed)}`,
   ];
+}
+
+/**
+ * No run of the thrifty agent goes on when its answers took more than its budget. Their tokens are
+ * estimated, because the model's server reports none.
+ */
+function checkBudgets(
+  all: readonly SessionMessage[],
+  runs: readonly StoredRun[],
+  calls: ReadonlyMap<number, ModelCall>,
+): string[] {
+  return runs.flatMap(({ runId, messages }) => {
+    const [first] = messages;
+    const task =
+      first?.role === "user" ? taskIn(textOf((first as UserMessage).content)) : undefined;
+    if (task?.isUncounted !== true) return [];
+    let used = 0;
+    for (const message of messages) {
+      if (message.role !== "assistant") continue;
+      const [{ number } = {}] = answersIn([message]);
+      if (number === undefined) continue;
+      if (calls.get(number)?.tokens !== undefined) return []; // the estimate would not be the run's
+      if (used > THRIFTY_TOKENS * OVERRUN)
+        return [
+          `the run ${runId} has the answer ${number} after ${used} tokens, and its budget is ${THRIFTY_TOKENS}`,
+        ];
+      const before = all.slice(0, all.indexOf(message) + 1);
+      used += sumTokens(before as Message[], estimateTokens);
+    }
+    return [];
+  });
 }
 
 /** Usage of a run as it is stored, or as clients are told of it. */

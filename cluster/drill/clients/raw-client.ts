@@ -48,6 +48,8 @@ export class RawClient implements DrillClient {
   readonly #sessions = new Set<string>();
   /** The runs of which no event is missing on the present connection. */
   #followed = new Set<string>();
+  /** Followed runs of which events may come that are known since the request. */
+  #catching = new Set<string>();
   /** The runs that were asked for on the present connection, since each answer has the missed events. */
   #requested = new Set<string>();
   #socket: WebSocket | undefined;
@@ -153,7 +155,9 @@ export class RawClient implements DrillClient {
     const requested = this.#requested.add(runId);
     const params = { sessionKey, runId, ...(stream.seq >= 0 && { seq: stream.seq }) };
     const answer = await this.#ask(socket, "chat.subscribe", params, (given) => {
-      if (given?.result !== undefined && socket === this.#socket) this.#followed.add(runId);
+      if (given?.result === undefined || socket !== this.#socket) return;
+      this.#followed.add(runId);
+      this.#catching.add(runId);
     });
     requested.delete(runId);
     if (answer?.error !== undefined && answer.error.data?.retryable !== true)
@@ -202,6 +206,7 @@ export class RawClient implements DrillClient {
     this.#socket = socket;
     this.#followed = new Set();
     this.#requested = new Set();
+    this.#catching = new Set();
     this.#heardAt = performance.now();
     socket.on("message", (data: Buffer) =>
       this.#hear(socket, JSON.parse(data.toString()) as Answer),
@@ -248,11 +253,25 @@ export class RawClient implements DrillClient {
       if (!isBegin) return;
       this.#followed.add(runId);
     }
-    if (!this.#followed.has(runId)) return;
     const stream = own ?? this.#journal.stream(this.name, sessionKey, runId, false);
     if (own === undefined) this.#runs.set(runId, stream);
+    if (!this.#isDue(stream, frame as unknown as RunFrame)) return;
     stream.take(frame as unknown as RunFrame);
     if (stream.end !== undefined) this.#runs.delete(runId);
+  }
+
+  /**
+   * Until the answer to its request came, a client takes only what follows what it has. Then it may get
+   * again what it took meanwhile. After that each event has to be new.
+   */
+  #isDue({ runId, seq: last }: RunStream, { event, data }: RunFrame): boolean {
+    const first = ("firstSeq" in data && data.firstSeq) || data.seq;
+    const isSnapshot = event === "chat.snapshot";
+    if (!this.#followed.has(runId)) return isSnapshot ? data.seq >= last : first === last + 1;
+    if (!this.#catching.has(runId)) return true;
+    if (isSnapshot ? data.seq < last : data.seq <= last) return false;
+    this.#catching.delete(runId);
+    return true;
   }
 
   #lose(socket: WebSocket): void {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SentMessage } from "../evidence.ts";
 import type { Random } from "../seeded.ts";
-import { asideText, drawTask, textOf } from "../task.ts";
+import { asideText, drawTask, textOf, type Task } from "../task.ts";
 import { Refusal, type DrillClient, type SendMethod } from "./drill-client.ts";
 import type { Journal } from "./journal.ts";
 
@@ -59,6 +59,26 @@ export class SessionActor {
       this.#waitsFor = "";
     }
     await watching;
+  }
+
+  /** Sends one more message, and waits for its end: what an aborted run left goes in with it. */
+  async finish(): Promise<void> {
+    const { sender, session, journal } = this.#options;
+    const task: Task = {
+      name: `${session}-${this.#tasks++}`,
+      turns: [],
+      words: 3,
+      isUncounted: false,
+    };
+    const runId = await this.#send("chat.send", {
+      name: task.name,
+      text: textOf(task),
+      agentId: "worker",
+    });
+    sender.expect(session, runId);
+    this.#waitsFor = `the end of ${runId}`;
+    await journal.stream(sender.name, session, runId, true).ended;
+    this.#waitsFor = "";
   }
 
   async #watch(watcher: DrillClient, signal: AbortSignal): Promise<void> {
