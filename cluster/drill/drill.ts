@@ -77,10 +77,10 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   return await run.run(); // before the parts are disposed
 }
 
-const hosts = [
-  ...["restate-1", "restate-2", "restate-3", "nats-1", "nats-2", "postgres", "balancer"],
-  ...["worker-1", "worker-2", "worker-3", "gateway-1", "gateway-2"],
-];
+const hosts =
+  "restate-1 restate-2 restate-3 nats-1 nats-2 postgres balancer worker-1 worker-2 worker-3 gateway-1 gateway-2".split(
+    " ",
+  );
 
 /** Hosts with addresses of their own, where the machine has them. */
 async function openNetwork(

@@ -44,7 +44,8 @@ export function asideText(name: string): string {
 export function taskIn(text: string): Task | undefined {
   const [, name, steps = "-", words, uncounted] = TASK.exec(text) ?? [];
   if (name === undefined) return undefined;
-  const turns = steps === "-" ? [] : steps.split(".").map((group) => [...group] as ToolLetter[]);
+  const turns =
+    steps === "-" ? [] : steps.split(".").map((group) => group.split("") as ToolLetter[]);
   return { name, turns, words: Number(words), isUncounted: uncounted !== undefined };
 }
 

@@ -61,7 +61,7 @@ export class RunStream {
     this.#seq = seq;
     this.fold.take(frame);
     if (event !== "chat.final" && event !== "chat.error" && event !== "chat.aborted") return;
-    this.#end = frame as EndFrame;
+    this.#end = frame;
     this.#ended.resolve();
   }
 

@@ -15,7 +15,7 @@ describe("the drill's hosts", { skip: networkIsMissing() }, () => {
     await network.open(["one", "two"]);
     const { address, prefix } = network.host("one");
     const program = `require("node:net").createServer((socket) => socket.pipe(socket)).listen(4000, "${address}", () => console.log("up"))`;
-    const [command = "", ...args] = [...prefix, process.execPath, "-e", program];
+    const [command, ...args] = [...prefix, process.execPath, "-e", program];
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
     try {
       await once(child.stdout, "data");
@@ -25,7 +25,8 @@ describe("the drill's hosts", { skip: networkIsMissing() }, () => {
       socket.setEncoding("utf8").on("data", (text: string) => (echoed += text));
       const until = async (text: string): Promise<void> => {
         const end = performance.now() + 20_000;
-        while (echoed !== text && performance.now() < end) await sleep(20);
+        const isThere = (): boolean => echoed === text;
+        while (!isThere() && performance.now() < end) await sleep(20);
         assert.equal(echoed, text);
       };
       socket.write("a");
