@@ -28,8 +28,9 @@ export interface Task {
 /** The budget of the agent of uncounted tasks: less than the estimated tokens of their answers. */
 export const THRIFTY_TOKENS = 100;
 
-const TASK = /^task (\S+) (-|[nsal]+(?:\.[nsal]+)*) (\d+)( uncounted)?$/;
-const ASIDE = /^aside (\S+)$/;
+// A line of its own: a request may have a note about a cut answer before the message.
+const TASK = /^task (\S+) (-|[nsal]+(?:\.[nsal]+)*) (\d+)( uncounted)?$/m;
+const ASIDE = /^aside (\S+)$/m;
 
 export function textOf({ name, turns, words, isUncounted }: Task): string {
   const steps = turns.length === 0 ? "-" : turns.map((letters) => letters.join("")).join(".");

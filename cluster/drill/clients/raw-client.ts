@@ -48,6 +48,10 @@ export class RawClient implements DrillClient {
   readonly #sessions = new Set<string>();
   /** The runs of which no event is missing on the present connection. */
   #followed = new Set<string>();
+  /** Runs that ended on the present connection. Nothing may follow, unless something is asked. */
+  #endedHere = new Set<string>();
+  /** How many answers to `chat.subscribe` are due, by session. */
+  readonly #asking = new Map<string, number>();
   /** Followed runs of which events may come that are known since the request. */
   #catching = new Set<string>();
   /** The runs that were asked for on the present connection, since each answer has the missed events. */
@@ -142,7 +146,9 @@ export class RawClient implements DrillClient {
   }
 
   async #resumeSession(socket: WebSocket, sessionKey: string): Promise<void> {
-    const answer = await this.#ask(socket, "chat.subscribe", { sessionKey });
+    const answer = await this.#subscribing(sessionKey, () =>
+      this.#ask(socket, "chat.subscribe", { sessionKey }),
+    );
     if (answer?.error !== undefined && answer.error.data?.retryable !== true)
       this.#journal.complain(this.name, sessionKey, `chat.subscribe: ${answer.error.message}`);
   }
@@ -154,11 +160,14 @@ export class RawClient implements DrillClient {
     if (stream.end !== undefined) return;
     const requested = this.#requested.add(runId);
     const params = { sessionKey, runId, ...(stream.seq >= 0 && { seq: stream.seq }) };
-    const answer = await this.#ask(socket, "chat.subscribe", params, (given) => {
+    const onAnswer = (given: Answer | undefined): void => {
       if (given?.result === undefined || socket !== this.#socket) return;
       this.#followed.add(runId);
       this.#catching.add(runId);
-    });
+    };
+    const answer = await this.#subscribing(sessionKey, () =>
+      this.#ask(socket, "chat.subscribe", params, onAnswer),
+    );
     requested.delete(runId);
     if (answer?.error !== undefined && answer.error.data?.retryable !== true)
       this.#journal.complain(this.name, sessionKey, `chat.subscribe: ${answer.error.message}`);
@@ -169,6 +178,20 @@ export class RawClient implements DrillClient {
         sessionKey,
         `the gateway says that the run ${runId} is unknown`,
       );
+  }
+
+  async #subscribing<T>(session: string, work: () => Promise<T>): Promise<T> {
+    this.#asking.set(session, (this.#asking.get(session) ?? 0) + 1);
+    this.#endedHere.clear();
+    try {
+      return await work();
+    } finally {
+      this.#asking.set(session, (this.#asking.get(session) ?? 1) - 1);
+    }
+  }
+
+  #isAsking(session: string): boolean {
+    return (this.#asking.get(session) ?? 0) > 0;
   }
 
   async #connected(): Promise<WebSocket | undefined> {
@@ -206,6 +229,7 @@ export class RawClient implements DrillClient {
     this.#socket = socket;
     this.#followed = new Set();
     this.#requested = new Set();
+    this.#endedHere = new Set();
     this.#catching = new Set();
     this.#heardAt = performance.now();
     socket.on("message", (data: Buffer) =>
@@ -255,9 +279,13 @@ export class RawClient implements DrillClient {
     }
     const stream = own ?? this.#journal.stream(this.name, sessionKey, runId, false);
     if (own === undefined) this.#runs.set(runId, stream);
+    // An answer to a request may have a run whose end came meanwhile.
+    if (stream.end !== undefined && !this.#endedHere.has(runId)) return;
     if (!this.#isDue(stream, frame as unknown as RunFrame)) return;
     stream.take(frame as unknown as RunFrame);
-    if (stream.end !== undefined) this.#runs.delete(runId);
+    if (stream.end === undefined) return;
+    this.#runs.delete(runId);
+    if (!this.#isAsking(sessionKey)) this.#endedHere.add(runId);
   }
 
   /**
@@ -267,6 +295,8 @@ export class RawClient implements DrillClient {
   #isDue({ runId, seq: last }: RunStream, { event, data }: RunFrame): boolean {
     const first = ("firstSeq" in data && data.firstSeq) || data.seq;
     const isSnapshot = event === "chat.snapshot";
+    // The answer for another run has the open run too.
+    if (isSnapshot && data.seq < last) return false;
     if (!this.#followed.has(runId)) return isSnapshot ? data.seq >= last : first === last + 1;
     if (!this.#catching.has(runId)) return true;
     if (isSnapshot ? data.seq < last : data.seq <= last) return false;

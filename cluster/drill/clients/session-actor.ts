@@ -122,10 +122,14 @@ export class SessionActor {
   }
 
   async #aside(method: SendMethod): Promise<void> {
-    const { session, sender } = this.#options;
+    const { session, sender, journal } = this.#options;
     if (this.#asides++ >= MAX_ASIDES) return;
     const name = `${session}-${this.#tasks++}`;
     const runId = await this.#send(method, { name, text: asideText(name) });
+    const sent = journal.messages.findLast((message) => message.name === name);
+    const isNew = sent?.answers.some(({ status }) => status === "started" || status === "queued");
+    // The message waits for a run that has no id yet: it was accepted before the answer was lost.
+    if (runId === sent?.key && isNew !== true) return;
     sender.expect(session, runId);
   }
 

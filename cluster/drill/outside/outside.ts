@@ -19,6 +19,8 @@ export interface OutsideOptions {
   readonly host?: string;
 }
 
+const KEEP_ALIVE_MS = 60 * 60_000;
+
 export class Outside implements AsyncDisposable {
   readonly url: string;
   readonly ledger: Ledger;
@@ -60,7 +62,11 @@ export class Outside implements AsyncDisposable {
 }
 
 export async function startOutside(options: OutsideOptions): Promise<Outside> {
-  const server = createServer().listen(0, options.host ?? "127.0.0.1");
+  // A connection that closes while a request is on its way would end a run with an error.
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }).listen(
+    0,
+    options.host ?? "127.0.0.1",
+  );
   await once(server, "listening");
   return new Outside(server, options);
 }
