@@ -161,7 +161,7 @@ export const breakages = {
       },
     ],
     found:
-      /^(?:rest: .*(?:still|invocation is left)|messages: the run .* ended with (?:interrupted|error)|bills: the run .* and its budget is)/,
+      /^(?:rest: .*invocation is left|messages: the run .* ended with (?:interrupted|error)|bills: the run .* and its budget is)/,
   },
 } as const satisfies Readonly<Record<string, Breakage>>;
 
