@@ -224,14 +224,15 @@ class Run {
   /** Messages that an aborted run had not read wait for the next message of their session. */
   async #useHeld(actors: readonly SessionActor[]): Promise<void> {
     const { store } = this.#parts;
-    const waiting = await store.durable.waitingSince(Number.MAX_SAFE_INTEGER, 1000);
-    const keys = new Set(waiting.map(({ sessionId }) => sessionId));
     await Promise.all(
       actors.map(async (actor) => {
-        if (!keys.has(actor.session)) return;
-        await actor.finish().catch((error: unknown) => {
+        try {
+          if ((await store.durable.waiting(actor.session)).length > 0) await actor.finish();
+        } catch (error) {
+          // No message came to the session.
+          if ((error as { readonly code?: string }).code === "not_found") return;
           this.#journal.complain("the sender", actor.session, String(error));
-        });
+        }
       }),
     );
   }
