@@ -26,7 +26,7 @@ export interface Task {
 }
 
 /** The budget of the agent of uncounted tasks: less than the estimated tokens of their answers. */
-export const THRIFTY_TOKENS = 100;
+export const THRIFTY_TOKENS = 300;
 
 // A line of its own: a request may have a note about a cut answer before the message.
 const TASK = /^task (\S+) (-|[nsal]+(?:\.[nsal]+)*) (\d+)( uncounted)?$/m;
@@ -61,8 +61,8 @@ export function sessionIn(name: string): string {
 }
 
 export function drawTask(random: Random, name: string): Task {
-  const isUncounted = random.chance(0.3);
-  const count = isUncounted ? 4 : random.between(0, 3);
+  const isUncounted = random.chance(0.35);
+  const count = isUncounted ? 6 : random.between(0, 3);
   const letters = (): ToolLetter[] =>
     Array.from({ length: random.chance(0.3) ? random.between(2, 3) : 1 }, () =>
       random.pick<ToolLetter>(["n", "n", "s", "s", "l", "a"]),

@@ -12,7 +12,7 @@ import { sessionIn, taskIn, THRIFTY_TOKENS } from "../task.ts";
 import { answersIn, messagesIn, runsIn, type StoredRun } from "./stored-run.ts";
 
 /** The estimate is of what was sent, which may be less than what is stored. */
-const OVERRUN = 1.5;
+const OVERRUN = 1.2;
 
 export function checkBills({ sessions, ledger, audit, streams }: Evidence): Finding[] {
   const byNumber = new Map(ledger.models.map((call) => [call.number, call]));

@@ -7,6 +7,7 @@ import { findFaults } from "../checks/all-checks.ts";
 import type { AuditRow, Evidence } from "../evidence.ts";
 import type { RunFrame } from "../clients/run-stream.ts";
 import { resultOf } from "../outside/ledger.ts";
+import { textOf, THRIFTY_TOKENS, type Task } from "../task.ts";
 import {
   asks,
   forged,
@@ -393,6 +394,28 @@ describe("the checks of the drill", () => {
       };
       (lost.audit as AuditRow[]).unshift(epoch);
       assert.deepEqual(found(lost), []);
+    });
+  });
+
+  describe("of budgets", () => {
+    it("find a run that goes on when its answers took more than its budget", () => {
+      const long = "x".repeat(4 * THRIFTY_TOKENS * 2);
+      const overrun = (words: string) => {
+        const task: Task = { name: "s0-0", turns: [["n"]], words: 2, isUncounted: true };
+        const evidence = stored((all) => {
+          const user = all[at(all, "user", 0)];
+          if (user?.type === "message") Object.assign(user.message, { content: textOf(task) });
+          const [part] = assistant(all, 0).content;
+          if (part?.type === "text") part.text += words;
+        });
+        const models = evidence.ledger.models.map(({ tokens: _, ...model }) => model);
+        return { ...evidence, ledger: { ...evidence.ledger, models } };
+      };
+      assertFound(
+        overrun(long),
+        /bills: the run run-s0-0 has the answer 2 after \d+ tokens, and its budget is/,
+      );
+      assert.ok(!found(overrun("")).some((text) => text.includes("budget")));
     });
   });
 
