@@ -6,7 +6,6 @@ import { once } from "node:events";
 import { systemClock } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
 import { startGateway } from "bowline/gateway";
-import { WebSocket } from "ws";
 
 const [first] = process.argv.slice(2);
 const TOKEN = "a-token-of-a-benchmark";
@@ -46,8 +45,8 @@ async function measure(count) {
   const [{ url }] = await once(gateway, "message");
   const usage = async () => {
     gateway.send("usage");
-    const [usage] = await once(gateway, "message");
-    return usage;
+    const [figures] = await once(gateway, "message");
+    return figures;
   };
   const sockets = [];
   const before = await usage();
@@ -72,16 +71,16 @@ async function measure(count) {
     });
   }
   console.table(rows);
-  for (const socket of sockets) socket.terminate();
+  for (const socket of sockets) socket.close();
   gateway.kill("SIGKILL");
 }
 
 async function connect(url) {
-  const socket = new WebSocket(url, { perMessageDeflate: false });
+  const socket = new WebSocket(url);
   const answered = new Promise((resolve, reject) => {
-    socket.on("error", reject);
-    socket.on("message", (data) => {
-      const frame = JSON.parse(data.toString());
+    socket.addEventListener("error", reject);
+    socket.addEventListener("message", ({ data }) => {
+      const frame = JSON.parse(data);
       if (frame.error !== undefined) reject(new Error(JSON.stringify(frame.error)));
       else if (frame.id === "1") resolve();
       else if (frame.type === "auth") socket.send(JSON.stringify(subscription()));

@@ -1,7 +1,6 @@
 // The cost of a run in each part of a cluster: processor time, transactions, rows and bytes. For
 // docs/project/scale.md. `node --conditions=@bowline/source cluster/scale.ts [runs]`
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startOutside } from "./kit/outside.ts";
 import type { Handle } from "./kit/service.ts";
@@ -142,7 +141,10 @@ function processorMs(pid: number): number {
 }
 
 function diskBytes(folder: string): number {
-  return Number(execFileSync("du", ["-sb", folder]).toString().split("\t", 1)[0]);
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce((sum, name) => {
+    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
+    return sum + (stats?.isFile() === true ? stats.size : 0);
+  }, 0);
 }
 
 /** The entries of the journals, which Restate keeps for an hour after the end of a run. */

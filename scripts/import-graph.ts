@@ -27,10 +27,13 @@ export function importsOf(code: string): string[] {
   const text = lines.join("\n");
   const literal = [
     ...text.matchAll(/^\s*(?:import|export)\s*(?:[\w\s{},*$]*?\bfrom\s*)?["']([^"']+)["']/gm),
-    ...text.matchAll(/\bimport\(\s*["']([^"']+)["']/g),
+    ...text.matchAll(/\bimport\((?:__rewriteRelativeImportExtension\()?\s*["']([^"']+)["']/g),
   ].map((match) => match[1] ?? "");
   // A computed import hides an edge of the graph. It is reported as an undeclared package.
-  const computed = [...text.matchAll(/\bimport\((?!\s*["'])/g)].map(() => "(computed)");
+  // The compiler wraps a text that it must not resolve; that is no computed one.
+  const computed = [
+    ...text.matchAll(/\bimport\((?!(?:__rewriteRelativeImportExtension\()?\s*["'])/g),
+  ].map(() => "(computed)");
   return [...literal, ...computed];
 }
 
@@ -62,7 +65,8 @@ export function findViolations(
         : undefined;
     if (target === undefined) {
       const name = packageName(specifier);
-      return dependencies.includes(name) ? undefined : `${name}, which is no dependency`;
+      const isKnown = dependencies.includes(name) || rules.loads?.includes(name) === true;
+      return isKnown ? undefined : `${name}, which is no dependency`;
     }
     if (!graph.has(target)) return `${specifier}, which is not there`;
     const to = layerOf(target, rules);

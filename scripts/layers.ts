@@ -11,6 +11,8 @@ export interface PackageRules {
   readonly layers: Readonly<Record<string, readonly string[]>>;
   /** Whether only folders named node/ may import `node:` modules. */
   readonly isWebOnly: boolean;
+  /** Packages above this one, which it loads when they are installed. They are no dependencies. */
+  readonly loads?: readonly string[];
 }
 
 const bottom = [
@@ -240,6 +242,7 @@ const roomsBelow = (room: string): string[] => rooms.slice(0, rooms.indexOf(`gat
 const bowline: PackageRules = {
   source: "packages/bowline/src",
   isWebOnly: false,
+  loads: ["@bowline/cluster"],
   layers: {
     ...each(ground, ground),
     tools: ground,

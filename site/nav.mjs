@@ -38,6 +38,8 @@ const terminal = [
 const serving = [
   ["Serving: the gateway", "gateway"],
   ["Events of a cluster", "cluster"],
+  ["Operating a cluster", "cluster-operation"],
+  ["A cluster in containers", "kubernetes"],
   ["The chat page", "page"],
   ["A page with useChat", "web"],
   ["Security", "security"],

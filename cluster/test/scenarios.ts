@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { WebSocket } from "ws";
-import { GatewayClient } from "bowline/client";
+import { MovingClient } from "../../packages/cluster/test/support/gateways.ts";
 import type { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
 import type { Outside, Turn } from "../kit/outside.ts";
 
@@ -51,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
   {
     title: "streams an answer to the clients of both, and stores it",
     async play({ one, two, say }) {
-      const sessionKey = newKey();
+      const sessionKey = `${newKey()} any ?#%25&'"*.>\n\u{1f600} 日本`;
       await two.call("chat.subscribe", { sessionKey });
       const message = say("hello", [{ text: "Hello.", ms: 100 }]);
       const sent = await one.call("chat.send", { sessionKey, message });
@@ -74,6 +73,7 @@ export const scenarios: readonly Scenario[] = [
       const idempotencyKey = randomUUID();
       const message = say(idempotencyKey, [{ text: "Once." }]);
       const params = { sessionKey, message, idempotencyKey };
+      for (const client of [one, two]) await client.call("chat.subscribe", { sessionKey });
       const both = await Promise.all([
         one.call("chat.send", params),
         two.call("chat.send", params),
@@ -84,6 +84,11 @@ export const scenarios: readonly Scenario[] = [
       );
       await one.end(idempotencyKey);
       assert.deepEqual(outside.seen(idempotencyKey).turns, [0]);
+      await two.end(idempotencyKey);
+      for (const client of [one, two]) {
+        const [first] = client.ofRun(idempotencyKey);
+        assert.deepEqual([first?.event, first?.data?.seq], ["chat.user", 0]);
+      }
       const again = await eventually(
         () => two.call("chat.send", params),
         ({ status }) => status !== "in_flight",
@@ -117,7 +122,13 @@ export const scenarios: readonly Scenario[] = [
           [second.runId],
         );
       }
+      const { sessions } = await two.call("sessions.list", {});
+      const listed = sessions.find((own) => own.sessionKey === sessionKey);
       const { session } = await one.call("sessions.get", { sessionKey });
+      assert.deepEqual(
+        listed?.runs.map(({ runId, state }) => [runId, state]),
+        session.runs.map(({ runId, state }) => [runId, state]),
+      );
       assert.deepEqual(
         session.runs.map(({ runId, state }) => [runId, state]),
         [
@@ -129,6 +140,8 @@ export const scenarios: readonly Scenario[] = [
         assert.equal((await client.end(second.runId)).event, "chat.final");
         assert.equal(client.text(second.runId), "Second.");
         const seqs = client.ofRun(second.runId).map(({ data }) => data?.seq);
+        const names = client.ofRun(second.runId).map(({ event }) => event);
+        assert.deepEqual(names.slice(0, 2), ["chat.queued", "chat.user"]);
         assert.deepEqual(
           seqs,
           seqs.map((_, index) => index),
@@ -375,19 +388,41 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    title: "streams a run that waits over HTTP at the other address, and one that was cancelled",
+    async play({ one, say, urls, token, outside }) {
+      const sessionKey = newKey();
+      const [first, second] = [`first ${sessionKey}`, `second ${sessionKey}`];
+      await one.call("chat.send", { sessionKey, message: say(first, [{ text: "A.", ms: 1500 }]) });
+      await outside.when(first, ({ turns }) => turns.length > 0);
+      const waits = await one.call("chat.send", {
+        sessionKey,
+        message: say(second, [{ text: "Streamed." }]),
+      });
+      const cancelled = await one.call("chat.send", { sessionKey, message: "never" });
+      const read = async (runId: string): Promise<string> => {
+        const query = `sessionKey=${encodeURIComponent(sessionKey)}&seq=-1`;
+        const url = `${urls[1]}/api/runs/${runId}/events?${query}`;
+        const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+        assert.equal(response.status, 200);
+        return response.text();
+      };
+      const [streamed, stopped] = [read(waits.runId), read(cancelled.runId)];
+      await setTimeout(300);
+      await one.call("chat.abort", { sessionKey, runId: cancelled.runId });
+      assert.match(await stopped, /event: chat\.queued[^]*event: chat\.aborted/);
+      assert.match(await read(cancelled.runId), /event: chat\.aborted/);
+      assert.match(
+        await streamed,
+        /id: 0\nevent: chat\.queued[^]*id: 1\nevent: chat\.user[^]*Streamed\.[^]*event: chat\.final/,
+      );
+    },
+  },
+  {
     title: "serves a client of bowline/client whose connection moves in the middle of an answer",
     async play({ say, urls, token }) {
-      let next = 0;
-      let socket: WebSocket | undefined;
-      class Moving extends WebSocket {
-        constructor() {
-          super(urls[next++ % 2]?.replace("http", "ws") ?? "");
-          // oxlint-disable-next-line typescript/no-this-alias
-          socket = this;
-        }
-      }
-      const backoff = { firstMs: 1, maxMs: 5 };
-      const client = new GatewayClient({ url: urls[0], token, WebSocket: Moving, backoff });
+      const gateways = urls.map((url) => ({ gateway: { port: Number(new URL(url).port) } }));
+      const moving = new MovingClient(gateways, token);
+      const { client } = moving;
       const sessionKey = newKey();
       const turns = Array.from({ length: 4 }, (_, turn) => ({
         calls: [{ name: "work", args: { ms: 20 } }],
@@ -404,7 +439,7 @@ export const scenarios: readonly Scenario[] = [
       })();
       for (let move = 0; move < 4; move++) {
         await setTimeout(120);
-        socket?.terminate();
+        moving.move();
       }
       await reading;
       assert.equal((await run.result()).text, "End.");

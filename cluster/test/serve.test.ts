@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { GatewayClient } from "bowline/client";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { createCertificates, createIdentity, type Certificates } from "../kit/certificates.ts";
 import { freePorts } from "../kit/free-ports.ts";
@@ -204,12 +206,51 @@ describe("bowline serve --cluster", { skip: systemIsMissing() }, () => {
     const ended = second.terminate();
     const statuses = new Set<number>();
     for (let asked = 0; asked < 5; asked++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await setTimeout(100);
       statuses.add((await fetch(`${second.url}/ready`)).status);
     }
     assert.equal(statuses.has(503), true);
     assert.equal(await ended, true);
     assert.match(second.log, /Draining\. Other processes of the cluster continue the runs\.\n$/);
     await assert.rejects(fetch(`${second.url}/ready`));
+  });
+
+  it("ends a run on the workers that began it, beside those of a new version", async () => {
+    const client = new GatewayClient({ url: gateway.url, token: TOKEN });
+    ending.defer(() => client.close());
+    const waiting = await client.send({ sessionKey: "rollout", message: 'write "one" to one.txt' });
+    const pending = async () => (await client.request("approvals.list", {})).approvals;
+    while ((await pending()).length === 0) await setTimeout(100);
+    const restateOptions = config.restate as { readonly worker: object };
+    const [endpoint = 0, port = 0] = await freePorts(2);
+    const file = configFile("next.json", {
+      ...config,
+      restate: { ...restateOptions, worker: { ...restateOptions.worker, port: endpoint } },
+    });
+    await using next = new Serving({
+      name: "next",
+      role: "worker",
+      config: file,
+      port,
+      folder,
+      env,
+    });
+    await next.start();
+    const workers = async (): Promise<string[]> => {
+      const { stdout } = await bowline(["cluster", "status", "--cluster", file], { folder, env });
+      return stdout.split("\n").filter((line) => line.startsWith("Workers at "));
+    };
+    const [fresh = "", old = ""] = await workers();
+    assert.match(fresh, new RegExp(`:${endpoint}/: 0 open run\\(s\\), takes new runs$`));
+    assert.match(old, /: 1 open run\(s\), takes no new runs$/);
+    const [approval] = await pending();
+    const { approvalId = "" } = approval ?? {};
+    await client.request("approvals.resolve", { approvalId, decision: "allow-once" });
+    assert.equal((await waiting.result()).end.event, "chat.final");
+    assert.match((await workers())[1] ?? "", /: 0 open run\(s\), takes no new runs$/);
+    assert.equal(await worker.terminate(), true);
+    assert.match(worker.log, /Draining\. Other processes of the cluster continue the runs\.\n$/);
+    const again = await client.send({ sessionKey: "rollout", message: "What is 6 * 7?" });
+    assert.equal((await again.result()).end.event, "chat.final");
   });
 });

@@ -5,6 +5,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { packages } from "../../scripts/layers.ts";
 
 export interface BundleOptions {
   /** The source files by the names of their bundles: `{ main: "…/main.ts" }` makes `main.js`. */
@@ -69,6 +70,7 @@ export async function bundleCommand(): Promise<string> {
     external: [
       ...Object.keys(dependencies).filter((name) => !name.startsWith("@bowline/")),
       ...Object.keys(peerDependencies),
+      ...(packages.bowline?.loads ?? []),
     ],
   });
   return join(folder, "main.js");

@@ -58,7 +58,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     return await start(options, ending);
   } catch (error) {
-    for (const end of ending) await end();
+    await endAll(ending).catch(() => {}); // the first error says what is wrong
     throw error;
   }
 }
@@ -73,7 +73,7 @@ async function start(options: ClusterOptions, ending: Ending[]): Promise<Cluster
     options,
     store,
     filter,
-    report: options.onError ?? printing(filter),
+    report: guarded(options.onError ?? printing(filter)),
     prefix,
     subject,
     ending,
@@ -130,8 +130,31 @@ class Process implements Cluster {
   async #close(reason: string | undefined): Promise<void> {
     await this.drain();
     await this.#parts.gateway?.close(reason);
-    for (const end of this.#parts.ending) await end();
+    await endAll(this.#parts.ending);
   }
+}
+
+/** Ends everything, then rejects with the first error. */
+async function endAll(ending: readonly Ending[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const end of ending)
+    try {
+      await end();
+    } catch (error) {
+      failures.push(error);
+    }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** An error of the application's function must not end the work in the background. */
+function guarded(report: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      report(error);
+    } catch {
+      // the application's own
+    }
+  };
 }
 
 function isStore(given: PostgresStoreOptions | PostgresStore): given is PostgresStore {

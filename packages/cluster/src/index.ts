@@ -18,4 +18,10 @@ export type { RunAttempt } from "./worker/run-attempt.ts";
 export { Relay } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay.ts";
 export { readClusterStatus } from "./status/read-status.ts";
-export type { ClusterParts, ClusterStatus, PartStatus } from "./status/read-status.ts";
+export type {
+  ClusterParts,
+  ClusterStatus,
+  NatsStatus,
+  PartStatus,
+  PostgresStatus,
+} from "./status/read-status.ts";

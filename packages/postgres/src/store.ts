@@ -63,6 +63,8 @@ export interface PostgresStore extends Store {
   pendingMigrations(): Promise<number>;
   /** Reads the server's version and its connections. Needs no tables. */
   serverInfo(): Promise<ServerInfo>;
+  /** Resolves with whether there are tables, of this or an earlier version. Changes nothing. */
+  hasTables(): Promise<boolean>;
   /**
    * Lists the sessions whose messages contain a word that begins with each of these words, ignoring
    * case; latest first. Reads the first 65,536 characters of a message.
@@ -209,6 +211,11 @@ class Sessions implements PostgresStore {
 
   serverInfo(): Promise<ServerInfo> {
     return readServerInfo(this.#context.database);
+  }
+
+  async hasTables(): Promise<boolean> {
+    const { database, schema } = this.#context;
+    return (await currentVersion(database, schema)) > 0;
   }
 
   close(): Promise<void> {

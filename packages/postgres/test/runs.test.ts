@@ -380,6 +380,26 @@ describe("runs and approvals", { skip }, () => {
     await writer.close();
   });
 
+  it("are written with their entries, or neither is", async () => {
+    const own = rig.open({ schema: "together" });
+    const id = await newSession(own);
+    const writer = await own.open(id);
+    await rig.server.sql(
+      "alter table together.runs add constraint no check (run_id <> 'refused')",
+      "test_1",
+    );
+    assert.equal(
+      (await errorOf(writer.append([entry(0, begins("refused"))]))).code,
+      "storage_failed",
+    );
+    const batches: AnyEntry[] = [];
+    for await (const batch of own.read(id)) batches.push(...batch);
+    assert.deepEqual([batches, writer.nextSeq], [[], 0]);
+    await writer.append([entry(0, begins("other"))]);
+    assert.equal((await own.durable.openRuns()).length, 1);
+    await writer.close();
+  });
+
   it("are found by their ids, with the request", async () => {
     const { durable } = store;
     const id = await newSession(store);
@@ -503,7 +523,8 @@ describe("the upgrade of tables without runs", { skip }, () => {
       (await errorOf(manual.list())).message,
       /is of version 1, and this code needs version 2/,
     );
-    assert.equal(await manual.pendingMigrations(), 1);
+    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [1, true]);
+    assert.equal(await rig.open({ schema: "not_there" }).hasTables(), false);
     assert.equal(await migrate(database, schema), 1);
     assert.deepEqual(await all(), before);
     assert.equal((await manual.durable.openApprovals({ sessionId: "a" })).length, 2);

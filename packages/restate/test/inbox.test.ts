@@ -81,7 +81,10 @@ describe("the inbox of a run", () => {
   });
 
   it("does not run a message that was cancelled", async () => {
-    const test = testRun({ answers: ["hello"] });
+    const createAgent = (): never => {
+      throw new Error("No agent is needed.");
+    };
+    const test = testRun({ answers: [], options: { createAgent } });
     const { session } = test.store;
     await session.push("s", { id: "m1", queue: "start", message: say("go"), runId: "r" });
     await session.cancel();

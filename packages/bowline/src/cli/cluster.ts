@@ -31,7 +31,7 @@ export async function cluster(args: readonly string[], host: NodeJS.Process): Pr
     }),
   );
   const lines = options.json ? [printableJson(status)] : linesOf(status);
-  host.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  host.stdout.write(lines.map((text) => `${text}\n`).join(""));
   return status.isReady ? exitCode.done : exitCode.failed;
 }
 

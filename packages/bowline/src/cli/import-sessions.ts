@@ -39,8 +39,14 @@ export async function importSessions(
     progress.show("reading the sessions …");
     const sessions = await allSessions(files);
     progress.show("connecting to the database …");
-    const isEmpty = (await database.pendingMigrations()) > 0;
-    if (isEmpty && !dryRun) await database.migrate();
+    const isEmpty = !(await database.hasTables());
+    if ((await database.pendingMigrations()) > 0) {
+      if (!dryRun) await database.migrate();
+      else if (!isEmpty)
+        throw new CommandError(
+          "The tables of the database are of an earlier version, which a dry run cannot read. Without --dry-run, the import upgrades them first.",
+        );
+    }
     // Without tables, nothing is there.
     const target = isEmpty && dryRun ? undefined : database;
     for (const [index, session] of sessions.entries()) {

@@ -12,7 +12,7 @@ import { createPage } from "../page/node/page.ts";
 import { secretsOf } from "../secrets.ts";
 import { inUrl, isLoopbackName } from "../gateway/access/origin.ts";
 import type { Tokens } from "../gateway/access/tokens.ts";
-import { defaultLimits } from "../gateway/protocol/limits.ts";
+import { defaultLimits, type GatewayLimits } from "../gateway/protocol/limits.ts";
 import { createHttpServer, type HttpServer } from "../gateway/server/http-server.ts";
 import {
   loadClusterPackage,
@@ -80,13 +80,15 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Served
   await inFolder(home, () => makeFolder(home));
   const { rules, notices: ruleNotices } = await rulesOf(options, settings);
   const { drain, ...parts } = config;
+  const limits = { ...config.limits, ...options.limits };
   const cluster = await clusters.createCluster({
     ...parts,
     ...agentsOf(options, settings, rules),
     ...frontOf(options, env, tokens, secrets),
+    limits,
     role,
   });
-  const server = await listen(cluster, options, settings).catch(async (error: unknown) => {
+  const server = await listen(cluster, limits, settings).catch(async (error: unknown) => {
     await cluster.close();
     await backends.close();
     throw error;
@@ -125,7 +127,7 @@ async function drained(
 }
 
 function frontOf(
-  { page = createPage(), version, exposed = false, trustProxy, limits }: ServeClusterOptions,
+  { page = createPage(), version, exposed = false, trustProxy }: ServeClusterOptions,
   env: ServeSettings["env"],
   tokens: Tokens | undefined,
   secrets: readonly string[],
@@ -138,7 +140,6 @@ function frontOf(
     exposed,
     ...(version !== undefined && { version }),
     ...(trustProxy && { trustProxy }),
-    ...(limits && { limits }),
     secrets: secretsOf(env, own),
   };
 }
@@ -167,14 +168,13 @@ function assertExposed(host: string, mayBeExposed: boolean): boolean {
 
 async function listen(
   cluster: RunningCluster,
-  options: ServeClusterOptions,
+  limits: Partial<GatewayLimits>,
   { host, port }: ServeSettings,
 ): Promise<HttpServer> {
-  const limits = { ...defaultLimits, ...options.limits };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!cluster.handleRequest(request, response)) void answerProbe(cluster, request, response);
   };
-  const http = createHttpServer(answer, limits, systemClock);
+  const http = createHttpServer(answer, { ...defaultLimits, ...limits }, systemClock);
   http.server.on("upgrade", (request, socket, head) => {
     if (!cluster.handleUpgrade(request, socket, head)) socket.destroy();
   });

@@ -17,8 +17,8 @@ import {
   type MessageKind,
   type OwnedMessage,
 } from "bowline/engine";
-import { InOrder } from "./in-order.ts";
-import { writeMetadata } from "./message-metadata.ts";
+import { readMetadata, writeMetadata } from "./message-metadata.ts";
+import { waitingInputs } from "./open-runs.ts";
 import type { GatewayParts } from "./parts.ts";
 import { answerAgain, findMessage } from "./sent-again.ts";
 import { tellRestate } from "./telling.ts";
@@ -31,7 +31,6 @@ interface Incoming {
 
 export class Acceptance {
   readonly #parts: GatewayParts;
-  readonly #inOrder = new InOrder();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
@@ -39,7 +38,7 @@ export class Acceptance {
 
   async accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
     checkAttachments(params.attachments, this.#parts.limits);
-    return this.#inOrder.run(params.sessionKey, () => this.#accept(params, kind));
+    return this.#parts.inOrder.run(params.sessionKey, () => this.#accept(params, kind));
   }
 
   async #accept(params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
@@ -89,6 +88,7 @@ export class Acceptance {
     // The events of the run arrive here from now on, and wait until the client has its response.
     const start = await relay.expect(sessionKey, id);
     let isTold: boolean;
+    let isAnnounced: boolean;
     try {
       const place = await this.#push(sessionKey, input);
       if (place.state !== "pending") {
@@ -96,6 +96,7 @@ export class Acceptance {
         return await answerAgain(store, { id, place, params });
       }
       isTold = await this.#tell(sessionKey, input);
+      isAnnounced = isQueued && (await this.#isAnnounced(sessionKey, id));
     } catch (error) {
       start();
       throw error;
@@ -104,10 +105,19 @@ export class Acceptance {
       result: { runId: id, sessionKey, status: isTold && !isQueued ? "started" : "queued" },
       start: () => {
         const shown = waitingMessage(message, { messageId: id, kind: "send", filter });
-        if (isQueued) news.queued({ sessionKey, runId: id, message: shown });
+        if (isAnnounced) news.queued({ sessionKey, runId: id, message: shown });
         start();
       },
     };
+  }
+
+  /**
+   * Returns whether the worker leaves the run's first event to gateways. Another gateway may have stored
+   * the message in the same moment, when nothing was before it.
+   */
+  async #isAnnounced(sessionKey: string, id: string): Promise<boolean> {
+    const waiting = await waitingInputs(this.#parts, sessionKey);
+    return readMetadata(waiting.find((one) => one.id === id)?.metadata).isAnnounced === true;
   }
 
   /** Accepts a message for a run that is going on, or that begins next. */

@@ -69,9 +69,10 @@ export class ClusterApprovals implements EngineApprovals {
       try {
         return await restate.answer(sessionKey, name, given);
       } catch (error) {
-        // The request is in the log a moment before Restate knows it.
-        const isEarly = isBowlineError(error) && error.code === "not_found" && clock.now() < end;
-        if (!isEarly || (await this.#find(name))?.isOpen !== true) throw toGatewayError(error);
+        const isUnknown = isBowlineError(error) && error.code === "not_found";
+        if (!isUnknown || (await this.#find(name))?.isOpen !== true) throw toGatewayError(error);
+        // The request is in the log a moment before Restate knows it, longer if its worker died then.
+        if (clock.now() >= end) throw notTaken();
       }
       await this.#pause();
     }
@@ -160,11 +161,10 @@ function toGatewayError(error: unknown): unknown {
   if (error.code === "not_found" || (error.code === "timeout" && !error.retryable))
     return notOpen();
   if (!error.retryable) return error;
-  return new GatewayError(
-    "busy",
-    "Restate does not answer, so the answer is not stored. Try again.",
-    {
-      retryable: true,
-    },
-  );
+  return notTaken();
+}
+
+function notTaken(): GatewayError {
+  const why = "The answer is not stored, because the run is not being executed now. Try again.";
+  return new GatewayError("busy", why, { retryable: true });
 }

@@ -1,4 +1,5 @@
 /** The engine behind the entry points of a gateway in a cluster. */
+import type { Clock } from "@bowline/core";
 import type { RestateAdmin } from "@bowline/restate";
 import type { Engine } from "bowline/engine";
 import { ClusterApprovals } from "./approvals.ts";
@@ -7,6 +8,9 @@ import type { ReadinessCheck } from "./readiness.ts";
 import { ClusterRuns } from "./runs.ts";
 import { ClusterSessions } from "./sessions.ts";
 import { Sweeper } from "./sweeper.ts";
+
+/** How long to wait for requests in progress at a shutdown, in milliseconds. */
+const CLOSE_MS = 2000;
 
 export function createGatewayEngine(parts: GatewayParts, readiness: ReadinessCheck): Engine {
   const { store, agents, relay, news, admin, report } = parts;
@@ -32,11 +36,19 @@ export function createGatewayEngine(parts: GatewayParts, readiness: ReadinessChe
     closing: () => news.flush(),
     async close() {
       stopping.abort();
-      await Promise.all([sweeper?.close(), watching]);
+      // A request to Restate may take long to fail; it changes nothing any more.
+      await withinMs(CLOSE_MS, Promise.all([sweeper?.close(), watching]), parts.clock);
       news.close();
       relay.close();
     },
   };
+}
+
+async function withinMs(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
+  let stop = (): void => {};
+  const late = new Promise<void>((resolve) => (stop = clock.setTimer(ms, resolve)));
+  await Promise.race([work, late]);
+  stop();
 }
 
 /** Ends runs that cannot go on. All gateways do it; a run that was ended is not ended again. */

@@ -67,7 +67,8 @@ interface SharedClusterOptions extends MountEngineOptions {
   readonly prefix?: string;
   /**
    * Called with errors of the work in the background, such as telling Restate of messages that wait.
-   * It is retried. Default: prints them to standard error, with secrets redacted.
+   * The work is retried, and errors of this function are ignored. Default: prints them to standard
+   * error, with secrets redacted.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -159,7 +160,7 @@ function checkWorker({ worker, admin }: ClusterRestateOptions): void {
     );
 }
 
-export function invalid(message: string): BowlineError {
+function invalid(message: string): BowlineError {
   return new BowlineError("invalid_argument", message);
 }
 

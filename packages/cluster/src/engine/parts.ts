@@ -6,6 +6,7 @@ import type { ResolvedAgents, SecretFilter } from "bowline/engine";
 import type { GatewayLimits } from "bowline/gateway";
 import type { Relay } from "../relay/relay.ts";
 import type { SessionChoices } from "./choices.ts";
+import type { InOrder } from "./in-order.ts";
 import type { NewsDesk } from "./news.ts";
 
 export interface GatewayParts {
@@ -20,6 +21,8 @@ export interface GatewayParts {
   readonly limits: GatewayLimits;
   readonly clock: Clock;
   readonly createId: () => string;
+  /** Orders what this gateway does with a session: messages, and what ends everything in it. */
+  readonly inOrder: InOrder;
   /** The folder in which commands run. */
   readonly workingDir: string;
   readonly maxRunsPerUser: number | undefined;

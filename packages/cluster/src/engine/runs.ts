@@ -1,4 +1,5 @@
 /** The runs of a cluster, as the entry points of a gateway need them. */
+import type { OpenRun } from "@bowline/postgres";
 import type { RunInfo } from "bowline/client";
 import type {
   Accepted,
@@ -13,6 +14,9 @@ import { abortRuns } from "./aborts.ts";
 import { Acceptance } from "./acceptance.ts";
 import { openRuns, shownWaiting, waitingInputs } from "./open-runs.ts";
 import type { GatewayParts } from "./parts.ts";
+
+/** The most open runs that are read at once for a list of sessions. */
+const MOST_OPEN = 1000;
 
 type Waiting = Awaited<ReturnType<EngineRuns["waitingIn"]>>;
 
@@ -66,7 +70,18 @@ export class ClusterRuns implements EngineRuns {
 
   /** The runs of a session that have not ended, for its description. */
   async ofSession(sessionKey: string): Promise<readonly RunInfo[]> {
-    const open = await openRuns(this.#parts, sessionKey);
-    return open.map(({ runId, state }) => ({ runId, sessionKey, state, seq: -1 }));
+    return (await openRuns(this.#parts, sessionKey)).map(toInfo);
   }
+
+  /** As {@link ofSession}, for a list of sessions. One question, unless very many runs are open. */
+  async ofSessions(): Promise<(sessionKey: string) => Promise<readonly RunInfo[]>> {
+    const all = await this.#parts.store.durable.openRuns({ limit: MOST_OPEN });
+    if (all.length === MOST_OPEN) return (sessionKey) => this.ofSession(sessionKey);
+    return async (sessionKey) =>
+      all.filter(({ sessionId }) => sessionId === sessionKey).map(toInfo);
+  }
+}
+
+function toInfo({ sessionId: sessionKey, runId, state }: OpenRun): RunInfo {
+  return { runId, sessionKey, state, seq: -1 };
 }

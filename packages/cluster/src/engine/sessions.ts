@@ -64,7 +64,13 @@ export class ClusterSessions implements EngineSessions {
   ): ReturnType<EngineSessions["list"]> {
     const options = { search, limit, cursor };
     const page = await listOwn(this.#parts.store, options, beginning);
-    const sessions = await Promise.all(page.sessions.map((summary) => this.#info(summary)));
+    const { filter } = this.#parts;
+    const runsOf = await this.#runs.ofSessions();
+    const sessions = await Promise.all(
+      page.sessions.map(async (summary) =>
+        toSessionInfo(summary, { filter, runs: await runsOf(summary.id) }),
+      ),
+    );
     return { sessions, ...(page.cursor !== undefined && { cursor: page.cursor }) };
   }
 
@@ -86,7 +92,16 @@ export class ClusterSessions implements EngineSessions {
     return this.#changed(sessionKey, "updated");
   }
 
-  async reset({ sessionKey }: Params<"reset">): OneSession {
+  /** Messages that arrive at this gateway meanwhile are accepted afterwards; the same in `delete`. */
+  reset({ sessionKey }: Params<"reset">): OneSession {
+    return this.#parts.inOrder.run(sessionKey, () => this.#reset(sessionKey));
+  }
+
+  delete({ sessionKey }: Params<"delete">): ReturnType<EngineSessions["delete"]> {
+    return this.#parts.inOrder.run(sessionKey, () => this.#delete(sessionKey));
+  }
+
+  async #reset(sessionKey: string): OneSession {
     const { store, agents, choices } = this.#parts;
     await store.load(sessionKey); // throws not_found before any run is aborted
     await quiet(this.#parts, sessionKey);
@@ -98,7 +113,7 @@ export class ClusterSessions implements EngineSessions {
     return this.#changed(sessionKey, "reset");
   }
 
-  async delete({ sessionKey }: Params<"delete">): ReturnType<EngineSessions["delete"]> {
+  async #delete(sessionKey: string): ReturnType<EngineSessions["delete"]> {
     const { store, admin, news } = this.#parts;
     try {
       await quiet(this.#parts, sessionKey);

@@ -11,6 +11,7 @@ import { Relay } from "../relay/relay.ts";
 import { SessionChoices } from "./choices.ts";
 import type { Common } from "./common.ts";
 import { createGatewayEngine } from "./gateway-engine.ts";
+import { InOrder } from "./in-order.ts";
 import { NewsDesk, NewsWire } from "./news.ts";
 import { openRunsFor } from "./open-runs.ts";
 import { secretsIn, type ClusterOptions } from "./options.ts";
@@ -52,6 +53,7 @@ export async function startGateway(
       limits,
       clock,
       createId,
+      inOrder: new InOrder(),
       workingDir,
       maxRunsPerUser,
       report,

@@ -57,7 +57,7 @@ export async function waitingRuns(
     .map((run) => {
       const { info } = run;
       // Its end is noticed then, also if nothing is heard of it.
-      if (info.state === "queued") session.note(info.runId);
+      if (info.state === "queued") session.note(info);
       return { info, frames: info.runId === runId ? run.since(seq) : [] };
     });
 }

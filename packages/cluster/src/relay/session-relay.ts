@@ -2,10 +2,12 @@
  * The live events of one session in one gateway: subscribes to them, passes each on once and in order
  * to the clients here, and asks for what is missing.
  */
+import type { RunInfo } from "bowline/client";
 import type { RunFrame, StoredRun } from "bowline/engine";
 import { toEvent, toPosition, type AnsweredRun, type LiveEvent } from "../wire/messages.ts";
 import { Parcels } from "../wire/parcel.ts";
 import type { RelayPorts } from "./relay-ports.ts";
+import { SessionStart } from "./session-start.ts";
 import { Tap } from "./tap.ts";
 import { confirmEnd } from "./confirm-end.ts";
 import {
@@ -30,9 +32,7 @@ export class SessionRelay {
   readonly #taps = new Set<Tap>();
   readonly #parcels: Parcels;
   readonly #stop: () => void;
-  #ready: Promise<void> | undefined;
-  /** The last entry of the stored session when events began to arrive here. */
-  #lastSeq = -1;
+  readonly #start: SessionStart;
   #isClosed = false;
   /** Reasons to stay subscribed beside the clients that follow the session. */
   uses = 0;
@@ -40,6 +40,7 @@ export class SessionRelay {
   constructor(sessionKey: string, ports: RelayPorts) {
     this.sessionKey = sessionKey;
     this.#ports = ports;
+    this.#start = new SessionStart(sessionKey, ports);
     this.#parcels = new Parcels(ports.limits.maxBufferedBytes * 2);
     this.#stop = ports.bus.subscribe(ports.subjects.run(sessionKey), ({ payload }) =>
       this.#hear(payload),
@@ -51,21 +52,9 @@ export class SessionRelay {
     this.#stop();
   }
 
-  /**
-   * Resolves when events arrive. A lost connection is made up for when it is back. Rejects if the
-   * stored session cannot be read.
-   */
+  /** As {@link SessionStart.ready}. */
   ready(): Promise<void> {
-    this.#ready ??= this.#begin().catch((error: unknown) => {
-      this.#ready = undefined;
-      throw error;
-    });
-    return this.#ready;
-  }
-
-  async #begin(): Promise<void> {
-    await this.#ports.bus.flush().catch(() => {});
-    this.#lastSeq = await this.#ports.lastSeq(this.sessionKey);
+    return this.#start.ready();
   }
 
   /** Collects what is passed on from now on, for a client that is about to follow the session. */
@@ -97,9 +86,12 @@ export class SessionRelay {
     this.#passOn(run, run.track.take({ runId, attempt: 0, seq: frame.seq ?? 0, frame, event }));
   }
 
-  /** Notes a run that waits for its turn. */
-  note(runId: string): void {
-    this.#runOf(runId).isChecked = true;
+  /** Notes a run that waits for its turn. The client has its events up to `seq`. */
+  note({ runId, seq }: Pick<RunInfo, "runId" | "seq">): void {
+    const run = this.#runOf(runId);
+    run.isChecked = true;
+    if (run.track.position === undefined && seq >= 0)
+      this.#passOn(run, run.track.adopt({ runId, attempt: 0, seq, state: "queued", frames: [] }));
   }
 
   /** Runs that were accepted here and of which nothing was heard. */
@@ -195,7 +187,7 @@ export class SessionRelay {
     await this.ready();
     const end = await this.#ports.endOf(this.sessionKey, track.runId);
     // It ended while events arrived here: the clients have not seen it.
-    if (end !== undefined && end.seq > this.#lastSeq) await this.tellEnd(track.runId);
+    if (end !== undefined && end.seq > this.#start.lastSeq) await this.tellEnd(track.runId);
     else if (end !== undefined) track.end();
     run.isChecked = true;
     for (const held of track.release()) this.#passOn(run, track.take(held));

@@ -99,10 +99,10 @@ export class MovingClient {
   #socket: WebSocket | undefined;
   moves = 0;
 
-  constructor(gateways: readonly RelayGateway[]) {
+  constructor(gateways: readonly { readonly gateway: Pick<Gateway, "port"> }[], own = token) {
     const moved = (socket: WebSocket): void => void (this.#socket = socket);
     const next = (): string => {
-      const { gateway } = gateways[this.moves++ % gateways.length] as RelayGateway;
+      const { gateway } = gateways[this.moves++ % gateways.length] as (typeof gateways)[number];
       return `ws://127.0.0.1:${gateway.port}`;
     };
     class Moving extends WebSocket {
@@ -113,7 +113,7 @@ export class MovingClient {
     }
     this.client = new GatewayClient({
       url: next(),
-      token,
+      token: own,
       WebSocket: Moving,
       backoff: { firstMs: 1, maxMs: 5 },
     });

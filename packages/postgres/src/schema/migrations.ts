@@ -103,7 +103,7 @@ create table runs (
   primary key (session, key)
 );
 create index runs_key on runs (key);
-create index runs_open on runs (state, at) where state <> 'ended';
+create index runs_open on runs (at, session, key) where state <> 'ended';
 create index runs_of_session on runs (session) where state <> 'ended';
 create index runs_of_owner on runs (owner) where state <> 'ended';
 create table approvals (

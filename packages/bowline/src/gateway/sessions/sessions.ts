@@ -150,6 +150,6 @@ export class Sessions implements EngineSessions {
   }
 }
 
-export function alreadyThere(): GatewayError {
+function alreadyThere(): GatewayError {
   return new GatewayError("conflict", "A session with this key already exists.");
 }

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { CommandError } from "../../command-error.ts";
 import type { ListedAgents } from "../../gateway/agents/agent-options.ts";
+import type { GatewayLimits } from "../../gateway/protocol/limits.ts";
 import type { FrontOptions } from "../../gateway/server/options.ts";
 import type { Rules } from "../../policy/rules.ts";
 import type { Role } from "./config-fields.ts";
@@ -68,6 +69,17 @@ export interface ClusterConfig {
   };
   readonly prefix?: string;
   readonly maxRunsPerUser?: number;
+  readonly limits?: Partial<
+    Pick<
+      GatewayLimits,
+      | "maxConnections"
+      | "maxStrangers"
+      | "maxQueuedRuns"
+      | "maxTurns"
+      | "approvalTimeoutMs"
+      | "runTimeoutMs"
+    >
+  >;
   readonly drain?: { readonly notReadyMs?: number; readonly graceMs?: number };
 }
 
@@ -129,13 +141,12 @@ export interface ClusterPackage {
   ): Promise<ClusterStatus>;
 }
 
-/** The package is not a dependency. A literal would make the compiler look for it. */
-const PACKAGE: string = "@bowline/cluster";
-
 /** Throws `CommandError` if the package is not installed. */
 export async function loadClusterPackage(): Promise<ClusterPackage> {
   try {
-    return (await import(PACKAGE)) as ClusterPackage;
+    // As a string, because the compiler would look for the types of a literal.
+    // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
+    return (await import("@bowline/cluster" as string)) as ClusterPackage;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ERR_MODULE_NOT_FOUND") throw error;

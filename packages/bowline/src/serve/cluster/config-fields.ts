@@ -30,12 +30,15 @@ export type Fields = Readonly<Record<string, Field>>;
 const MAX_PORT = 65_535;
 /** An hour. */
 const MAX_MS = 3_600_000;
-const milliseconds = (help: string): Field => ({
+/** Thirty days. */
+const MAX_WAIT_MS = 2_592_000_000;
+const milliseconds = (help: string, byDefault: string): Field => ({
   kind: "number",
   least: 0,
   most: MAX_MS,
-  help: `${help}, in milliseconds.`,
+  help: `${help}, in milliseconds. Default ${byDefault}.`,
 });
+const count = (help: string): Field => ({ kind: "number", least: 1, most: 1_000_000, help });
 const text = (help: string): Field => ({ kind: "text", help });
 const secret = (help: string): Field => ({ kind: "text", isSecret: true, help });
 
@@ -84,9 +87,9 @@ const postgres: Fields = {
     values: ["automatic", "manual"],
     help: "`manual`: nothing creates or upgrades the tables but `migrate()` of `@bowline/postgres`. Default `automatic`.",
   },
-  retryMs: milliseconds("How long a lost connection is retried. Default 10,000"),
-  timeoutMs: milliseconds("The limit of a statement. Default 30,000"),
-  pollMs: milliseconds("Interval of followers without notifications. Default 5,000"),
+  retryMs: milliseconds("How long a lost connection is retried", "10,000"),
+  timeoutMs: milliseconds("The limit of a statement", "30,000"),
+  pollMs: milliseconds("Interval of followers without notifications", "5,000"),
 };
 
 const worker: Fields = {
@@ -144,7 +147,26 @@ const nats: Fields = {
   },
   name: text("The name that the server shows for this process."),
   inboxPrefix: text("The first part of the subjects of replies. Default `_INBOX`."),
-  timeoutMs: milliseconds("The limit of the first connection. Default 20,000"),
+  timeoutMs: milliseconds("The limit of the first connection", "20,000"),
+};
+
+const limits: Fields = {
+  maxConnections: count("Concurrent connections of a gateway. Default 2,000."),
+  maxStrangers: count("Those without a valid token, out of them. Default 200."),
+  maxQueuedRuns: count("Queued runs of a session. Default 20."),
+  maxTurns: count("Model calls of a run. Default 100."),
+  approvalTimeoutMs: {
+    kind: "number",
+    least: 1000,
+    most: MAX_WAIT_MS,
+    help: "Time limit for a person's answer, in milliseconds. Default 1,800,000.",
+  },
+  runTimeoutMs: {
+    kind: "number",
+    least: 1000,
+    most: MAX_WAIT_MS,
+    help: "Time limit of a run, in milliseconds. Default 7,200,000.",
+  },
 };
 
 export const clusterFields: Fields = {
@@ -162,21 +184,13 @@ export const clusterFields: Fields = {
   },
   nats: { kind: "group", fields: nats, help: "Live events." },
   prefix: text("The first part of NATS subjects. Default `bowline`."),
-  maxRunsPerUser: {
-    kind: "number",
-    least: 1,
-    most: 1_000_000,
-    help: "Open runs of a user over the whole cluster. Default: no limit.",
-  },
+  maxRunsPerUser: count("Open runs of a user over the whole cluster. Default: no limit."),
+  limits: { kind: "group", fields: limits, help: "The same in all processes." },
   drain: {
     kind: "group",
     fields: {
-      notReadyMs: milliseconds(
-        "How long `/ready` answers 503 before anything is closed. Default 0",
-      ),
-      graceMs: milliseconds(
-        "How long running steps of this worker may take to end. Default 25,000",
-      ),
+      notReadyMs: milliseconds("How long `/ready` answers 503 before anything is closed", "0"),
+      graceMs: milliseconds("How long running steps of this worker may take to end", "25,000"),
     },
     help: "The shutdown after SIGTERM.",
   },
