@@ -12,8 +12,7 @@ export const tools = {
   l: { name: "large", replay: "never", needsApproval: false, isLarge: true },
 } as const;
 
-export type ToolLetter = keyof typeof tools;
-export type ToolName = (typeof tools)[ToolLetter]["name"];
+type ToolLetter = keyof typeof tools;
 
 export interface Task {
   /** Unique: the session's name, a dash and a number. */

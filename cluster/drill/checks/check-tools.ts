@@ -13,7 +13,7 @@ const repeatable = new Set<string>(
 );
 const UNKNOWN = /^The process ended while \S+ ran\. It is not known/;
 
-export function isUnknown({ result }: StoredCall): boolean {
+function isUnknown({ result }: StoredCall): boolean {
   return result !== undefined && UNKNOWN.test(result);
 }
 

@@ -8,7 +8,7 @@ const PAUSE_MS = 500;
 const expected = new Set(["conflict", "not_found"]);
 
 /** The same for everybody, so that two answers to one approval never differ. */
-export function decisionOn(toolCallId: string): "allow" | "deny" {
+function decisionOn(toolCallId: string): "allow" | "deny" {
   const sum = Buffer.from(toolCallId).reduce((all, byte) => all + byte, 0);
   return sum % 4 === 0 ? "deny" : "allow";
 }

@@ -1,6 +1,6 @@
 /** What the world outside the cluster has seen: every model call and every use of a tool. */
 
-export interface Tokens {
+interface Tokens {
   readonly input: number;
   readonly output: number;
 }
