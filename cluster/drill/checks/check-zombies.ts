@@ -46,6 +46,8 @@ function checkSpeech(
   for (const { at, session, attempt, runId, event, seq } of bus) {
     const later = epochs.get(session)?.find(({ epoch }) => epoch > attempt);
     if (later === undefined || at < later.at + NOTICE_MS) continue;
+    // Not said by the attempt: a gateway asked its worker to tell of a message.
+    if (event === "chat.queued") continue;
     // A stopped process says what it had ready when it wakes.
     const mayBeLate = outages.some(
       ({ how, from, to = Infinity }) =>
