@@ -15,6 +15,7 @@ const apart = [
   "packages/restate/test",
   "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
   "mutants/test",
+  "cluster/drill/test",
 ];
 
 export const startsProcesses = new RegExp(`^(?:${apart.join("|")})`);

@@ -45,6 +45,7 @@ const words = given.filter((argument) => !argument.startsWith("-"));
 const files = globSync([
   "packages/*/test/**/*.test.ts",
   "{conformance,mutate,mutants}/test/*.test.ts",
+  "cluster/drill/test/*.test.ts",
 ])
   .filter((file) =>
     words.length === 0 ? !file.includes("/browser/") : words.some((word) => file.includes(word)),

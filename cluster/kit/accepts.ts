@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 
-/** Returns whether something accepts connections on a port of the loopback interface. */
-export function accepts(port: number): Promise<boolean> {
+/** Returns whether something accepts connections on a port. Default address: loopback. */
+export function accepts(port: number, address = "127.0.0.1"): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
+    const socket = connect(port, address);
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
     socket.once("connect", () => socket.destroy());
   });

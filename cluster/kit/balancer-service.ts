@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import { accepts } from "./accepts.ts";
 import type { BalancerSettings } from "./balancer.ts";
+import type { Place } from "./place.ts";
 import { Service } from "./service.ts";
 
 export function createBalancer({
   folder,
   fronts,
-}: BalancerSettings & { readonly folder: string }): Service {
+  place,
+}: BalancerSettings & { readonly folder: string; readonly place: Place }): Service {
   return new Service({
     kind: "balancer",
     process: {
@@ -16,8 +18,11 @@ export function createBalancer({
       args: [join(import.meta.dirname, "balancer.ts")],
       env: { BALANCER: JSON.stringify({ fronts } satisfies BalancerSettings) },
       folder,
+      place,
     },
     isReady: async () =>
-      !(await Promise.all(fronts.map(({ port }) => accepts(port)))).includes(false),
+      !(await Promise.all(fronts.map(({ port, address }) => accepts(port, address)))).includes(
+        false,
+      ),
   });
 }

@@ -10,11 +10,13 @@ export interface BalancerSettings {
 }
 
 export interface Front {
+  readonly address: string;
   readonly port: number;
   readonly targets: readonly Target[];
 }
 
 export interface Target {
+  readonly address: string;
   readonly port: number;
   /** Answers 2xx while the target takes connections, and another status while it takes no new ones. */
   readonly health: string;
@@ -35,8 +37,8 @@ class Backend {
     this.#target = target;
   }
 
-  get port(): number {
-    return this.#target.port;
+  get target(): Target {
+    return this.#target;
   }
 
   get load(): number {
@@ -71,17 +73,14 @@ class Backend {
 const { fronts } = JSON.parse(process.env.BALANCER ?? "{}") as BalancerSettings;
 for (const front of fronts) listen(front);
 
-function listen({ port, targets }: Front): void {
+function listen({ address, port, targets }: Front): void {
   const backends = targets.map((target) => new Backend(target));
   const watch = async (backend: Backend): Promise<void> => {
     await backend.check();
     setTimeout(() => void watch(backend), CHECK_MS);
   };
   for (const backend of backends) void watch(backend);
-  createServer({ allowHalfOpen: true }, (near) => forward(near, backends)).listen(
-    port,
-    "127.0.0.1",
-  );
+  createServer({ allowHalfOpen: true }, (near) => forward(near, backends)).listen(port, address);
 }
 
 /** Without a healthy target, the others are tried: a check may be late. */
@@ -94,7 +93,11 @@ function forward(near: Socket, backends: readonly Backend[]): void {
     const backend = order[index];
     if (near.destroyed) return;
     if (backend === undefined) return void near.destroy();
-    const far = connect({ port: backend.port, host: "127.0.0.1", allowHalfOpen: true });
+    const far = connect({
+      port: backend.target.port,
+      host: backend.target.address,
+      allowHalfOpen: true,
+    });
     const next = (): void => attempt(index + 1);
     far.once("error", next).once("connect", () => {
       far.off("error", next);

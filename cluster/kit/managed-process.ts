@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loopback, type Place } from "./place.ts";
 
 export interface ProcessOptions {
   /** For messages, and the name of the log file. */
@@ -15,6 +16,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The folder of its log and its working directory. Created if it is missing. */
   readonly folder: string;
+  /** Default: loopback. */
+  readonly place?: Place;
 }
 
 /**
@@ -28,12 +31,12 @@ export class ManagedProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #logFile: string;
 
-  constructor({ name, command, args = [], env = {}, folder }: ProcessOptions) {
+  constructor({ name, command, args = [], env = {}, folder, place = loopback }: ProcessOptions) {
     mkdirSync(folder, { recursive: true });
     this.name = name;
     this.#logFile = join(folder, `${name}.log`);
     const log = openSync(this.#logFile, "a");
-    this.#child = spawn("/bin/sh", ["-c", SCRIPT, command, ...args], {
+    this.#child = spawn("/bin/sh", ["-c", SCRIPT, ...place.prefix, command, ...args], {
       cwd: folder,
       detached: true,
       env: { PATH: process.env.PATH, HOME: folder, DO_NOT_TRACK: "1", ...env },

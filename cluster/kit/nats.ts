@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { accepts } from "./accepts.ts";
 import { freePorts } from "./free-ports.ts";
+import { loopback, type Place } from "./place.ts";
 import { Service } from "./service.ts";
 
 /** The reason to skip tests of NATS, or false. */
@@ -23,23 +24,27 @@ export interface NatsServerOptions {
   readonly port: number;
   /** Further arguments of the server. */
   readonly args?: readonly string[];
+  /** Default: loopback. */
+  readonly place?: Place;
 }
 
 export class Nats extends Service {
   readonly url: string;
 
-  constructor({ name, folder, port, args = [] }: NatsServerOptions) {
+  constructor({ name, folder, port, args = [], place = loopback }: NatsServerOptions) {
+    const { address } = place;
     super({
       kind: "nats",
       process: {
         name,
         command: natsProgram() ?? "nats-server",
-        args: ["--addr", "127.0.0.1", "--port", String(port), ...args],
+        args: ["--addr", address, "--port", String(port), ...args],
         folder,
+        place,
       },
-      isReady: () => accepts(port),
+      isReady: () => accepts(port, address),
     });
-    this.url = `nats://127.0.0.1:${port}`;
+    this.url = `nats://${address}:${port}`;
   }
 }
 
@@ -52,13 +57,21 @@ export async function startNats(folder: string, args: readonly string[] = []): P
 }
 
 /** Servers that pass messages on to each other. A client of one hears those of all. */
-export async function createNatsCluster(folder: string, count: number): Promise<Nats[]> {
+export async function createNatsCluster(
+  folder: string,
+  count: number,
+  placeOf: (name: string) => Place = () => loopback,
+): Promise<Nats[]> {
+  const names = Array.from({ length: count }, (_, index) => `nats-${index + 1}`);
   const ports = await freePorts(count * 2);
-  const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
+  const routes = names.map(
+    (name, index) => `nats://${placeOf(name).address}:${ports[count + index]}`,
+  );
   return routes.map((route, index) => {
     const others = routes.filter((other) => other !== route).join(",");
     const cluster = ["--cluster_name", "bowline", "--cluster", route];
     const args = [...cluster, ...(others === "" ? [] : ["--routes", others])];
-    return new Nats({ name: `nats-${index + 1}`, folder, port: ports[index] ?? 0, args });
+    const name = names[index] ?? "";
+    return new Nats({ name, folder, port: ports[index] ?? 0, args, place: placeOf(name) });
   });
 }

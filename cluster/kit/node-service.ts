@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { answersOk } from "./answers-ok.ts";
 import type { Target } from "./balancer.ts";
 import type { NodeSettings } from "./node.ts";
+import type { Place } from "./place.ts";
 import { Service } from "./service.ts";
 import { commandLine } from "./serving.ts";
 
@@ -12,6 +13,7 @@ export interface NodeOptions extends Omit<NodeSettings, "agentModule"> {
   readonly name: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly place: Place;
   /** Default: the process is `bowline serve --cluster`, with the agents of its workspace. */
   readonly agentModule: string | undefined;
 }
@@ -22,8 +24,8 @@ export class NodeService extends Service {
   readonly #options: NodeOptions;
 
   constructor(options: NodeOptions) {
-    const { name, role, port, folder } = options;
-    const url = `http://127.0.0.1:${port}`;
+    const { name, role, port, folder, place } = options;
+    const url = `http://${place.address}:${port}`;
     const { args, env } = options.agentModule === undefined ? serving(options) : own(options);
     super({
       kind: role,
@@ -37,6 +39,7 @@ export class NodeService extends Service {
           ...options.env,
         },
         folder,
+        place,
       },
       isReady: () => answersOk(`${url}/ready`),
     });
@@ -46,12 +49,14 @@ export class NodeService extends Service {
 
   /** For a balancer in front of gateways. */
   get target(): Target {
-    return { port: this.#options.port, health: `${this.url}/ready` };
+    const { host: address, port } = this.#options;
+    return { address, port, health: `${this.url}/ready` };
   }
 
   /** For a balancer in front of workers. */
   get workerTarget(): Target {
-    return { port: this.#options.workerPort ?? 0, health: `${this.url}/ready` };
+    const { host: address, workerPort: port = 0 } = this.#options;
+    return { address, port, health: `${this.url}/ready` };
   }
 }
 
@@ -61,9 +66,11 @@ interface Line {
 }
 
 /** `node.ts` with the agents of a module. */
-function own({ role, port, agentModule = "", token, addresses, workerPort }: NodeOptions): Line {
+function own(options: NodeOptions): Line {
+  const { role, host, port, agentModule = "", token, addresses, workerPort } = options;
   const settings: NodeSettings = {
     role,
+    host,
     port,
     agentModule,
     token,

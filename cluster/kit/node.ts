@@ -7,6 +7,8 @@ import type { Addresses } from "./addresses.ts";
 /** Passed as JSON in `NODE_SETTINGS`. */
 export interface NodeSettings {
   readonly role: "gateway" | "worker";
+  /** The address on which it listens. */
+  readonly host: string;
   /** Of the doors, and of the health checks. */
   readonly port: number;
   /** The URL of a module that exports `agents`: as the option of `createCluster`. */
@@ -21,7 +23,7 @@ interface AgentModule {
   readonly agents: CreateAgent | Readonly<Record<string, CreateAgent>>;
 }
 
-const { role, port, agentModule, token, addresses, workerPort } = JSON.parse(
+const { role, host, port, agentModule, token, addresses, workerPort } = JSON.parse(
   process.env.NODE_SETTINGS ?? "{}",
 ) as NodeSettings;
 const { agents } = (await import(agentModule)) as AgentModule;
@@ -32,12 +34,14 @@ const cluster = await createCluster({
   agents,
   token,
   page: createPage(),
+  // Hosts of the tests have addresses of their own.
+  exposed: host !== "127.0.0.1",
   postgres: { connectionString: postgres },
   nats: { servers: nats },
   restate: {
     ingress,
     admin,
-    ...(workerPort !== undefined && { worker: { port: workerPort, url: addresses.worker } }),
+    ...(workerPort !== undefined && { worker: { host, port: workerPort, url: addresses.worker } }),
   },
 });
 
@@ -47,7 +51,7 @@ const server = createServer((request, response) => {
 server.on("upgrade", (request, socket, head) => {
   if (!cluster.handleUpgrade(request, socket, head)) socket.destroy();
 });
-server.listen(port, "127.0.0.1");
+server.listen(port, host);
 
 process.once("SIGTERM", () => {
   const end = (): void => process.exit();

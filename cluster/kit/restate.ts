@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { answersOk } from "./answers-ok.ts";
 import type { Target } from "./balancer.ts";
 import { freePorts } from "./free-ports.ts";
+import { loopback, type Place } from "./place.ts";
 import { Service } from "./service.ts";
 
 const execute = promisify(execFile);
@@ -30,12 +31,15 @@ export interface RestateOptions {
   readonly nodes?: 1 | 3;
   /** A PEM file: the key with which requests to workers are signed. Default: they are not. */
   readonly identityKey?: string;
+  /** Where a node runs, by its name. Default: on loopback. */
+  readonly placeOf?: (name: string) => Place;
 }
 
 interface Ports {
   readonly ingress: number;
   readonly admin: number;
   readonly fabric: number;
+  readonly place: Place;
 }
 
 export class RestateNode extends Service {
@@ -49,7 +53,7 @@ export class RestateNode extends Service {
 
   constructor(name: string, folder: string, ports: Ports) {
     const [ingress, admin, fabric] = [ports.ingress, ports.admin, ports.fabric].map(
-      (port) => `http://127.0.0.1:${port}`,
+      (port) => `http://${ports.place.address}:${port}`,
     ) as [string, string, string];
     super({
       kind: "restate",
@@ -58,14 +62,23 @@ export class RestateNode extends Service {
         command: serverProgram,
         args: ["--config-file", join(folder, `${name}.toml`)],
         folder,
+        place: ports.place,
       },
       isReady: () => isHealthy({ ingress, admin }),
     });
     this.ingress = ingress;
     this.admin = admin;
     this.fabric = fabric;
-    this.ingressTarget = { port: ports.ingress, health: `${ingress}/restate/health` };
-    this.adminTarget = { port: ports.admin, health: `${admin}/health` };
+    this.ingressTarget = {
+      address: ports.place.address,
+      port: ports.ingress,
+      health: `${ingress}/restate/health`,
+    };
+    this.adminTarget = {
+      address: ports.place.address,
+      port: ports.admin,
+      health: `${admin}/health`,
+    };
   }
 }
 
@@ -143,17 +156,18 @@ export async function startRestate({
   folder,
   nodes: count = 1,
   identityKey,
+  placeOf = () => loopback,
 }: RestateOptions): Promise<Restate> {
   console.error(`cluster: starting Restate, ${count} node(s)`);
   await mkdir(folder, { recursive: true });
   const free = await freePorts(count * 3);
   const ports = Array.from({ length: count }, (_, index) => {
     const [ingress, admin, fabric] = free.slice(index * 3) as [number, number, number];
-    return { ingress, admin, fabric };
+    return { ingress, admin, fabric, place: placeOf(nameOf(index)) };
   });
   const nodes = await Promise.all(
     ports.map(async (own, index) => {
-      const node = new RestateNode(`restate-${index + 1}`, folder, own);
+      const node = new RestateNode(nameOf(index), folder, own);
       const text = configuration({
         node,
         own,
@@ -177,6 +191,10 @@ export async function startRestate({
   }
 }
 
+function nameOf(index: number): string {
+  return `restate-${index + 1}`;
+}
+
 interface Settings {
   readonly node: RestateNode;
   readonly own: Ports;
@@ -188,7 +206,7 @@ interface Settings {
 
 function configuration({ node, own, all, folder, isFirst, identityKey }: Settings): string {
   const isCluster = all.length > 1;
-  const peers = all.map(({ fabric }) => `"http://127.0.0.1:${fabric}"`).join(", ");
+  const peers = all.map(({ fabric, place }) => `"http://${place.address}:${fabric}"`).join(", ");
   return `
 cluster-name = "bowline-tests"
 node-name = "${node.name}"
@@ -197,9 +215,9 @@ auto-provision = ${isFirst}
 default-num-partitions = ${isCluster ? 4 : 1}
 default-replication = ${isCluster ? 2 : 1}
 listen-mode = "tcp"
-bind-ip = "127.0.0.1"
+bind-ip = "${own.place.address}"
 bind-port = ${own.fabric}
-advertised-host = "127.0.0.1"
+advertised-host = "${own.place.address}"
 disable-telemetry = true
 log-filter = "warn"
 log-disable-ansi-codes = true

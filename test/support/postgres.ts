@@ -49,6 +49,8 @@ export interface PostgresServer extends AsyncDisposable {
 export interface PostgresServerOptions {
   /** Lines of postgresql.conf, such as `fsync = off`. */
   readonly settings?: readonly string[];
+  /** Comes before the command that starts the server, such as `ip netns exec <name>`. */
+  readonly prefix?: readonly string[];
   /** Lines of pg_hba.conf, before the one that trusts everybody on the socket. */
   readonly access?: readonly string[];
   /** A port of 127.0.0.1 on which it listens too. Default: none, only the socket. */
@@ -88,6 +90,7 @@ export async function startPostgres({
   access = [],
   port,
   tls,
+  prefix = [],
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error(String(postgresIsMissing()));
@@ -126,7 +129,15 @@ export async function startPostgres({
       join(data, "pg_hba.conf"),
       `${[...access, "local all all trust"].join("\n")}\n`,
     );
-    const server = new Server({ programs, folder, data, owner, port: port ?? PORT, remove });
+    const server = new Server({
+      programs,
+      folder,
+      data,
+      owner,
+      port: port ?? PORT,
+      prefix,
+      remove,
+    });
     await server.start();
     return server;
   } catch (error) {
@@ -152,6 +163,7 @@ interface Place {
   readonly folder: string;
   readonly data: string;
   readonly owner: string;
+  readonly prefix: readonly string[];
   readonly port: number;
   readonly remove: () => void;
 }
@@ -207,16 +219,17 @@ class Server implements PostgresServer {
   }
 
   async start(): Promise<void> {
-    const { programs, data, folder } = this.#place;
+    const { programs, data, folder, prefix } = this.#place;
     // The wrapper ends the server and removes its files when its standard input ends without a word,
     // as when this process is killed.
-    const [command, args] = as("/bin/sh", [
+    const own = as("/bin/sh", [
       "-c",
       `"$0" -D "$1" </dev/null & pid=$!; read -r word; kill -QUIT $pid; wait $pid; [ "$word" = keep ] || rm -rf "$2"`,
       join(programs, "postgres"),
       data,
       folder,
     ]);
+    const [command = "", ...args] = [...prefix, own[0], ...own[1]];
     const child = spawn(command, args, {
       stdio: ["pipe", "pipe", "pipe"],
       // A Ctrl-C of the terminal is for the tests' process alone.

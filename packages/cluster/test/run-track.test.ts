@@ -45,6 +45,16 @@ describe("a gateway's track of a run", () => {
     assert.deepEqual(seqs(withdrawn.take(event(0))), []);
   });
 
+  it("needs a snapshot after a withdrawal, also if a worker has nothing new for another client", () => {
+    const track = new RunTrack("r");
+    track.take(event(0));
+    track.withdraw();
+    assert.deepEqual(seqs(track.absorb(answer([], 20))), []);
+    assert.deepEqual(seqs(track.take(event(21))), []);
+    assert.equal(track.isLacking, true);
+    assert.deepEqual(seqs(track.absorb(answer([snapshot(20)], 20))), [20, 21]);
+  });
+
   it("drops what a lower attempt says, also when it waits for a snapshot of the higher one", () => {
     const track = new RunTrack("r");
     track.take(event(0));

@@ -102,8 +102,10 @@ export class RunTrack {
     if (attempt > this.#attempt) this.#begin(attempt);
     this.#isLacking = false;
     const taken = frames.flatMap((frame) => this.#takeOne(frame));
-    // The attempt has sent nothing yet, or nothing new.
-    if (this.#position === undefined && frames.length === 0) this.#position = seq;
+    // The attempt has sent nothing yet. If the clients here may have less than the one that asked, nothing
+    // new for that one says nothing about them: they need a snapshot.
+    if (this.#position === undefined && frames.length === 0 && !this.#hasBegun)
+      this.#position = seq;
     return [...taken, ...this.#drain()];
   }
 
