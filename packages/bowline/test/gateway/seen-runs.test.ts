@@ -59,6 +59,16 @@ describe("the client's record of events", () => {
     assert.deepEqual(seen.take(delta(12, 5)), { sessionKey: "s", runId: "r" });
   });
 
+  it("requests a run of which it hears in the middle", () => {
+    const seen = following();
+    const all = { sessionKey: "s", runId: "r" };
+    assert.deepEqual(
+      [delta(7), delta(8), snapshot(8), delta(9)].map((frame) => seen.take(frame)),
+      [all, false, true, true],
+    );
+    assert.equal(following().take(snapshot(7)), true);
+  });
+
   it("says where a new connection resumes", () => {
     const seen = following();
     assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);

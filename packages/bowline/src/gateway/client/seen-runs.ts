@@ -79,8 +79,9 @@ export class SeenRuns {
     if (last !== undefined && (isSnapshot ? seq < last : seq <= last)) return false;
     const isJoined = frame.event === "chat.delta" || frame.event === "chat.thinking";
     const first = (isJoined ? frame.data.firstSeq : undefined) ?? seq;
-    // Joined deltas that overlap with seen ones cannot be split, so request the whole run.
-    if (last !== undefined && !isSnapshot && first !== last + 1) {
+    // Joined deltas that overlap with seen ones cannot be split, so request the whole run. So is a run
+    // whose first event here is not its first: the client may hear of it in the middle.
+    if (!isSnapshot && first !== (last ?? -1) + 1) {
       if (this.#missing.has(runId)) return false;
       this.#missing.add(runId);
       return { sessionKey, runId };
