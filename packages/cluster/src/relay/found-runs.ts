@@ -1,6 +1,6 @@
 /** What a gateway found of the runs that a client is about to follow. */
 import type { RunInfo } from "bowline/client";
-import type { RunFrame } from "bowline/engine";
+import type { RunFrame, StoredRun } from "bowline/engine";
 import type { AnsweredRun, LiveEvent } from "../wire/messages.ts";
 import type { RelayPorts } from "./relay-ports.ts";
 import type { SessionRelay } from "./session-relay.ts";
@@ -46,13 +46,12 @@ export async function storedRuns(
 }
 
 /** Returns the open runs of which neither a worker nor the stored session knows. */
-export async function waitingRuns(
-  { open }: Pick<RelayPorts, "open">,
+export function waitingRuns(
+  open: readonly StoredRun[],
   { session, runId, seq }: StoredQuestion,
   known: readonly { readonly runId: string }[],
-): Promise<Found["stored"]> {
-  const runs = await open(session.sessionKey, runId);
-  return runs
+): Found["stored"] {
+  return open
     .filter(({ info }) => !known.some((one) => one.runId === info.runId))
     .map((run) => {
       const { info } = run;

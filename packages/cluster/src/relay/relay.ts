@@ -237,22 +237,16 @@ export class Relay {
     }
     const isAnswered = (id: string): boolean => answers.some((one) => one.runId === id);
     const hasOpen = answers.some(({ state }) => state === "running");
+    // Read first: a run that is cancelled or begins after this is found below.
+    const listed = await this.#ports.open(sessionKey, runId);
     const open = hasOpen ? undefined : await openRun(sessionKey);
     const wanted = [...new Set([runId, open])].filter(
       (id): id is string => id !== undefined && !isAnswered(id),
     );
     const question = { session, tap, wanted, runId, seq };
     const stored = wanted.length === 0 ? [] : await storedRuns(this.#ports, question);
-    return {
-      answers,
-      stored: [
-        ...stored,
-        ...(await waitingRuns(this.#ports, question, [
-          ...answers,
-          ...stored.map(({ info }) => info),
-        ])),
-      ],
-    };
+    const known = [...answers, ...stored.map(({ info }) => info)];
+    return { answers, stored: [...stored, ...waitingRuns(listed, question, known)] };
   }
 
   #use(sessionKey: string): SessionRelay {
