@@ -36,29 +36,46 @@ export async function answerAgain(
   { id, place, params }: { id: string; place: MessagePlace; params: OwnedMessage },
 ): Promise<Accepted> {
   const { sessionKey } = params;
-  await assertSame(store, { id, place, params });
+  const isStored = await assertSame(store, { id, place, params });
   const open = await store.durable.openRuns({ sessionId: sessionKey });
   // A message for a run in progress has that run until another one takes it.
   const runId = place.runId ?? open[0]?.runId ?? id;
-  const isOpen = place.state === "pending" || open.some((run) => run.runId === runId);
+  const isOpen =
+    open.some((run) => run.runId === runId) ||
+    (!isStored && (await willBegin(store, sessionKey, place)));
+  // One that waits without a run, as after an abort, is told as in one process.
   const status = isOpen ? "in_flight" : "finished";
   return { result: { runId, sessionKey, status }, start: () => {} };
 }
 
+/** Whether a message has a run that has not begun: a run takes its message before its start is stored. */
+async function willBegin(
+  store: PostgresStore,
+  sessionKey: string,
+  { state, runId }: MessagePlace,
+): Promise<boolean> {
+  if (runId === undefined || state === "cancelled") return false;
+  if (state === "pending") return true;
+  const rows = await store.durable.findRun(runId);
+  return !rows.some(({ sessionId }) => sessionId === sessionKey);
+}
+
+/** Returns whether the message is in the transcript. Rejects with `conflict` if it was another one. */
 async function assertSame(
   store: PostgresStore,
   { id, place, params }: { id: string; place: MessagePlace; params: OwnedMessage },
-): Promise<void> {
+): Promise<boolean> {
   const { sessionKey, message, attachments } = params;
   const content = contentOf(message, attachments);
   if (place.state === "pending") {
     const waiting = await store.durable.waiting(sessionKey);
     const before = waiting.find((one) => one.id === id)?.message;
     if (before !== undefined && !isEqual(contentIn(before), content)) throw usedBefore();
-  } else {
-    const before = await storedMessage(store, sessionKey, id);
-    if (before !== undefined && messageText(before as UserMessage) !== message) throw usedBefore();
+    return false;
   }
+  const before = await storedMessage(store, sessionKey, id);
+  if (before !== undefined && messageText(before as UserMessage) !== message) throw usedBefore();
+  return before !== undefined;
 }
 
 async function storedMessage(
