@@ -1,5 +1,5 @@
 // The cost of a run in each part of a cluster: processor time, transactions, rows and bytes. For
-// docs/project/scale.md. `node --conditions=@bowline/source cluster/scale.ts [runs]`
+// docs/project/scale.md. `node --conditions=@bowline/source cluster/scale.ts [runs] [at a time]`
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startOutside } from "./kit/outside.ts";
@@ -7,7 +7,7 @@ import type { Handle } from "./kit/service.ts";
 import { startSystem, type System } from "./kit/system.ts";
 
 const RUNS = Number(process.argv[2] ?? 200);
-const CONCURRENT = 10;
+const CONCURRENT = Number(process.argv[3] ?? 10);
 /** Of each answer, in characters. */
 const ANSWER = 500;
 /** Milliseconds of a tick of the processor's clock, as /proc counts. */
@@ -16,6 +16,8 @@ const IDLE_MS = 15_000;
 /** The database writes its counters with a delay. */
 const SETTLED_MS = 3000;
 
+/** Of each run, from its message to its end, in milliseconds. */
+const took: number[] = [];
 const outside = await startOutside();
 const system = await startSystem({
   agentModule: join(import.meta.dirname, "kit/scale-agents.ts"),
@@ -28,6 +30,9 @@ try {
   const busy = await measured(() => runAll("run", RUNS));
   const { seconds } = busy;
   console.log(`${RUNS} runs, ${CONCURRENT} at a time, ${(RUNS / seconds).toFixed(1)} a second`);
+  const sorted = took.slice(-RUNS).toSorted((a, b) => a - b);
+  const at = (share: number): string => `${Math.round(sorted[Math.floor(share * RUNS)] ?? 0)} ms`;
+  console.log(`a run, from message to end: median ${at(0.5)}, 95 % ${at(0.95)}`);
   const rows = Object.entries(busy.growth).map(([name, growth]) => {
     const idleRate = (idle.growth[name] ?? 0) / idle.seconds;
     const each = (growth - idleRate * seconds) / RUNS;
@@ -84,10 +89,12 @@ async function run(name: string, url: string): Promise<void> {
   ]);
   const headers = { authorization: `Bearer ${system.token}`, "content-type": "application/json" };
   const body = JSON.stringify({ sessionKey: name, message });
+  const start = performance.now();
   const accepted = await fetch(`${url}/api/chat`, { method: "POST", headers, body });
   const { events } = (await accepted.json()) as { readonly events: string };
   const text = await (await fetch(`${url}${events}`, { headers })).text();
   if (!text.includes("event: chat.final")) throw new Error(`${name} did not end: ${text}`);
+  took.push(performance.now() - start);
 }
 
 async function state(): Promise<Record<string, number>> {
