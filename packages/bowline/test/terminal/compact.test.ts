@@ -19,7 +19,8 @@ async function compacted(tmux: Tmux, columns: number): Promise<Conversation> {
     { columns, rows: 30 },
   );
   await compact(chat).catch(async (error: unknown) => {
-    await chat[Symbol.asyncDispose]().catch(() => {}); // the first error says what went wrong
+    // The first error says what went wrong.
+    await Promise.resolve(chat[Symbol.asyncDispose]()).catch(() => {});
     throw error;
   });
   return chat;
