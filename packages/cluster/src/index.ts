@@ -10,7 +10,7 @@ export type {
   ClusterWorkerOptions,
 } from "./engine/options.ts";
 export { connectNats } from "./bus/nats-bus.ts";
-export type { NatsOptions } from "./bus/nats-connection.ts";
+export type { NatsOptions } from "./bus/nats-options.ts";
 export type { Bus, BusListener, BusMessage } from "./bus/bus.ts";
 export { RunPublisher } from "./worker/publisher.ts";
 export type { PublisherOptions } from "./worker/publisher.ts";

@@ -1,7 +1,8 @@
 /** The bus over NATS core: no stream, no acknowledgement, no storage. */
 import { createInbox, type NatsConnection } from "@nats-io/transport-node";
 import type { Bus, BusListener } from "./bus.ts";
-import { openNats, type NatsOptions } from "./nats-connection.ts";
+import { openNats } from "./nats-connection.ts";
+import type { NatsOptions } from "./nats-options.ts";
 
 /** Status of a message by which the server says that nobody listens. */
 const NO_RESPONDERS = 503;

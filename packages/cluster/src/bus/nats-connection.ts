@@ -1,30 +1,8 @@
-/** The options of a connection to NATS, and opening one. */
+/** Opens a connection to NATS. */
 import { connect, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
 import { BowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
-
-export interface NatsOptions {
-  /** Addresses of servers, such as `nats://10.0.0.7:4222`. Default `127.0.0.1:4222`. */
-  readonly servers?: string | readonly string[];
-  readonly user?: string;
-  /** The password of `user`. */
-  readonly pass?: string;
-  readonly token?: string;
-  /** The content of a credentials file (JWT and seed). */
-  readonly credentials?: string;
-  /** Demands TLS. The files are read by each connection. Default: TLS if the server demands it. */
-  readonly tls?: {
-    readonly caFile?: string;
-    readonly certFile?: string;
-    readonly keyFile?: string;
-  };
-  /** The name that the server shows for this connection. */
-  readonly name?: string;
-  /** The first part of the subjects of replies. Default `_INBOX`. */
-  readonly inboxPrefix?: string;
-  /** Time limit of the first connection, in milliseconds. Default 20,000. */
-  readonly timeoutMs?: number;
-}
+import type { NatsOptions } from "./nats-options.ts";
 
 const names: Readonly<Record<keyof NatsOptions, true>> = {
   servers: true,

@@ -4,7 +4,7 @@ import { checkNames } from "@bowline/core/agent";
 import type { PostgresStore, PostgresStoreOptions } from "@bowline/postgres";
 import { checkAgents, type AgentOptions, type MountEngineOptions } from "bowline/engine";
 import { defaultLimits, type Rules } from "bowline/gateway";
-import type { NatsOptions } from "../bus/nats-connection.ts";
+import type { NatsOptions } from "../bus/nats-options.ts";
 
 /** What a process of a cluster does. */
 export type ClusterRole = "both" | "gateway" | "worker";

@@ -2,7 +2,8 @@
 import { setTimeout } from "node:timers/promises";
 import { createPostgresStore, type PostgresStoreOptions, type ServerInfo } from "@bowline/postgres";
 import { createRestateAdmin, type RestateStatus } from "@bowline/restate";
-import { openNats, type NatsOptions } from "../bus/nats-connection.ts";
+import { openNats } from "../bus/nats-connection.ts";
+import type { NatsOptions } from "../bus/nats-options.ts";
 
 /** Where the parts are: options of `createCluster`. */
 export interface ClusterParts {
