@@ -6,7 +6,8 @@ import type { AgentEvent, Clock, ErrorInfo } from "@bowline/core";
 import { sharedApproval, shownAnswer } from "../approvals/shown-approval.ts";
 import type { RunFrame } from "../engine/engine.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";
-import { RunLog } from "../log/run-log.ts";
+import type { RunLog } from "../log/run-log.ts";
+import { createRunLog } from "../runs/create-run-log.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { Approval, EventData, RunInfo, WaitingMessage } from "../protocol/protocol.ts";
 import type { SecretFilter } from "../../secrets.ts";
@@ -93,17 +94,13 @@ class Feed implements RunFeed {
 
   constructor(options: RunFeedOptions) {
     const { attempt, runId, sessionKey, isRepeated, filter, limits, clock } = options;
-    const { maxReplayEvents: maxEvents, maxReplayLength: maxLength } = limits;
     this.attempt = attempt;
     this.#options = options;
     this.#isLive = !isRepeated;
-    this.#log = new RunLog({
+    this.#log = createRunLog({
       runId,
       sessionKey,
-      maxEvents,
-      maxLength,
-      // Below the buffer limit of a client, so that the snapshot alone does not disconnect a client.
-      maxSnapshot: limits.maxBufferedBytes * 0.75,
+      limits,
       publish: (frame, event) => {
         if (this.#isLive) options.publish({ frame, event });
       },

@@ -1,9 +1,9 @@
 /** Rebuilds a run from the stored session, for clients that no worker can answer. */
 import type { AnyEntry, SessionModel, Store } from "@bowline/core/session";
 import type { RunFrame } from "../engine/engine.ts";
-import { RunLog } from "../log/run-log.ts";
 import type { GatewayLimits } from "../protocol/limits.ts";
 import type { RunInfo } from "../protocol/protocol.ts";
+import { createRunLog } from "../runs/create-run-log.ts";
 import { byItself, lastEntries, rebuild } from "../runs/revive.ts";
 import { isMissing } from "../../is-missing.ts";
 import type { SecretFilter } from "../../secrets.ts";
@@ -102,15 +102,7 @@ function storedRun(
   { runId, sessionKey }: { readonly runId: string; readonly sessionKey: string },
   entries: readonly AnyEntry[],
 ): StoredRun | undefined {
-  const { maxReplayEvents: maxEvents, maxReplayLength: maxLength } = limits;
-  const log = new RunLog({
-    runId,
-    sessionKey,
-    maxEvents,
-    maxLength,
-    maxSnapshot: limits.maxBufferedBytes * 0.75,
-    publish: () => {},
-  });
+  const log = createRunLog({ runId, sessionKey, limits });
   const isOver = entries.some((entry) => entry.type === "run_end" && runOf(entry) === runId);
   // An open run has a number below all those of its attempts.
   const run = rebuild({ filter }, log, entries, () => (isOver ? END_SEQ : 0));

@@ -1,8 +1,22 @@
 /** Creates the log of a run, which buffers events for resending and publishes new ones. */
-import { RunLog } from "../log/run-log.ts";
-import type { Host } from "./host.ts";
+import type { Frame } from "../log/outbox.ts";
+import { RunLog, type RunEventName } from "../log/run-log.ts";
+import type { GatewayLimits } from "../protocol/limits.ts";
 
-export function createRunLog({ limits, publish }: Host, runId: string, sessionKey: string): RunLog {
+export interface RunLogOptions {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly limits: Pick<GatewayLimits, "maxReplayEvents" | "maxReplayLength" | "maxBufferedBytes">;
+  /** Default: events are only buffered. */
+  readonly publish?: (frame: Frame, event: RunEventName) => void;
+}
+
+export function createRunLog({
+  runId,
+  sessionKey,
+  limits,
+  publish = () => {},
+}: RunLogOptions): RunLog {
   const { maxReplayEvents: maxEvents, maxReplayLength: maxLength } = limits;
   return new RunLog({
     runId,
@@ -11,6 +25,6 @@ export function createRunLog({ limits, publish }: Host, runId: string, sessionKe
     maxLength,
     // Below the buffer limit of a client, so that the snapshot alone does not disconnect a client.
     maxSnapshot: limits.maxBufferedBytes * 0.75,
-    publish: (frame, event) => publish(sessionKey, frame, event),
+    publish,
   });
 }

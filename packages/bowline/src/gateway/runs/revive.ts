@@ -40,7 +40,7 @@ export function reviveRun(
   sessionKey: string,
   entries: readonly AnyEntry[],
 ): RunLog | undefined {
-  const log = createRunLog({ ...host, publish: () => {} }, runId, sessionKey);
+  const log = createRunLog({ runId, sessionKey, limits: host.limits });
   return rebuild(host, log, entries, firstSeq);
 }
 

@@ -56,7 +56,13 @@ export class Run {
     this.entry = entry;
     this.first = isBegun ? undefined : incomingOf(pending);
     this.answered = new Promise((resolve) => (this.#onAnswered = resolve));
-    this.log = createRunLog(host, pending.id, pending.sessionKey);
+    const { id: runId, sessionKey } = pending;
+    this.log = createRunLog({
+      runId,
+      sessionKey,
+      limits: host.limits,
+      publish: (frame, event) => host.publish(sessionKey, frame, event),
+    });
   }
 
   /** Whether the last event was sent, or this process will send no more. */
