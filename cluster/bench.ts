@@ -1,6 +1,7 @@
 // npm run cluster:bench: the cost of a step on Restate and PostgreSQL, above the same run in memory.
 import { Agent, defineTool } from "@bowline/core";
 import { startHarness } from "./kit/harness.ts";
+import { mockModel } from "./kit/mock-model.ts";
 
 const TURNS = 30;
 const RUNS = 7;
@@ -49,15 +50,7 @@ function withScript(script: string): { calls: { name: string; args: object }[] }
 /** The agent of the workers, in this process and without a journal. */
 function inMemory(): Agent {
   return new Agent({
-    model: {
-      id: "mock",
-      name: "mock",
-      api: "openai-chat",
-      provider: "mock",
-      baseUrl: `${h.outside.url}/v1`,
-      reasoning: false,
-      input: ["text"],
-    },
+    model: mockModel(h.outside.url),
     apiKey: "none",
     tools: [
       defineTool({

@@ -1,8 +1,9 @@
 /** The agents of the drill, which the cluster's nodes import: `agents` as `createCluster` takes it. */
-import { Agent, defineTool, requireApproval, type AgentTool, type Model } from "@bowline/core";
+import { Agent, defineTool, requireApproval, type AgentTool } from "@bowline/core";
 import { resultOf } from "./outside/ledger.ts";
 import type { ToolRequest } from "./outside/tool-server.ts";
 import { THRIFTY_TOKENS, tools } from "./task.ts";
+import { mockModel } from "../kit/mock-model.ts";
 
 /** The environment variable with the address of the model and the tools. */
 const OUTSIDE = "DRILL_OUTSIDE";
@@ -12,15 +13,7 @@ const APPROVAL_MS = 10 * 60_000;
 
 const outside = process.env[OUTSIDE] ?? "";
 
-const model: Model = {
-  id: "mock",
-  name: "mock",
-  api: "openai-chat",
-  provider: "mock",
-  baseUrl: `${outside}/v1`,
-  reasoning: false,
-  input: ["text"],
-};
+const model = mockModel(outside);
 
 interface Args {
   readonly id: string;

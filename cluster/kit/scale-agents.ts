@@ -1,17 +1,10 @@
 /** The agent of `cluster/scale.ts`: one tool, which answers at once. */
 import { Agent, defineTool } from "@bowline/core";
+import { mockModel } from "./mock-model.ts";
 
 export const agents = (): Agent =>
   new Agent({
-    model: {
-      id: "mock",
-      name: "mock",
-      api: "openai-chat",
-      provider: "mock",
-      baseUrl: `${process.env.OUTSIDE}/v1`,
-      reasoning: false,
-      input: ["text"],
-    },
+    model: mockModel(process.env.OUTSIDE ?? ""),
     apiKey: "none",
     tools: [
       defineTool({

@@ -1,5 +1,6 @@
 /** The agent of the tests: its model and its tools are outside of the processes that run it. */
-import { Agent, defineTool, type Model } from "@bowline/core";
+import { Agent, defineTool } from "@bowline/core";
+import { mockModel } from "./mock-model.ts";
 
 interface Args {
   readonly script: string;
@@ -14,15 +15,7 @@ const parameters = {
 
 /** `outside` is the address of the model and of what tools call. */
 export function createScriptedAgent(outside: string, systemPrompt = ""): Agent {
-  const model: Model = {
-    id: "mock",
-    name: "mock",
-    api: "openai-chat",
-    provider: "mock",
-    baseUrl: `${outside}/v1`,
-    reasoning: false,
-    input: ["text"],
-  };
+  const model = mockModel(outside);
   const tool = (name: string, needsApproval: boolean) =>
     defineTool({
       name,

@@ -8,13 +8,13 @@ import {
   requireApproval,
   streamByProtocol,
   type AssistantMessageEventStream,
-  type Model,
   type StreamFn,
 } from "@bowline/core";
 import { createPostgresStore } from "@bowline/postgres";
 import { connectNats, RunPublisher } from "@bowline/cluster";
 import { createRestateRuns } from "@bowline/restate";
 import { createSecretFilter } from "bowline/engine";
+import { mockModel } from "./mock-model.ts";
 
 /** Passed as JSON in `WORKER`. */
 export interface WorkerSettings {
@@ -50,15 +50,7 @@ export interface WorkerSettings {
 const settings = JSON.parse(process.env.WORKER ?? "{}") as WorkerSettings;
 const { port, outside, inactivityMs, maxStepMs, retentionMs, version = "" } = settings;
 
-const model: Model = {
-  id: "mock",
-  name: "mock",
-  api: "openai-chat",
-  provider: "mock",
-  baseUrl: `${outside}/v1`,
-  reasoning: false,
-  input: ["text"],
-};
+const model = mockModel(outside);
 
 interface Args {
   readonly script: string;
