@@ -16,6 +16,7 @@ import type { Block, Moment, NoticeLevel } from "./block.ts";
 import type { Chat, QueueControl, World } from "./chat.ts";
 import { drawLive, stateWords } from "./draw-live.ts";
 import { Keyboard } from "./keyboard.ts";
+import { present } from "./present.ts";
 import type { Question } from "./question.ts";
 import { reduce } from "./reduce.ts";
 import type { Runtime } from "./runtime.ts";
@@ -361,9 +362,4 @@ export class Conversation implements Chat {
     clearInterval(this.#ticker);
     this.#ticker = isNeeded ? setInterval(() => this.#screen?.invalidate(), TICK_MS) : undefined;
   }
-}
-
-function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("The conversation has not begun.");
-  return value;
 }

@@ -11,7 +11,7 @@ import type { Moment } from "./block.ts";
 import { CheckedMessages, type MessageChecks } from "./checked-messages.ts";
 import { EditWaiting } from "./edit-waiting.ts";
 import { finishRun } from "./finish-run.ts";
-import type { Runtime } from "./runtime.ts";
+import { present } from "./present.ts";
 import type { Action } from "./state.ts";
 import { userMessage, type PlanNote } from "./user-message.ts";
 import { momentWords } from "./waiting-text.ts";
@@ -285,9 +285,4 @@ function isAbort(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function present(runtime: Runtime | undefined): Runtime {
-  if (runtime === undefined) throw new Error("The conversation has no model yet.");
-  return runtime;
 }
