@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { connectMcp, whyNotServer } from "../src/index.ts";
-import { connect, entry, until } from "./support.ts";
+import { connect, entry } from "./support.ts";
+import { until } from "../../../test/support/until.ts";
 
 describe("connecting without waiting", () => {
   it("resolves while the servers start, and offers the tools of each that is ready", async () => {

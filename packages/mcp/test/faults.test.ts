@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
-import { call, connect, entry, until } from "./support.ts";
+import { call, connect, entry } from "./support.ts";
+import { until } from "../../../test/support/until.ts";
 
 describe("a server that dies in the middle of a call", () => {
   it("fails the call as unknown, is restarted, and never gets the call again", async () => {

@@ -8,7 +8,8 @@ import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { json, serveHttp, type Call } from "./servers/http.ts";
 import { createServer } from "./servers/modern.ts";
-import { call, connect, until } from "./support.ts";
+import { call, connect } from "./support.ts";
+import { until } from "../../../test/support/until.ts";
 
 const text = (value: string): object => ({ content: [{ type: "text", text: value }] });
 const echo: Call = (response, request) => json(response, request, text("here"));

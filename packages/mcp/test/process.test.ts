@@ -4,7 +4,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { call, connect, entry, until } from "./support.ts";
+import { call, connect, entry } from "./support.ts";
+import { until } from "../../../test/support/until.ts";
 
 const isAlive = (pid: number): boolean => {
   try {

@@ -52,8 +52,3 @@ export async function call(
   const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   return { ...result, text };
 }
-
-/** Waits until `isSo` holds. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

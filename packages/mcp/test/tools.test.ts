@@ -4,7 +4,8 @@ import { describe, it } from "node:test";
 import { Agent, requireApproval } from "@bowline/core";
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import type { McpCall } from "../src/index.ts";
-import { call, connect, entry, until } from "./support.ts";
+import { call, connect, entry } from "./support.ts";
+import { until } from "../../../test/support/until.ts";
 
 const schema = (inputSchema: unknown, name = "extra"): { tools: unknown[] } => ({
   tools: [{ name, inputSchema }],

@@ -3,17 +3,10 @@ import { describe, it } from "node:test";
 import type { WaitOptions } from "@bowline/core";
 import { deferred } from "../../../test/support/deferred.ts";
 import { settle } from "../../../test/support/manual-clock.ts";
+import { until } from "../../../test/support/until.ts";
 import { Journal } from "../src/run/journal.ts";
 import { Questions } from "../src/run/questions.ts";
 import { FakeEngine } from "./fake-engine.ts";
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!isTrue()) {
-    if (performance.now() > end) assert.fail("It did not happen in time.");
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
 
 function ask() {
   const engine = new FakeEngine("s");
