@@ -27,7 +27,7 @@ export interface World {
   readonly servers: Servers;
   /** Returns the message as hooks leave it. Rejects if one of them refuses it. */
   submitted(message: UserMessage, signal: AbortSignal): Promise<UserMessage>;
-  /** Whether messages are checked before they are sent. */
+  /** True if messages are checked before they are sent. */
   readonly checksMessages: boolean;
   /** Waits for what a run needs, at most some seconds, or until the signal fires. */
   ready(signal: AbortSignal): Promise<void>;

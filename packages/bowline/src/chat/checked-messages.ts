@@ -13,7 +13,7 @@ export interface MessageChecks {
   readonly runtime: () => Runtime | undefined;
   /** Returns a message as hooks leave it. Rejects if one of them refuses it. */
   submitted(message: UserMessage, signal: AbortSignal): Promise<UserMessage>;
-  /** Whether messages are checked before they are sent. */
+  /** Returns whether messages are checked before they are sent. */
   checksMessages(): boolean;
   notice(text: string, level?: NoticeLevel): void;
 }
@@ -21,7 +21,7 @@ export interface MessageChecks {
 interface Parts {
   readonly host: MessageChecks;
   readonly waiting: Waiting;
-  /** Whether a run or other work goes on. */
+  /** Returns whether a run or other work goes on. */
   readonly isBusy: () => boolean;
   /** Begins a run with a message. */
   readonly begin: (message: UserMessage, draft: Draft) => void;

@@ -12,7 +12,7 @@ export interface EditHost {
   readonly editor: Editor;
   readonly waiting: Waiting;
   readonly hint: (text: string) => void;
-  /** Whether a run or other work goes on, so that messages wait. */
+  /** Returns whether a run or other work goes on, so that messages wait. */
   readonly isBusy: () => boolean;
   /** Sends a held message again: to its place, or at once if nothing works. */
   readonly sendAgain: (item: WaitingMessage, draft: Draft, moment: WaitMoment) => void;

@@ -1,5 +1,5 @@
 /**
- * What happens to MCP servers and hooks during `bowline run`, for the program that reads its output.
+ * Tells what happens to MCP servers and hooks during `bowline run`, for the program that reads its output.
  * These lines are no events of the run. They wait for the line of the session, which comes first.
  */
 import type { HookNews } from "../hooks/news.ts";
