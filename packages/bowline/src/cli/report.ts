@@ -85,7 +85,9 @@ export class TextReport implements Report {
       case "message_end": {
         const { message } = event;
         if (message.role !== "assistant") return; // the user's message arrives during the wait for the model
-        if (message.stopReason !== "error") this.#answered();
+        const { stopReason } = message;
+        // With text, it has answered before this.
+        if (stopReason !== "error" && stopReason !== "aborted") this.#answered();
         this.#waiting.stop();
         this.#breakLine();
         // Text before tool calls is not the answer. On a terminal it was already streamed; print it

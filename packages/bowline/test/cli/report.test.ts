@@ -44,6 +44,19 @@ describe("while the command waits for the model", () => {
   });
 });
 
+it("a server that never answered is not said to have answered when the run is stopped", () => {
+  let shown = "";
+  const output = { write: (text: string): void => void (shown += text) };
+  const awaited = { server: "host:1", answerMs: 600_000, retryMs: 120_000 };
+  const report = new TextReport(output, output, { NO_COLOR: "1" }, awaited);
+  const event = (type: AgentEvent["type"], own: object): void =>
+    report.event({ type, ...own } as AgentEvent);
+  const error = { code: "connection_failed", message: "", retryable: true };
+  event("request_retry", { error });
+  event("message_end", { message: { role: "assistant", content: [], stopReason: "aborted" } });
+  assert.equal(shown, "… No response from host:1. Retrying for up to 2 min.\n");
+});
+
 describe("a note beside the run", () => {
   it("stands on a line of its own, and the seconds go on below it", (t) => {
     t.mock.timers.enable({ apis: ["setInterval", "Date"] });
