@@ -19,5 +19,6 @@ export function bareSteps(): EndpointHandler {
       );
     return steps;
   };
-  return createEndpointHandler({ services: [service({ name: "bare_steps", handlers: { run } })] });
+  const bare = service({ name: "bare_steps", handlers: { run } });
+  return createEndpointHandler({ services: [bare], logger: () => {} });
 }
