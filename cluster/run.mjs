@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 
-const TEST_MS = 5 * 60_000;
+const TEST_MS = 10 * 60_000;
 const given = process.argv.slice(2);
 const words = given.filter((word) => !word.startsWith("-"));
 const files = globSync(join(import.meta.dirname, "test/*.test.ts"))

@@ -250,6 +250,7 @@ export type {
   SharedBudget,
   ShouldStopAfterTurnContext,
   StepAbout,
+  KeptEvent,
   StepResult,
   TokenEstimate,
   ToolDefinition,

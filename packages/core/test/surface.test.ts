@@ -171,6 +171,7 @@ describe("the public surface", () => {
       "createMemoryStore",
       "createSession",
       "entriesOfEvent",
+      "inJson",
       "isKnownEntry",
       "isStoredFile",
       "openSession",
@@ -186,8 +187,10 @@ describe("the public surface", () => {
       "storedFilesIn",
       "summaryOf",
       "takeOutFiles",
+      "toJson",
       "unansweredResults",
       "unknownOutcome",
+      "unwritable",
     ]);
     assert.deepEqual(names(sessionNode), ["createJsonlStore", "makeFolder"]);
     assert.deepEqual(names(undici), ["createUndiciFetch"]);

@@ -1,8 +1,7 @@
 /** Creates a session with its first entries in one transaction. */
-import { summaryOf, type AnyEntry, type SessionHeader } from "@bowline/core/session";
+import { toJson, summaryOf, type AnyEntry, type SessionHeader } from "@bowline/core/session";
 import { naming, type StoreContext } from "./context.ts";
 import { toColumn, toSearchable } from "./rows/column-text.ts";
-import { toJson } from "./rows/encode-entry.ts";
 import { encodeBatch, insertBlobs, insertEntries, missingBlobs } from "./rows/insert-entries.ts";
 
 export interface NewSessionRow {

@@ -1,5 +1,6 @@
 /** Opens and creates sessions for writing. */
 import {
+  toJson,
   checkSequence,
   sessionExists,
   sessionNotFound,
@@ -18,7 +19,6 @@ import {
   type StoreContext,
 } from "./context.ts";
 import { createSession } from "./create-session.ts";
-import { toJson } from "./rows/encode-entry.ts";
 import { readEntries, restore } from "./rows/read-entries.ts";
 import type { Row } from "./sql/database.ts";
 import { PostgresWriter, type WriterOptions } from "./writer.ts";

@@ -72,7 +72,11 @@ export interface RestateRuns {
  */
 export function createRestateRuns(options: RestateRunsOptions): RestateRuns {
   checkRuntime();
-  const settings = readOptions(options);
+  return createRuns(readOptions(options));
+}
+
+/** Creates the service for options that were read. */
+export function createRuns(settings: RunsSettings): RestateRuns {
   const gate = new StepGate();
   const service = createService(settings, gate);
   return {

@@ -3,8 +3,11 @@ import {
   BowlineError,
   type Agent,
   type AgentEvent,
+  type Clock,
+  type Effects,
   type ErrorInfo,
   type RunEndReason,
+  type RunResult,
 } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import type { SessionHeader } from "@bowline/core/session";
@@ -126,10 +129,25 @@ const names: Names = {
   maxJournaledBytes: true,
 };
 
+/**
+ * Observes attempts from inside, for core's cases of effects, which stop an attempt at each moment. No
+ * option sets it.
+ */
+interface AttemptProbe {
+  /** Returns the effects that the loop gets. */
+  readonly watch: (effects: Effects) => Effects;
+  /** Called with the result of the loop, before the end of the run is written. */
+  readonly onResult: (result: RunResult) => void;
+  /** The time of steps and of the journal. Default: the system's. */
+  readonly clock?: Clock;
+  /** Resolves when the loop has nothing to do but to wait. Default: after one turn of the event loop. */
+  readonly rest?: () => Promise<unknown>;
+}
+
 /** The options with their defaults. */
 export type RunsSettings = {
   readonly [Name in keyof RestateRunsOptions]-?: Exclude<RestateRunsOptions[Name], undefined>;
-};
+} & { readonly probe?: AttemptProbe };
 
 const HOUR_MS = 3_600_000;
 

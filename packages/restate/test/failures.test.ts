@@ -113,12 +113,21 @@ describe("a run that cannot go on as usual", () => {
     const test = testRun({
       answers: [calls("odd"), "ok"],
       tools: {
-        odd: { execute: () => Promise.resolve({ content: [], details: { big: 1n } }) },
+        odd: {
+          execute(_id, _args, _signal, _update, context) {
+            context?.run.addUsage({ input: 7, totalTokens: 7 });
+            return Promise.resolve({ content: [], details: { big: 1n } });
+          },
+        },
       },
     });
     const outcome = await test.run();
     assert.equal(outcome.state === "ended" && outcome.reason, "done");
     assert.match(shapeOf(test.store)[2] ?? "", /The tool ran, but its result is lost/);
+    // What the call used counts all the same, also in an attempt that replays it.
+    assert.equal(outcome.state === "ended" && outcome.usage.totalTokens, 7);
+    const usages = test.store.session.entries.filter(({ type }) => type === "usage");
+    assert.equal(usages.length, 1);
   });
 
   it("keeps the time limit of its start over attempts", async () => {

@@ -8,10 +8,15 @@ import { Journal } from "../src/run/journal.ts";
 import { Questions } from "../src/run/questions.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
-function ask() {
+/** `time`: that of the system, while the run's is 1000. */
+function ask(time = 1000) {
   const engine = new FakeEngine("s");
   const context = engine.begin();
-  const journal = new Journal(context, () => {});
+  const journal = new Journal(
+    context,
+    () => {},
+    () => time,
+  );
   journal.advance(1000);
   const flushed: string[] = [];
   /** Until then the request of the question "slow" is not written. */
@@ -56,6 +61,18 @@ describe("questions to people", () => {
     assert.deepEqual(flushed, ["slow", "b"]);
     assert.deepEqual([...engine.state.keys()], ["ask:slow", "ask:b"]);
   });
+
+  it(
+    "rejects at once if its limit passed before it began to wait",
+    { timeout: 10_000 },
+    async () => {
+      const { engine, waitFor, journal } = ask(1_000_000);
+      const late = waitFor("late", { until: 61_000 });
+      await assert.rejects(late, { code: "timeout" });
+      assert.equal(journal.now, 61_000);
+      assert.equal(engine.sleeps.size, 1);
+    },
+  );
 
   it("rejects at its limit, also if a later answer is there first", async () => {
     const { engine, journal, waitFor } = ask();

@@ -68,6 +68,7 @@ export type {
   ModelStepResult,
   NestedUse,
   StepAbout,
+  KeptEvent,
   StepResult,
   ToolStep,
   ToolStepResult,

@@ -33,13 +33,14 @@ export type {
   RunState,
   SessionState,
 } from "./session-state.ts";
-export { unansweredResults, unknownOutcome } from "./recorded-calls.ts";
+export { inJson, unansweredResults, unknownOutcome, unwritable } from "./recorded-calls.ts";
 export {
   checkSequence,
   checkSessionId,
   sessionExists,
   sessionLocked,
   sessionNotFound,
+  toJson,
 } from "./store.ts";
 export type {
   FollowOptions,

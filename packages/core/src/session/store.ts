@@ -3,7 +3,7 @@
  * lease for the writer, a notification for followers. Test a store with `storeConformance` of
  * `@bowline/core/testing`.
  */
-import { BowlineError } from "../errors.ts";
+import { BowlineError, errorText } from "../errors.ts";
 import type { AnyEntry, SessionHeader, SessionModel } from "./entry.ts";
 
 /**
@@ -182,8 +182,10 @@ export function toJson(value: object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    throw new BowlineError("invalid_argument", "An entry of a session must be JSON.", {
-      cause: error,
-    });
+    throw new BowlineError(
+      "invalid_argument",
+      `An entry of a session must be JSON: ${errorText(error)}`,
+      { cause: error },
+    );
   }
 }

@@ -12,6 +12,7 @@ export { checkMessagesRequest } from "./strict-messages.ts";
 export { storeConformance } from "./store-conformance.ts";
 export type { ConformanceCase, StoreFixture } from "./store-conformance.ts";
 export { effectsConformance } from "./effects-conformance.ts";
+export type { EffectsConformanceOptions, EffectsException } from "./effects-conformance.ts";
 export { createJournalHarness } from "./effects/journal-harness.ts";
 export type { JournalOptions } from "./effects/journal-harness.ts";
 export type { AttemptSetup, EffectsHarness } from "./effects/harness.ts";

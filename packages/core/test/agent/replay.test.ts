@@ -10,6 +10,7 @@ import {
   isBowlineError,
   requireApproval,
   runLoop,
+  type AgentMessage,
   type AgentTool,
   type Effects,
   type RunInput,
@@ -302,5 +303,34 @@ describe("a step that is replayed from its record", () => {
     }
     const once = ["message_end", "message_end", "compaction_end", "message_end"];
     assert.deepEqual(histories, [once, once]);
+  });
+
+  it("names the transcript's own message as the first that was kept, and no copy of it", async () => {
+    for (const isCopied of [false, true]) {
+      const records = new Map<string, string>();
+      const own: boolean[] = [];
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        const { transformContext } = createCompaction({ contextWindow: 60, reserveTokens: 10 });
+        const input = inputOf({
+          answers: ["Hi."],
+          config: {
+            transformContext: (messages: AgentMessage[], ...more: never[]) =>
+              transformContext(isCopied ? structuredClone(messages) : messages, ...more),
+          },
+          effects: {
+            publish(event) {
+              if (event.type === "compaction_end")
+                own.push(input.context.messages[event.firstKeptIndex] === event.firstKept);
+            },
+            async step<T extends StepResult>(name: string, fn: () => Promise<T>): Promise<T> {
+              if (!records.has(name)) records.set(name, JSON.stringify(await fn()));
+              return JSON.parse(records.get(name) ?? "") as T;
+            },
+          },
+        });
+        await runLoop([{ ...hello, content: "word ".repeat(200) }, hello], input);
+      }
+      assert.deepEqual(own, [!isCopied, !isCopied]);
+    }
   });
 });

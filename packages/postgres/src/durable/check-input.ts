@@ -1,7 +1,7 @@
 /** Checks the arguments of {@link DurableSessions}. Throws `invalid_argument`. */
 import { checkNames } from "@bowline/core/agent";
 import { invalid } from "../options.ts";
-import { toJson } from "../rows/encode-entry.ts";
+import { toJson } from "@bowline/core/session";
 import type { QueuedInput } from "./contract.ts";
 import type { StartInput } from "./run-types.ts";
 

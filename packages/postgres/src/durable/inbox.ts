@@ -1,7 +1,6 @@
 /** The inbox of a session. Each function needs the row lock of the session. */
-import type { QueueKind, SessionMessage } from "@bowline/core/session";
+import { toJson, type QueueKind, type SessionMessage } from "@bowline/core/session";
 import { fromColumn, toColumn, toKey } from "../rows/column-text.ts";
-import { toJson } from "../rows/encode-entry.ts";
 import { textOrNull, type Row } from "../sql/database.ts";
 import type { DrainName, InboxMessage, MessagePlace, QueuedInput } from "./contract.ts";
 import { addQueuedRun, renameQueuedRun } from "./queued-runs.ts";

@@ -4,9 +4,9 @@ import {
   isKnownEntry,
   summaryOf,
   takeOutFiles,
+  toJson,
   type AnyEntry,
 } from "@bowline/core/session";
-import { invalid } from "../options.ts";
 import { toColumn, toKey } from "./column-text.ts";
 import { blobOf, cutLargeValues, type Blob, type CutText } from "./large-values.ts";
 
@@ -31,16 +31,6 @@ export function encodeEntry(entry: AnyEntry): EntryRow {
   });
   const cut = cutLargeValues(toJson(lean), (blob) => void blobs.push(blob));
   return { ...cut, key: toKey(entry.id), text: textOf(entry), blobs };
-}
-
-/** Serialises a value. Throws `invalid_argument` if it is not JSON. */
-export function toJson(value: object): string {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw Object.assign(invalid(`An entry of a session must be JSON: ${why}`), { cause: error });
-  }
 }
 
 function textOf(entry: AnyEntry): string | null {

@@ -64,7 +64,9 @@ class Attempt {
     this.#settings = settings;
     this.#adoptions = adoptions;
     this.#input = input;
-    this.#journal = new Journal(context, () => this.#controller.abort());
+    const { clock, rest } = settings.probe ?? {};
+    const now = clock && (() => clock.now());
+    this.#journal = new Journal(context, () => this.#controller.abort(), now, rest);
   }
 
   async run(): Promise<RunOutcome> {
@@ -174,7 +176,7 @@ class Attempt {
     transcript: Transcript,
     approvedTools: Set<string>,
   ): Promise<Ran> {
-    const { store, onEvent, outputOf, maxJournaledBytes } = this.#settings;
+    const { store, onEvent, outputOf, maxJournaledBytes, probe } = this.#settings;
     const agent = await agents(start.agent);
     agent.state.messages = [...transcript.messages];
     const owner: StepOwner = { controller: this.#controller, ended: this.#context.ended };
@@ -196,9 +198,12 @@ class Attempt {
     });
     const output = outputOf(this.#request(header, runId, start.agent));
     const { signal } = this.#controller;
-    const { input, finish } = loopInput({ agent, runId, effects, signal, output });
+    const watched = probe?.watch(effects) ?? effects;
+    const parts = { agent, runId, effects: watched, signal, output, clock: probe?.clock };
+    const { input, finish } = loopInput(parts);
     transcript.follow(agent.state.messages);
     const result = await runLoop(prompts, input).then(finish);
+    probe?.onResult(result);
     const { reason, error } = result;
     const ending = { reason, ...(error && { error: toErrorInfo(error) }), hasAgent: true };
     return { outcome: outcomeOf(result), ending, left: left() };

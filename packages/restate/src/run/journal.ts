@@ -44,6 +44,11 @@ export class Journal {
     return this.#now;
   }
 
+  /** The time of closures, in milliseconds since the epoch. It differs in each attempt. */
+  time(): number {
+    return this.#clock();
+  }
+
   /** Moves the time on. It never goes back, even if clocks of machines differ. */
   advance(at: number): void {
     if (at > this.#now) this.#now = at;

@@ -18,16 +18,25 @@ export interface LoopParts {
   readonly effects: Effects;
   readonly signal: AbortSignal;
   readonly output: unknown;
+  /** The time within steps. Default: the system's. */
+  readonly clock: Clock | undefined;
 }
 
-export function loopInput({ agent, runId, effects, signal, output }: LoopParts): OutputRun {
+export function loopInput({
+  agent,
+  runId,
+  effects,
+  signal,
+  output,
+  clock = stepClock,
+}: LoopParts): OutputRun {
   const { streamFn, state } = agent;
   if (streamFn === undefined)
     throw new BowlineError("invalid_argument", "The agent has no stream function. Pass streamFn.");
   const createId = idsOf(runId);
   const input: RunInput = {
     context: state,
-    config: () => configOf(agent, createId),
+    config: () => configOf(agent, clock, createId),
     effects,
     streamFn,
     signal,
@@ -46,12 +55,12 @@ export function checkAgent(agent: Agent): void {
   if (fault) throw new BowlineError("invalid_argument", fault);
 }
 
-function configOf(agent: Agent, createId: () => string): AgentLoopConfig {
+function configOf(agent: Agent, clock: Clock, createId: () => string): AgentLoopConfig {
   const { model, thinkingLevel } = agent.state;
   return Object.assign({}, agent, {
     model,
     toolContext: agent.context,
-    clock: stepClock,
+    clock,
     createId,
     ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
   });
@@ -67,7 +76,7 @@ function idsOf(runId: string): () => string {
   };
 }
 
-/** The time within steps. Without `yield`, which would be a wait between two results. */
+/** The system's time, without `yield`, which would be a wait between two results. */
 const stepClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Math.round(performance.now()),

@@ -91,7 +91,8 @@ export class Questions {
     if (handle !== undefined)
       waits.push(journal.add(handle, (value) => this.#read(value as AnswerInput, until)));
     if (until !== undefined) {
-      const ms = Math.max(0, until - journal.now);
+      // By the system's time, which goes on while no attempt runs. The engine records the moment.
+      const ms = Math.max(0, until - journal.time());
       const late = (): WaitEnd => {
         journal.advance(until);
         return { code: "timeout" };

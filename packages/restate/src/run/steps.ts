@@ -1,7 +1,7 @@
 /** The steps of a run: calls of the model and of tools. */
 import type { Effects, StepAbout, StepResult, ToolStep, ToolStepResult } from "@bowline/core";
-import { BowlineError } from "@bowline/core";
-import { unknownOutcome, type EntryBody } from "@bowline/core/session";
+import { BowlineError, isBowlineError } from "@bowline/core";
+import { toJson, unknownOutcome, unwritable, type EntryBody } from "@bowline/core/session";
 import type { Adoptions, StepOwner } from "./adoptions.ts";
 import type { Journal } from "./journal.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -67,7 +67,7 @@ export class Steps {
         await log.append(items);
         const done = (await this.#run(key, fn, about)) as T;
         if (about.kind === "model") return { result: done };
-        live.result = toJsonResult(done) as T;
+        live.result = toJsonResult(done as StepResult as ToolStepResult) as StepResult as T;
         return this.#keptApart(name, about, live.result);
       },
       async (record): Promise<T> => {
@@ -130,14 +130,11 @@ export class Steps {
 }
 
 /** Returns a result that JSON can represent. One that it cannot is replaced: the tool ran. */
-function toJsonResult(done: StepResult): unknown {
+function toJsonResult(done: ToolStepResult): ToolStepResult {
   try {
-    return JSON.parse(JSON.stringify(done)) as unknown;
+    return JSON.parse(toJson(done)) as ToolStepResult;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const text = `The tool ran, but its result is lost: it is not JSON and could not be stored. ${why}`;
-    const { durationMs } = done as ToolStepResult;
-    const result = { content: [{ type: "text", text }] };
-    return { result, isError: true, outcome: "failed", durationMs };
+    if (!isBowlineError(error)) throw error;
+    return unwritable(done, error);
   }
 }

@@ -3,9 +3,8 @@
  * what they say. Their keys are the same in each attempt.
  */
 import type { AgentEvent, AgentMessage } from "@bowline/core";
-import { entriesOfEvent, type EntryBody, type MessageEntry } from "@bowline/core/session";
+import { entriesOfEvent, inJson, type EntryBody, type MessageEntry } from "@bowline/core/session";
 import type { DurableItem } from "@bowline/postgres";
-import { toPlain } from "./plain.ts";
 
 export class Transcript {
   readonly #runId: string;
@@ -35,7 +34,7 @@ export class Transcript {
 
   /** Adds an entry. Default key: the next number of the run. */
   add(body: EntryBody, key: string = `${this.#runId}:${this.#count++}`): string {
-    const plain = "args" in body ? { ...body, args: toPlain(body.args) } : body;
+    const plain = "args" in body ? { ...body, args: inJson(body.args) } : body;
     this.#pending.push({ key, body: plain, timestamp: this.#now() });
     return key;
   }

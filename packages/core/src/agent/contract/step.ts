@@ -32,10 +32,16 @@ export interface StepResult {
    * Events that others record: `compaction_end`. A step that runs emits them itself. For a step that
    * is replayed, the loop emits them.
    */
-  readonly kept?: readonly AgentEventBody[];
+  readonly kept?: readonly KeptEvent[];
   /** Entries that hooks set in `RunPort.memory`. */
   readonly memory?: Readonly<Record<string, unknown>>;
 }
+
+/** An event in the record of a step. */
+export type KeptEvent = AgentEventBody & {
+  /** The event's `firstKept` is the transcript's message at `firstKeptIndex`, and is left out. */
+  readonly isOfTranscript?: true;
+};
 
 /** What nested runs drew on a budget. */
 export interface NestedUse {

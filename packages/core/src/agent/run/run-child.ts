@@ -28,7 +28,7 @@ export async function runChild(
   let isHere = false;
   const here = async (): Promise<ChildResult> => {
     isHere = true; // it draws on the run's budget itself
-    const changes = new StepChanges(run.spending.budget);
+    const changes = new StepChanges(run.spending.budget, run.context.messages);
     const { idempotencyKey } = about;
     const context = { context: run.config.toolContext, idempotencyKey, run: portTo(run, changes) };
     try {

@@ -17,7 +17,7 @@ import { Emitter } from "./emitter.ts";
 import { portTo } from "./port-to.ts";
 import type { InterruptedRun } from "./run-result.ts";
 import { Spending } from "./spending.ts";
-import { StepChanges } from "./step-changes.ts";
+import { fromKept, StepChanges } from "./step-changes.ts";
 import { whileLive } from "./while-live.ts";
 
 export interface RunInput {
@@ -237,7 +237,7 @@ export class Run {
     if (usage) this.spending.add(usage);
     if (nested) this.spending.addNested(nested);
     for (const [name, value] of Object.entries(memory ?? {})) this.memory.set(name, value);
-    for (const event of kept ?? []) await this.emitter.emit(event);
+    for (const event of kept ?? []) await this.emitter.emit(fromKept(event, this.context.messages));
   }
 
   /**
@@ -282,7 +282,7 @@ export class Run {
     this.effects.ended?.aborted === true ? undefined : this.effects.publish(event, hear);
 
   async #begin<T extends StepResult>(fn: (port: RunPort) => Promise<T>): Promise<T> {
-    const changes = new StepChanges(this.spending.budget);
+    const changes = new StepChanges(this.spending.budget, this.context.messages);
     return changes.addTo(await fn(portTo(this, changes)));
   }
 }

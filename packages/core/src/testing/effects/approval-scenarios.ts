@@ -11,6 +11,13 @@ const asked = {
   tools: (world: World) => [slow(world, "a", 10)],
   config: () => ({ beforeToolCall: requireApproval({ timeoutMs: LIMIT }) }),
 };
+/** The same, with time for an answer to arrive through the medium. */
+const answered = {
+  ...asked,
+  config: ({ overheadMs }: World) => ({
+    beforeToolCall: requireApproval({ timeoutMs: LIMIT + overheadMs }),
+  }),
+};
 
 function isWithin(elapsed: number, limit: number): void {
   check(elapsed <= limit, `the run took ${elapsed} ms, more than ${limit}`);
@@ -31,7 +38,7 @@ function fickleSchema({ attempt }: World): StandardSchema {
 
 export const approvalScenarios: Readonly<Record<string, Scenario>> = {
   "a call that a person allows": {
-    ...asked,
+    ...answered,
     onWait: ({ harness }, name) => harness.answer(name, { decision: "allow", by: "Ann" }),
     check(end) {
       ended("done", "Done.")(end);
@@ -40,7 +47,7 @@ export const approvalScenarios: Readonly<Record<string, Scenario>> = {
   },
 
   "a call that a person denies": {
-    ...asked,
+    ...answered,
     onWait: ({ harness }, name) => harness.answer(name, { decision: "deny", reason: "too dear" }),
     check(end) {
       ended("done", "Done.")(end);
@@ -54,8 +61,8 @@ export const approvalScenarios: Readonly<Record<string, Scenario>> = {
       { content: [{ type: "toolCall", id: "a2", name: "a", arguments: {} }] },
       "Done.",
     ],
-    tools: asked.tools,
-    config: asked.config,
+    tools: answered.tools,
+    config: answered.config,
     onWait: ({ harness }, name) => harness.answer(name, { decision: "allow", remember: "session" }),
     check(end) {
       ended("done", "Done.")(end);

@@ -1,12 +1,12 @@
 /** The time of a case: it moves only when nothing else can happen. */
-import type { Clock } from "../../clock.ts";
+import { monotonicNow, type Clock } from "../../clock.ts";
 
 interface Timer {
   readonly at: number;
   readonly fire: () => void;
 }
 
-export class CaseClock {
+export class CaseClock implements Clock {
   readonly #timers = new Set<Timer>();
   #now = 1_000_000;
 
@@ -14,16 +14,10 @@ export class CaseClock {
     return this.#now;
   }
 
-  /** Returns a clock whose timers end when the signal fires, as those of a dead process do. */
-  view(stopped: AbortSignal): Clock {
-    return {
-      now: () => this.#now,
-      setTimer: (ms, fire) => {
-        const timer = { at: this.#now + Math.max(0, ms), fire: () => stopped.aborted || fire() };
-        this.#timers.add(timer);
-        return () => void this.#timers.delete(timer);
-      },
-    };
+  setTimer(ms: number, fire: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, ms), fire };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
   }
 
   pass(ms: number): void {
@@ -38,6 +32,18 @@ export class CaseClock {
     this.#now = Math.max(this.#now, next.at);
     next.fire();
   }
+}
+
+/**
+ * Returns the clock with timers that end when the signal fires, as those of a dead process do. It has
+ * no `yield`, because a wait of the clock between two results is none of the engine's.
+ */
+export function untilStopped(clock: Clock, stopped: AbortSignal): Clock {
+  return {
+    now: () => clock.now(),
+    monotonic: () => monotonicNow(clock),
+    setTimer: (ms, fire) => clock.setTimer(ms, () => stopped.aborted || fire()),
+  };
 }
 
 /** Lets everything run that can run without a timer and without I/O. */

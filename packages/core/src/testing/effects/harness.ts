@@ -16,11 +16,27 @@ export interface EffectsHarness {
   readonly replays: boolean;
   /** True if another attempt may follow after the run's end, which then replays all of it. */
   readonly canRepeat?: boolean | undefined;
-  /** The clock of the medium. Default: a clock of the cases, which moves when nothing else happens. */
+  /**
+   * The clock of a medium whose time moves by itself, such as that of a server. Waits of the cases then
+   * take as long as they say, and attempts may take `hangMs`. Default: a clock of the cases, which
+   * moves when nothing else can happen; the medium must then take its time from the configuration.
+   */
   readonly clock?: Clock | undefined;
   /**
+   * How long the medium itself takes for a run with one restart, in milliseconds, at most. Bounds that
+   * a case sets to the time of a run leave it out. Counts with `clock` only. Keep it below 4,000: an
+   * abort that is not heeded takes 5,000 longer. Default 0.
+   */
+  readonly overheadMs?: number | undefined;
+  /**
+   * After this long, in milliseconds, an attempt that has neither ended nor been stopped counts as one
+   * that hangs. Counts with `clock` only. Default 30,000.
+   */
+  readonly hangMs?: number | undefined;
+  /**
    * Starts the first attempt at the run, or the next one after `stopped` of the last one fired.
-   * Resolves with the result of the run. The promise of a stopped attempt is ignored.
+   * Resolves with the result of the run. Rejects, with the name of the call, if the calls of the
+   * attempt are not those of the record. The promise of a stopped attempt is ignored.
    */
   attempt(setup: AttemptSetup): Promise<RunResult>;
   /** Gives the answer to a wait, as a person would. Resolves when it cannot be lost. */

@@ -1,11 +1,12 @@
 /** Plays a scenario: whole, and stopped at each moment. */
-import { sleep, type Clock } from "../../clock.ts";
+import { sleep } from "../../clock.ts";
 import type { AgentMessage } from "../../agent/contract/agent-message.ts";
+import type { Effects } from "../../agent/contract/effects.ts";
 import { createLlmFilter } from "../../agent/llm-filter.ts";
 import type { StreamFn } from "../../llm/model.ts";
 import { createScriptedModel } from "../scripted-model.ts";
 import { check, same } from "../store/checks.ts";
-import { atRest, CaseClock } from "./case-clock.ts";
+import { atRest, CaseClock, untilStopped } from "./case-clock.ts";
 import type { EffectsHarness } from "./harness.ts";
 import type { End, Scenario, World } from "./scenario.ts";
 import { comparable, isSubsequence } from "./comparable.ts";
@@ -14,6 +15,7 @@ import { Watch, type History, type Stop } from "./watch.ts";
 const prompt: AgentMessage = { role: "user", content: "Go.", timestamp: 1 };
 /** Longer than any wait of a scenario, in turns of the event loop without progress. */
 const MAX_IDLE = 2000;
+const HANG_MS = 30_000;
 
 /** One play of a scenario: its end, and the calls of each attempt. */
 export interface Play {
@@ -22,7 +24,7 @@ export interface Play {
   readonly history: History;
 }
 
-type CreateHarness = () => EffectsHarness | Promise<EffectsHarness>;
+export type CreateHarness = () => EffectsHarness | Promise<EffectsHarness>;
 
 /** Plays the scenario with these stops, each in the attempt of its place. */
 export async function play(
@@ -31,18 +33,11 @@ export async function play(
   stops: readonly Stop[] = [],
 ): Promise<Play> {
   const harness = await createHarness();
-  const { replays } = harness;
-  const history: History = {
-    replays,
-    recorded: new Set(),
-    begun: new Map(),
-    worked: new Set(),
-    announced: new Set(),
-    faults: [],
-  };
+  const history = newHistory(harness);
   const clock = new CaseClock();
   const done = new Map<string, Promise<unknown>>();
-  const from = clock.now();
+  const time = harness.clock ?? clock;
+  const from = time.now();
   const attempts: Watch[] = [];
   try {
     for (const stop of [...stops, undefined]) {
@@ -52,11 +47,14 @@ export async function play(
       const ended = await drive(running, watch, harness, clock);
       check(history.faults.length === 0, history.faults.join("; "));
       if (ended === undefined) {
-        clock.pass(scenario.downtimeMs ?? 0);
+        await pass(scenario.downtimeMs ?? 0, harness, clock);
         continue;
       }
-      check(stop === undefined, `attempt ${attempts.length} ended before call ${stop?.call}`);
-      const elapsed = clock.now() - from;
+      check(
+        stop === undefined || endsByTime(scenario, harness),
+        `attempt ${attempts.length} ended before call ${stop?.call}`,
+      );
+      const elapsed = Math.max(0, time.now() - from - overheadOf(harness));
       const messages = structuredClone(await harness.transcript()) as AgentMessage[];
       const end = { result: ended, messages, elapsed };
       if (harness.canRepeat === true)
@@ -69,11 +67,33 @@ export async function play(
   }
 }
 
-interface Parts {
+/**
+ * Whether the end of a run depends on a time that moves by itself. An attempt may then end before it
+ * comes to the stop of another play.
+ */
+function endsByTime({ ends }: Scenario, { clock }: EffectsHarness): boolean {
+  return ends === "checked" && clock !== undefined;
+}
+
+export function newHistory({ replays }: EffectsHarness): History {
+  return {
+    replays,
+    recorded: new Set(),
+    begun: new Map(),
+    worked: new Set(),
+    announced: new Set(),
+    faults: [],
+  };
+}
+
+/** What an attempt is started with. */
+export interface Parts {
   readonly watch: Watch;
   readonly clock: CaseClock;
   readonly done: Map<string, Promise<unknown>>;
   readonly attempt: number;
+  /** Changes the effects before the watch sees them. Default: it does not. */
+  readonly change?: <T extends Partial<Effects>>(effects: T) => T;
 }
 
 /** Replays a run that has ended: it makes the same calls, runs nothing, and ends byte-equal. */
@@ -85,7 +105,7 @@ async function repeat(
     attempts,
     history,
     ...parts
-  }: Omit<Parts, "watch" | "attempt"> & Pick<Play, "attempts" | "history">,
+  }: Omit<Parts, "watch" | "attempt" | "change"> & Pick<Play, "attempts" | "history">,
 ): Promise<void> {
   const watch = new Watch(history);
   const attempt = attempts.length + 1;
@@ -97,18 +117,19 @@ async function repeat(
   same(await harness.transcript(), end.messages, "the transcript when it is replayed whole");
 }
 
-function start(
+export function start(
   scenario: Scenario,
   harness: EffectsHarness,
-  { watch, clock, done, attempt }: Parts,
+  { watch, clock, done, attempt, change = (effects) => effects }: Parts,
 ): ReturnType<EffectsHarness["attempt"]> {
   const { stopped } = watch;
-  const view: Clock = harness.clock ?? clock.view(stopped);
+  const view = untilStopped(harness.clock ?? clock, stopped);
   const script = createScriptedModel([]);
   const world: World = {
     attempt,
     harness,
     clock: view,
+    overheadMs: overheadOf(harness),
     sleep: (ms, signal) => sleep(view, ms, signal),
     async once(name, work) {
       if (!done.has(name)) done.set(name, Promise.resolve(work()));
@@ -127,7 +148,7 @@ function start(
     tools: scenario.tools?.(world) ?? [],
     streamFn,
     output: scenario.output,
-    watch: watch.watch,
+    watch: (effects) => watch.watch(change(effects)),
     onWait: (name) => void (stopped.aborted || scenario.onWait?.(world, name)),
     stopped,
   });
@@ -146,28 +167,46 @@ function byAnswers(answers: () => Scenario["answers"], world: () => World): Stre
 }
 
 /** Lets time pass until the attempt ends. Resolves with undefined when it is stopped. */
-async function drive<T>(
+export async function drive<T>(
   running: Promise<T>,
   watch: Watch,
   harness: EffectsHarness,
   clock: CaseClock,
 ): Promise<T | undefined> {
-  let isOver = false;
-  const over = (): void => void (isOver = true);
+  const end = new AbortController();
+  const over = (): void => end.abort();
   const stopped = watch.reached.then(() => undefined);
   const first = Promise.race([running, stopped]);
   first.then(over, over);
   running.catch(() => {}); // that of a stopped attempt
+  if (harness.clock !== undefined) {
+    await sleep(harness.clock, harness.hangMs ?? HANG_MS, end.signal);
+    if (end.signal.aborted) return first;
+    throw hangs(watch);
+  }
   for (let idle = 0; idle < MAX_IDLE; idle++) {
     await atRest();
     // The work of another medium takes turns of the event loop too.
     if (!harness.replays) await new Promise((resolve) => setTimeout(resolve));
-    if (isOver) return first;
-    const isWorking = harness.isBusy?.() === true || harness.clock !== undefined;
-    if (!isWorking) clock.step();
+    if (end.signal.aborted) return first;
+    if (harness.isBusy?.() !== true) clock.step();
     else if (idle % 8 === 7) await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  throw new Error(`The run hangs after the calls ${watch.names.join(", ")}.`);
+  throw hangs(watch);
+}
+
+function hangs({ names }: Watch): Error {
+  return new Error(`The run hangs after the calls ${names.join(", ")}.`);
+}
+
+/** Lets the time between two attempts pass. */
+async function pass(ms: number, harness: EffectsHarness, clock: CaseClock): Promise<void> {
+  if (harness.clock === undefined) clock.pass(ms);
+  else if (ms > 0) await sleep(harness.clock, ms);
+}
+
+function overheadOf({ clock, overheadMs = 0 }: EffectsHarness): number {
+  return clock === undefined ? 0 : overheadMs;
 }
 
 /** Plays the scenario whole, and then once for each stop. */
@@ -202,14 +241,14 @@ function compare(scenario: Scenario, whole: Play, stopped: Play, stop: Stop): vo
 
 /** Throws unless a run that was stopped made the same calls and ended as the whole one. */
 export function assertSame(whole: Play, stopped: Play): void {
-  const [reference] = whole.attempts as [Watch];
-  const last = stopped.attempts.at(-1);
-  const isReplayed = last?.names[0] === reference.names[0];
-  if (isReplayed) same(last?.names, reference.names, "the calls");
+  const reference = namesOf(whole, whole.attempts[0]);
+  const last = namesOf(stopped, stopped.attempts.at(-1));
+  const isReplayed = last[0] === reference[0];
+  if (isReplayed) same(last, reference, "the calls");
   else
     check(
-      isSubsequence(last?.names ?? [], reference.names),
-      `the calls are ${last?.names.join()}, not in the order ${reference.names.join()}`,
+      isSubsequence(last, reference),
+      `the calls are ${last.join()}, not in the order ${reference.join()}`,
     );
   const lost = new Set(stopped.attempts.flatMap((one) => [...one.lost]));
   const unsure = new Set(stopped.attempts.flatMap((one) => [...one.lost, ...one.announced]));
@@ -221,4 +260,10 @@ export function assertSame(whole: Play, stopped: Play): void {
     comparable(whole.end, unsure, isReplayed),
     "the end",
   );
+}
+
+/** The names of an attempt's calls, which are the same for each id of the run. */
+function namesOf({ end }: Play, attempt: Watch | undefined): string[] {
+  const { runId } = end.result;
+  return (attempt?.names ?? []).map((name) => name.replace(runId, "run"));
 }

@@ -14,6 +14,8 @@ export interface World {
   readonly attempt: number;
   readonly harness: EffectsHarness;
   readonly clock: Clock;
+  /** How long the medium itself takes for a run, in milliseconds, at most. 0 with the clock of the cases. */
+  readonly overheadMs: number;
   /** Waits on the clock of the case, at most until the signal fires. */
   sleep(this: void, ms: number, signal?: AbortSignal): Promise<void>;
   /** Does something once for all attempts. */

@@ -106,8 +106,20 @@ export function check(condition: boolean, otherwise: string): void {
 export function same(actual: unknown, expected: unknown, what = "the answer"): void {
   const [got, wanted] = [JSON.stringify(sorted(actual)), JSON.stringify(sorted(expected))];
   if (got === wanted) return;
-  const cut = (text = "undefined"): string => (text.length > 600 ? `${text.slice(0, 600)}…` : text);
+  const from = Math.max(0, firstDifference(got, wanted) - BEFORE);
+  const cut = (text = "undefined"): string =>
+    `${from > 0 ? "…" : ""}${text.slice(from, from + SHOWN)}${text.length > from + SHOWN ? "…" : ""}`;
   throw new Error(`${what} is ${cut(got)}, expected ${cut(wanted)}`);
+}
+
+/** How much of two unequal values is shown, in characters, and how much of it is equal. */
+const SHOWN = 600;
+const BEFORE = 200;
+
+function firstDifference(a = "", b = ""): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
 }
 
 /** Sorts the fields of objects. */
