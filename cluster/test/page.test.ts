@@ -1,21 +1,15 @@
 /**
- * The page in Chromium against a cluster: the tests of `packages/bowline/test/browser`, unchanged, and
- * a cluster whose processes are killed. There are two gateways behind a balancer.
+ * The page in Chromium against a cluster: a conversation as in one process, and a cluster whose
+ * processes are killed. There are two gateways behind a balancer.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { startOutside, type Outside, type Turn } from "../kit/outside.ts";
-import { startSystem, systemIsMissing, type System } from "../kit/system.ts";
+import { browser, definePageTests, missing } from "../kit/page-tests.ts";
+import { startSystem, type System } from "../kit/system.ts";
 
-process.env.BOWLINE_TEST_GATEWAYS = new URL("../kit/page-clusters.ts", import.meta.url).href;
-const tests = new URL("../../packages/bowline/test/browser/", import.meta.url).href;
-// Imported now, because it reads the environment.
-const { said, skip, useBrowser, write } = (await import(
-  `${tests}browser.ts`
-)) as typeof import("../../packages/bowline/test/browser/browser.ts");
-
-const missing = systemIsMissing() || skip;
+const { said, useBrowser, write } = browser;
 const openTab = missing === false ? useBrowser() : (undefined as never);
 
 describe("the page of a cluster whose processes are killed", { skip: missing }, () => {
@@ -104,6 +98,4 @@ describe("the page of a cluster whose processes are killed", { skip: missing }, 
   });
 });
 
-if (missing === false)
-  for (const name of ["conversation", "tabs", "question", "sessions"])
-    await import(`${tests}${name}.test.ts`);
+await definePageTests(["conversation"]);
