@@ -48,7 +48,7 @@ async function shown(events: readonly RunEvent[]): Promise<string[]> {
   const lines: string[] = [];
   const options = { reasoning: true, approvals: "wait", toErrorText: () => "failed" } as const;
   for await (const chunk of toUIMessageStream(run(), options)) {
-    const { type, ...about } = chunk as { type: string } & Record<string, unknown>;
+    const { type, ...about } = chunk as { type: string } & Record<string, string | boolean>;
     const what = about.delta ?? about.output ?? about.approvalId ?? about.finishReason ?? "";
     lines.push(
       [type, about.preliminary === true ? "so far" : "", String(what)].filter(Boolean).join(" "),

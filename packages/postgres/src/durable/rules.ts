@@ -87,7 +87,7 @@ export async function readRules(
     tool: fromColumn(String(row.tool)),
     pattern: fromColumn(String(row.pattern)),
     at: Number(row.at),
-    ...(row.id !== null && { sessionId: fromColumn(String(row.id)) }),
+    ...(typeof row.id === "string" && { sessionId: fromColumn(row.id) }),
   }));
 }
 
