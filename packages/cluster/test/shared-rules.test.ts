@@ -50,6 +50,9 @@ describe("the rules of a worker", () => {
     const { shared, errors } = withRules(await loadRules(), failing);
     assert.equal((await shared.judge(call("git status"))).action, "ask");
     assert.deepEqual([reads, errors.length], [3, 1]);
+    // What needs no person needs no database.
+    assert.equal((await shared.judge({ ...call(""), tool: "grep" })).action, "allow");
+    assert.equal(reads, 3);
   });
 
   it("of an application that cannot judge with others are its own alone", async () => {

@@ -85,6 +85,7 @@ describe("the events of a gateway", () => {
       await shown([
         ...begun,
         asked,
+        asked,
         event("exec.approval_resolved", { approvalId: "a", decision: "allow" }),
         event("tool.progress", { toolCallId: "c", name: "look", text: "half" }),
         result("all"),
