@@ -23,8 +23,12 @@ import { startPostgres } from "../../test/support/postgres.ts";
 import { freePorts } from "./free-ports.ts";
 import { startNats } from "./nats.ts";
 import { startRestate } from "./restate.ts";
+import { systemIsMissing } from "./system.ts";
 
 const READY_MS = 20_000;
+
+/** The reason to skip the tests, or false. */
+export const missing = systemIsMissing();
 
 type Servers = Awaited<ReturnType<typeof startServers>>;
 

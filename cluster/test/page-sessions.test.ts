@@ -1,4 +1,5 @@
 /** The page in Chromium against a cluster: its list of sessions, tabs and questions, as in one process. */
-import { definePageTests } from "../kit/page-tests.ts";
-
-await definePageTests(["tabs", "question", "sessions"]);
+import "../kit/use-clusters.ts";
+import "../../packages/bowline/test/browser/question.test.ts";
+import "../../packages/bowline/test/browser/sessions.test.ts";
+import "../../packages/bowline/test/browser/tabs.test.ts";

@@ -5,14 +5,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import "../kit/use-clusters.ts";
+import "../../packages/bowline/test/browser/conversation.test.ts";
+import { said, skip, useBrowser, write } from "../../packages/bowline/test/browser/browser.ts";
 import { startOutside, type Outside, type Turn } from "../kit/outside.ts";
-import { browser, definePageTests, missing } from "../kit/page-tests.ts";
 import { startSystem, type System } from "../kit/system.ts";
 
-const { said, useBrowser, write } = browser;
-const openTab = missing === false ? useBrowser() : (undefined as never);
+const openTab = useBrowser();
 
-describe("the page of a cluster whose processes are killed", { skip: missing }, () => {
+describe("the page of a cluster whose processes are killed", { skip }, () => {
   let outside: Outside;
   let system: System;
   before(async () => {
@@ -97,5 +98,3 @@ describe("the page of a cluster whose processes are killed", { skip: missing }, 
     assert.equal(await page.locator(".card").count(), 1);
   });
 });
-
-await definePageTests(["conversation"]);

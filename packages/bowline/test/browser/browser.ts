@@ -20,9 +20,13 @@ import {
 } from "../gateway/gateway.ts";
 import type { ScriptedStep } from "@bowline/core/testing";
 
-/** The module that starts gateways. `cluster/test/page.test.ts` names one that starts clusters. */
+/** The module that starts gateways. `cluster/kit/use-clusters.ts` names one that starts clusters. */
 const gateways = process.env.BOWLINE_TEST_GATEWAYS ?? "../gateway/gateway.ts";
-const { gatewayWith } = (await import(gateways)) as { readonly gatewayWith: typeof startGateway };
+const { gatewayWith, missing = false } = (await import(gateways)) as {
+  readonly gatewayWith: typeof startGateway;
+  /** Why no gateway can be started, or false. */
+  readonly missing?: string | false;
+};
 /** Whether the gateways are those of a cluster. */
 export const isCluster = process.env.BOWLINE_TEST_GATEWAYS !== undefined;
 const servePage = createPage();
@@ -33,11 +37,11 @@ const { findChromium } = (await import(runtimes)) as {
 };
 const executablePath = findChromium();
 
-/** The `skip` option of `describe`: false, or why there is no browser. */
+/** The `skip` option of `describe`: false, or why there is no browser or no gateway. */
 export const skip: string | false =
   executablePath === undefined
     ? "there is no Chromium: install it, or name it in CHROMIUM_PATH"
-    : false;
+    : missing;
 
 export interface Tab extends AsyncDisposable {
   readonly page: Page;
