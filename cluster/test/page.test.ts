@@ -2,6 +2,7 @@
  * The page in Chromium against a cluster: a conversation as in one process, and a cluster whose
  * processes are killed. There are two gateways behind a balancer.
  */
+// oxlint-disable import/no-unassigned-import -- these files define their tests when they are imported
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
