@@ -291,6 +291,8 @@ const bowline: PackageRules = {
     // make text safe to show.
     page: ["escape", "gateway/protocol", "gateway/client"],
     "page/node": [],
+    // Runs in a web server, over the gateway's client.
+    "use-chat": ["gateway/protocol", "gateway/client"],
     serve: [
       ...ground,
       "tools",

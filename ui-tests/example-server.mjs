@@ -12,8 +12,8 @@ const root = join(import.meta.dirname, "..");
 const page =
   '<!doctype html><title>useChat</title><link rel="icon" href="data:,"><body><script type="module" src="/page.js"></script>';
 
-/** Bundles the page, starts the example and the server before it. */
-export async function startExample(example, modelUrl) {
+/** Bundles the page, starts the example and the server before it. `env` is for the example. */
+export async function startExample(example, modelUrl, env = {}) {
   const folder = await mkdtemp(join(tmpdir(), "bowline-ui-"));
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "page.jsx")],
@@ -25,7 +25,7 @@ export async function startExample(example, modelUrl) {
     define: { "process.env.NODE_ENV": '"production"' },
   });
   const port = await freePort();
-  let child = await startChild(example, { modelUrl, port, folder });
+  let child = await startChild(example, { modelUrl, port, folder, env });
   const front = createServer((request, response) => {
     if (request.url.startsWith("/api/")) return proxy(request, response, port);
     const isPage = request.url === "/";
@@ -42,7 +42,7 @@ export async function startExample(example, modelUrl) {
     /** Kills the example's process and starts another over the same files. */
     async restart() {
       await kill();
-      child = await startChild(example, { modelUrl, port, folder });
+      child = await startChild(example, { modelUrl, port, folder, env });
     },
     async close() {
       await kill();
@@ -53,11 +53,17 @@ export async function startExample(example, modelUrl) {
   };
 }
 
-async function startChild(example, { modelUrl, port, folder }) {
+async function startChild(example, { modelUrl, port, folder, env }) {
   const options = ["--conditions=@bowline/source", "--disable-warning=ExperimentalWarning"];
   const child = spawn(process.execPath, [...options, join(root, example)], {
     cwd: folder,
-    env: { PATH: process.env.PATH, MODEL_URL: modelUrl, OPENAI_API_KEY: "k", PORT: String(port) },
+    env: {
+      PATH: process.env.PATH,
+      MODEL_URL: modelUrl,
+      OPENAI_API_KEY: "k",
+      PORT: String(port),
+      ...env,
+    },
     stdio: ["ignore", "inherit", "inherit"],
   });
   for (let tries = 0; tries < 600 && child.exitCode === null; tries++) {

@@ -9,7 +9,12 @@ interface Args {
 
 const parameters = {
   type: "object",
-  properties: { script: { type: "string" }, ms: { type: "number" } },
+  properties: {
+    script: { type: "string" },
+    ms: { type: "number" },
+    // For `bash`, which runs nothing: rules judge the command.
+    command: { type: "string" },
+  },
   required: ["script"],
 } as const;
 
@@ -33,7 +38,7 @@ export function createScriptedAgent(outside: string, systemPrompt = ""): Agent {
     model,
     apiKey: "none",
     systemPrompt,
-    tools: [tool("work", false), tool("asks", true)],
+    tools: [tool("work", false), tool("asks", true), tool("bash", true)],
     maxRetries: 0,
   });
 }

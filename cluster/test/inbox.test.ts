@@ -135,6 +135,8 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
     const { sessionId } = run;
     const { durable } = h.store;
     await h.until(async () => (await durable.openApprovals({ sessionId })).length === 1);
+    // Restate knows it a moment later. A worker that died before would have to ask again.
+    await h.until(async () => (await h.client.state(sessionId)).approvals.length === 1);
     await h.worker.kill();
     const [open] = await durable.openApprovals({ beginning: sessionId });
     assert.ok(open !== undefined);

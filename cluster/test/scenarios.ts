@@ -20,6 +20,11 @@ export interface Scene {
   readonly say: (name: string, turns: readonly Turn[]) => string;
 }
 
+interface Answer {
+  readonly decision: "allow-once" | "allow-session" | "allow-always" | "deny";
+  readonly pattern?: string;
+}
+
 export interface Scenario {
   readonly title: string;
   readonly play: (scene: Scene) => Promise<void>;
@@ -288,6 +293,58 @@ export const scenarios: readonly Scenario[] = [
       assert.equal(outside.seen(name).tools.length, 1);
       assert.deepEqual((await two.call("approvals.list", { sessionKey })).approvals, []);
       assert.equal(await two.refused("exec.deny", { approvalId: "nobody asked" }), "not_found");
+    },
+  },
+  {
+    title: "remembers at both what a person allows in the session, and then in all sessions",
+    async play({ one, two, say, outside }) {
+      const [first, second] = [newKey(), newKey()];
+      const program = `p${randomUUID().slice(0, 8)}`;
+      const isQuestion = ({ event }: { readonly event?: string }): boolean =>
+        event === "exec.approval_request";
+      /** Calls bash with these arguments, and answers each question. Returns how many calls ran. */
+      const ran = async (
+        sessionKey: string,
+        calls: readonly string[],
+        ...answers: readonly Answer[]
+      ): Promise<number> => {
+        const name = randomUUID();
+        const turns = calls.map((args) => ({
+          calls: [{ name: "bash", args: { command: `${program} ${args}` } }],
+        }));
+        const message = say(name, [...turns, { text: "Done." }]);
+        const { runId } = await one.call("chat.send", { sessionKey, message });
+        const questions = () => two.ofRun(runId).filter(isQuestion);
+        for (const [index, answer] of answers.entries()) {
+          await two.until(() => questions().length > index);
+          const approvalId = String(questions()[index]?.data?.approvalId);
+          await two.call("approvals.resolve", { approvalId, ...answer });
+        }
+        assert.equal((await one.end(runId)).event, "chat.final");
+        assert.equal(one.ofRun(runId).filter(isQuestion).length, answers.length);
+        return outside.seen(name).tools.length;
+      };
+      const [inSession, deny] = [{ decision: "allow-session" }, { decision: "deny" }] as const;
+      assert.equal(await ran(first, ["status", "status", "log"], inSession, deny), 2);
+      assert.equal(await ran(first, ["status"]), 1);
+      assert.equal(await ran(second, ["status"], { decision: "allow-once" }), 1);
+      const always = { decision: "allow-always", pattern: `${program} *` } as const;
+      assert.equal(await ran(second, ["log", "status"], always), 2);
+      assert.equal(await ran(first, ["log here"]), 1);
+      // An answer whose pattern is for other calls counts for nothing.
+      const name = randomUUID();
+      const call = { name: "bash", args: { command: "git push" } };
+      const message = say(name, [{ calls: [call] }, { text: "Done." }]);
+      const { runId } = await one.call("chat.send", { sessionKey: first, message });
+      const { approvalId, pattern } = await two.event("exec.approval_request", runId);
+      assert.equal(pattern, "git push");
+      for (const other of [{ decision: "allow-always", pattern: "git log *" }, { decision: "?" }])
+        assert.equal(
+          await two.refused("approvals.resolve", { approvalId, ...other }),
+          "bad_params",
+        );
+      await two.call("exec.deny", { approvalId });
+      await one.end(runId);
     },
   },
   {

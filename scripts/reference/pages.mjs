@@ -192,6 +192,13 @@ export const pages = [
     first: ["newConversation", "withHistory", "withEvent", "runsOf", "Conversation", "RunView"],
   },
   {
+    file: "use-chat",
+    title: "Chats for useChat",
+    about: "A session of a gateway for `ChatRuns`: `bowline/use-chat`.",
+    holds: { bowline: ["use-chat/"] },
+    first: ["remoteChat", "RemoteChat"],
+  },
+  {
     file: "gateway-protocol",
     title: "Gateway protocol",
     about:

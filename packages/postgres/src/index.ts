@@ -12,6 +12,7 @@ export type {
   MessagePlace,
   QueuedInput,
 } from "./durable/contract.ts";
+export type { AllowRule, RuleFilter, StoredRule } from "./durable/rules.ts";
 export type { ServerInfo } from "./server-info.ts";
 export type {
   ApprovalFilter,

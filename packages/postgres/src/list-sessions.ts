@@ -1,12 +1,14 @@
 /** Lists sessions in pages, by title or by the words of their messages. */
-import type {
-  ListOptions,
-  SessionHeader,
-  SessionModel,
-  SessionPage,
-  SessionSummary,
+import {
+  checkSessionId,
+  sessionNotFound,
+  type ListOptions,
+  type SessionHeader,
+  type SessionModel,
+  type SessionPage,
+  type SessionSummary,
 } from "@bowline/core/session";
-import type { StoreContext } from "./context.ts";
+import { naming, type StoreContext } from "./context.ts";
 import { invalid } from "./options.ts";
 import { fromColumn, toColumn } from "./rows/column-text.ts";
 import { toSearchText } from "./rows/encode-entry.ts";
@@ -17,6 +19,8 @@ const PAGE_LENGTH = 50;
 const LONGEST_PAGE = 10_000;
 /** The largest number of words to search for. */
 const MOST_WORDS = 32;
+
+const columns = "header, title, model, agent, updated_at, next_seq, message_count";
 
 /** Lists sessions, latest first. `text` has the words to search for in messages. */
 export async function listSessions(
@@ -30,8 +34,7 @@ export async function listSessions(
   if (text !== undefined && words.length === 0) return { sessions: [] };
   const rows = await database.query(
     "Listing sessions",
-    `select header, title, model, agent, updated_at, next_seq, message_count
-    from ${schema}.sessions
+    `select ${columns} from ${schema}.sessions
     where ($1::text is null or strpos(title_lower, $1) > 0)
       and ($2::float8 is null or (updated_at <= $2 and (updated_at < $2 or id > $3)))
       ${words.map((_, at) => `and number in (select session from ${schema}.entries where words @@ ${query(`$${at + 5}`)})`).join("\n")}
@@ -48,6 +51,18 @@ export async function listSessions(
   const last = sessions.at(-1);
   if (last === undefined || rows.length <= most) return { sessions };
   return { sessions, cursor: `${last.updatedAt} ${last.id}` };
+}
+
+/** Reads one row of the list, and no entries. Rejects with `not_found`. */
+export async function readSummary(
+  { database, schema }: StoreContext,
+  id: string,
+): Promise<SessionSummary> {
+  checkSessionId(id);
+  const statement = `select ${columns} from ${schema}.sessions where id = $1`;
+  const [row] = await database.query(naming("Reading", id), statement, [toColumn(id)]);
+  if (row === undefined) throw sessionNotFound(id);
+  return toSummary(row);
 }
 
 /**

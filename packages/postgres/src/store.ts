@@ -10,6 +10,7 @@ import {
   type SessionHeader,
   type SessionHolder,
   type SessionPage,
+  type SessionSummary,
   type SessionWriter,
   type Store,
 } from "@bowline/core/session";
@@ -33,7 +34,7 @@ import {
 } from "./delete-sessions.ts";
 import type { DurableSessions } from "./durable/contract.ts";
 import { DurableLog } from "./durable/durable-sessions.ts";
-import { listSessions } from "./list-sessions.ts";
+import { listSessions, readSummary } from "./list-sessions.ts";
 import { createWriter, openWriter, type OpenWriterOptions } from "./open-writer.ts";
 import { checkOptions, type PostgresStoreOptions } from "./options.ts";
 import { toColumn } from "./rows/column-text.ts";
@@ -65,6 +66,8 @@ export interface PostgresStore extends Store {
   serverInfo(): Promise<ServerInfo>;
   /** Resolves with whether there are tables, of this or an earlier version. Changes nothing. */
   hasTables(): Promise<boolean>;
+  /** Reads what `list` says of one session, without its entries. Rejects with `not_found`. */
+  summary(id: string): Promise<SessionSummary>;
   /**
    * Lists the sessions whose messages contain a word that begins with each of these words, ignoring
    * case; latest first. Reads the first 65,536 characters of a message.
@@ -164,6 +167,11 @@ class Sessions implements PostgresStore {
       this.#connection.run(naming("Following", id), "select 1");
     const { watchers, pollMs } = { watchers: this.#watchers, pollMs: this.#pollMs };
     yield* followEntries(this.#context, { id, number, watchers, pollMs, listening }, options);
+  }
+
+  async summary(id: string): Promise<SessionSummary> {
+    await this.#prepare();
+    return readSummary(this.#context, id);
   }
 
   async list(options: ListOptions = {}): Promise<SessionPage> {

@@ -506,7 +506,7 @@ describe("the upgrade of tables without runs", { skip }, () => {
     assert.equal((before as unknown[]).length, 4);
     // The tables of version 1 lack these, and have all else.
     await pool.query(
-      `drop table ${schema}.runs, ${schema}.approvals, ${schema}.deleted_epochs;
+      `drop table ${schema}.runs, ${schema}.approvals, ${schema}.deleted_epochs, ${schema}.rules;
       alter table ${schema}.inbox drop column start_run, drop column is_cancelled, drop column is_held;
       drop index ${schema}.inbox_waiting;
       update ${schema}.bowline_version set version = 1`,
@@ -521,15 +521,15 @@ describe("the upgrade of tables without runs", { skip }, () => {
     const manual = rig.open({ schema, migrations: "manual" });
     assert.match(
       (await errorOf(manual.list())).message,
-      /is of version 1, and this code needs version 2/,
+      /is of version 1, and this code needs version 3/,
     );
-    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [1, true]);
+    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [2, true]);
     assert.equal(await rig.open({ schema: "not_there" }).hasTables(), false);
-    assert.equal(await migrate(database, schema), 1);
+    assert.equal(await migrate(database, schema), 2);
     assert.deepEqual(await all(), before);
     assert.equal((await manual.durable.openApprovals({ sessionId: "a" })).length, 2);
     await manual.durable.push("a", started("m"));
     assert.equal((await manual.durable.waiting("a")).length, 1);
-    assert.equal(migrations.length, 2);
+    assert.equal(migrations.length, 3);
   });
 });

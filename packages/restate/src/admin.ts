@@ -130,7 +130,7 @@ class Admin implements RestateAdmin {
       where target_service_name = '${serviceName}' and target_service_key = '${key}'`;
     for (const { id = "", status } of await this.#requests.query(sql)) {
       const path = `/invocations/${encodeURIComponent(id)}`;
-      if (status !== "completed") await this.#requests.send("PATCH", `${path}/kill`);
+      if (status !== "completed") await this.#kill(path);
       await this.#purge(path);
     }
     const body = { object_key: sessionId, new_state: {} };
@@ -160,7 +160,7 @@ class Admin implements RestateAdmin {
       timeoutMs: timeout = DEFAULT_TIMEOUT_MS,
       serviceName,
     } = this.#options;
-    await this.#requests.send("PATCH", `/invocations/${encodeURIComponent(invocationId)}/kill`);
+    await this.#kill(`/invocations/${encodeURIComponent(invocationId)}`);
     const parameter: RecoverInput = {
       reason: "The run could not go on, because its code no longer fits its journal.",
     };
@@ -171,6 +171,16 @@ class Admin implements RestateAdmin {
       await restate.call<RecoverInput, void>({ ...to, parameter, opts });
     } catch (error) {
       throw toClientError(error);
+    }
+  }
+
+  /** Ends an invocation, which may have ended by itself since it was listed. */
+  async #kill(path: string): Promise<void> {
+    try {
+      await this.#requests.send("PATCH", `${path}/kill`);
+    } catch (error) {
+      const hasEnded = isBowlineError(error) && ["aborted", "not_found"].includes(error.code);
+      if (!hasEnded) throw error;
     }
   }
 

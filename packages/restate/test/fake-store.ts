@@ -27,10 +27,17 @@ interface Row {
   isHeld?: boolean;
 }
 
-/** Runs are found in the database alone. */
+/** Runs, approvals and rules are found in the database alone. */
 type Used = Omit<
   DurableSessions,
-  "openRuns" | "countRuns" | "findRun" | "openApprovals" | "findApproval"
+  | "openRuns"
+  | "countRuns"
+  | "findRun"
+  | "openApprovals"
+  | "findApproval"
+  | "addRule"
+  | "removeRule"
+  | "rules"
 >;
 
 class FakeSession implements Used {

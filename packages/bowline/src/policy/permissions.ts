@@ -54,7 +54,8 @@ interface ListedRule {
 export type JudgedCall = Omit<Call, "sessionKey"> & Partial<Pick<Call, "sessionKey">>;
 
 export interface Permissions {
-  judge(call: JudgedCall): Verdict;
+  /** `added` are further rules for this call. */
+  judge(call: JudgedCall, added?: readonly PolicyRule[]): Verdict;
   /** Returns rules that would allow this call from now on, the narrowest first. */
   suggest(call: JudgedCall): readonly Suggestion[];
   /**
@@ -128,7 +129,8 @@ export function createPermissions(options: PermissionsOptions = {}): Permissions
   const all = (): PolicyRule[] => [...entries.flatMap(({ rules }) => rules), ...others()];
   return {
     notices,
-    judge: (call) => judge(all(), { sessionKey: "", ...call }, judgeOptions),
+    judge: (call, added = []) =>
+      judge([...all(), ...added], { sessionKey: "", ...call }, judgeOptions),
     suggest: (call) => suggestRules(all(), { sessionKey: "", ...call }, judgeOptions),
     hidden: (call) => hiddenPaths(all(), { sessionKey: "", ...call }),
     assertAllows(text, call) {

@@ -17,6 +17,11 @@ import { replaceFile } from "../replace-file.ts";
 
 export interface Rules {
   judge(call: Call): Pick<Verdict, "action" | "rule">;
+  /**
+   * Judges a call as if people had added these rules. A cluster stores such rules for all of its
+   * processes, and does not call {@link add}. Without this method it allows calls once only.
+   */
+  judgeWith?(call: Call, added: readonly PolicyRule[]): Pick<Verdict, "action" | "rule">;
   /** Returns the path patterns that this tool's searches must omit in this session. */
   hidden?(call: Pick<Call, "tool" | "sessionKey">): readonly string[];
   /** Resolves when the rule is on the disk. Rejects with `storage_failed`. */
@@ -29,6 +34,7 @@ export interface Rules {
 }
 
 export interface LoadedRules extends Rules {
+  judgeWith(call: Call, added: readonly PolicyRule[]): Verdict;
   hidden(call: Pick<Call, "tool" | "sessionKey">): readonly string[];
   /** Returns the rules that people added. */
   added(): readonly PolicyRule[];
@@ -55,6 +61,7 @@ export async function loadRules(
   const all = (): PolicyRule[] => [...defaultRules, ...configured, ...added];
   return {
     judge: (call) => judge(all(), call, options),
+    judgeWith: (call, more) => judge([...all(), ...more], call, options),
     hidden: (call) => hiddenPaths(all(), call),
     added: () => [...added],
     async add(rule) {

@@ -47,6 +47,7 @@ export async function openGatewayRules(options: GatewayRulesOptions): Promise<Ga
       notices: [...moved, ...permissions.notices],
       rules: {
         judge: (call) => permissions.judge(call),
+        judgeWith: (call, added) => permissions.judge(call, added),
         hidden: (call) => permissions.hidden(call),
         forget: (sessionKey) => ofSessions.forget?.(sessionKey) ?? Promise.resolve(),
         add: async (rule) => {

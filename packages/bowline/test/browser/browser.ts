@@ -12,9 +12,23 @@ import {
   type Page,
 } from "playwright-core";
 import { createPage } from "../../src/page/node/page.ts";
-import { gatewayWith, token, type TestGateway, type TestOptions } from "../gateway/gateway.ts";
+import {
+  token,
+  type gatewayWith as startGateway,
+  type TestGateway,
+  type TestOptions,
+} from "../gateway/gateway.ts";
 import type { ScriptedStep } from "@bowline/core/testing";
 
+/** The module that starts gateways. `cluster/kit/use-clusters.ts` names one that starts clusters. */
+const gateways = process.env.BOWLINE_TEST_GATEWAYS ?? "../gateway/gateway.ts";
+const { gatewayWith, missing = false } = (await import(gateways)) as {
+  readonly gatewayWith: typeof startGateway;
+  /** Why no gateway can be started, or false. */
+  readonly missing?: string | false;
+};
+/** Whether the gateways are those of a cluster. */
+export const isCluster = process.env.BOWLINE_TEST_GATEWAYS !== undefined;
 const servePage = createPage();
 // A JavaScript file without types.
 const runtimes = new URL("../../../../runtime-tests/chromium.mjs", import.meta.url).href;
@@ -23,11 +37,11 @@ const { findChromium } = (await import(runtimes)) as {
 };
 const executablePath = findChromium();
 
-/** The `skip` option of `describe`: false, or why there is no browser. */
+/** The `skip` option of `describe`: false, or why there is no browser or no gateway. */
 export const skip: string | false =
   executablePath === undefined
     ? "there is no Chromium: install it, or name it in CHROMIUM_PATH"
-    : false;
+    : missing;
 
 export interface Tab extends AsyncDisposable {
   readonly page: Page;
@@ -42,25 +56,29 @@ export interface TabOptions extends BrowserContextOptions {
   readonly hash?: string;
 }
 
+const launch = (): Promise<Browser> =>
+  chromium.launch({
+    ...(executablePath !== undefined && { executablePath }),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--disable-background-networking",
+    ],
+  });
+let launched: Promise<Browser> | undefined;
+
 /**
- * Returns a function that opens a tab in a new browser context. All tests of a file share one
+ * Returns a function that opens a tab in a new browser context. All tests of a process share one
  * browser, which is closed after them.
  */
 export function useBrowser(): (url: string, options?: TabOptions) => Promise<Tab> {
-  const launch = (): Promise<Browser> =>
-    chromium.launch({
-      ...(executablePath !== undefined && { executablePath }),
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-      ],
-    });
   // Launches immediately, so that the browser starts together with the first gateway.
-  const launched = skip === false ? launch() : undefined;
-  launched?.catch(() => {}); // opening a tab reports the error
-  after(async () => (await launched)?.close());
+  if (skip === false && launched === undefined) {
+    launched = launch();
+    launched.catch(() => {}); // opening a tab reports the error
+    after(async () => (await launched)?.close());
+  }
   return async (url, { hash = `token=${token}`, ...options } = {}) => {
     const browser = await (launched ?? launch());
     const context = await browser.newContext({

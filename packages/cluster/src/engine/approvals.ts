@@ -3,9 +3,10 @@ import { isBowlineError } from "@bowline/core";
 import { isKnownEntry } from "@bowline/core/session";
 import type { OpenApproval } from "@bowline/postgres";
 import {
+  addedRule,
   GatewayError,
   isMissing,
-  sharedApproval,
+  shownApproval,
   type ApprovalAnswer,
   type EngineApprovals,
 } from "bowline/engine";
@@ -18,7 +19,25 @@ const HEARD_MS = 2000;
 const PAUSE_MS = 25;
 const MAX_LISTED = 1000;
 
-type Parts = Pick<GatewayParts, "store" | "restate" | "filter" | "workingDir" | "clock">;
+type Parts = Pick<
+  GatewayParts,
+  | "store"
+  | "restate"
+  | "relay"
+  | "filter"
+  | "workingDir"
+  | "isRemembering"
+  | "clock"
+  | "createId"
+  | "report"
+>;
+
+interface Found {
+  readonly sessionKey: string;
+  /** The approval's id in the log. */
+  readonly name: string;
+  readonly isOpen: boolean;
+}
 
 export class ClusterApprovals implements EngineApprovals {
   readonly #parts: Parts;
@@ -36,17 +55,51 @@ export class ClusterApprovals implements EngineApprovals {
   }
 
   async resolve(approvalId: string, answer: ApprovalAnswer): Promise<void> {
-    const { decision, reason, by } = answer;
-    if (decision === "allow-session" || decision === "allow-always")
-      throw new GatewayError(
-        "bad_params",
-        "This call has no pattern, because several processes may run it. Allow it once, or deny it.",
-      );
     const found = await this.#find(approvalId);
     if (found === undefined)
       throw new GatewayError("not_found", "There is no such question, or its run has ended.");
     if (!found.isOpen) throw notOpen();
-    const { sessionKey, name } = found;
+    const forget = await this.#remember(found, answer);
+    try {
+      await this.#give(found, answer);
+    } catch (error) {
+      // Another answer counts, or none: this one allowed nothing.
+      await forget();
+      throw error;
+    }
+  }
+
+  /**
+   * Stores the rule of an answer before the answer, so that the run's next call is judged by it.
+   * Returns what removes it. Two answers to one approval have a rule each.
+   */
+  async #remember(
+    { sessionKey, name }: Found,
+    answer: ApprovalAnswer,
+  ): Promise<() => Promise<void>> {
+    const { decision } = answer;
+    if (decision === "deny" || decision === "allow-once") return () => Promise.resolve();
+    const { store, isRemembering, createId, report } = this.#parts;
+    if (!isRemembering)
+      throw new GatewayError(
+        "bad_params",
+        "The rules of this cluster cannot be added to. Allow the call once, or deny it.",
+      );
+    const open = (await this.#open(sessionKey)).find(({ approvalId }) => approvalId === name);
+    if (open === undefined) throw notOpen();
+    const { toolName: tool, args } = open.request;
+    const rule = addedRule(answer, { tool, args, sessionKey }, this.#shown(open).pattern);
+    if (rule?.pattern === undefined) return () => Promise.resolve();
+    const key = createId();
+    const { pattern, sessionKey: sessionId } = rule;
+    await store.durable.addRule(key, { tool, pattern, sessionId }).catch(toRefusal);
+    return () => store.durable.removeRule(key).catch(report);
+  }
+
+  async #give(
+    { sessionKey, name }: Found,
+    { decision, reason, by }: ApprovalAnswer,
+  ): Promise<void> {
     const given = {
       decision: decision === "deny" ? "deny" : "allow",
       by,
@@ -83,12 +136,15 @@ export class ClusterApprovals implements EngineApprovals {
   }
 
   /** `name` is the approval's id in the log. */
-  async #find(
-    approvalId: string,
-  ): Promise<
-    { readonly sessionKey: string; readonly name: string; readonly isOpen: boolean } | undefined
-  > {
-    const found = await this.#parts.store.durable.findApproval(approvalId);
+  async #find(approvalId: string): Promise<Found | undefined> {
+    const { store, relay, clock } = this.#parts;
+    const end = clock.now() + HEARD_MS;
+    let found = await store.durable.findApproval(approvalId);
+    // Clients hear of an approval a moment before it is stored, and some answer at once.
+    while (found.length === 0 && relay.wasAsked(approvalId) && clock.now() < end) {
+      await this.#pause();
+      found = await store.durable.findApproval(approvalId);
+    }
     const open = found.filter(({ isOpen }) => isOpen);
     const [only] = open.length > 0 ? open : found;
     if (open.length > 1 || (open.length === 0 && found.length > 1)) return undefined;
@@ -114,8 +170,8 @@ export class ClusterApprovals implements EngineApprovals {
   }
 
   #shown({ sessionId: sessionKey, runId, request }: OpenApproval): Approval {
-    const { filter, workingDir } = this.#parts;
-    return sharedApproval(request, { runId, sessionKey }, { filter, workingDir });
+    const { filter, workingDir, isRemembering: patterns } = this.#parts;
+    return shownApproval(request, { runId, sessionKey }, { filter, workingDir, patterns });
   }
 
   /** Returns the answer that the log has, once it has one. Another person may have been faster. */
@@ -149,6 +205,13 @@ export class ClusterApprovals implements EngineApprovals {
           return undefined; // its run ended without an answer
     return undefined;
   }
+}
+
+/** Rethrows the error of a rule that was not stored. */
+function toRefusal(error: unknown): never {
+  if (isBowlineError(error) && error.code === "invalid_state")
+    throw new GatewayError("bad_params", error.message);
+  throw error;
 }
 
 function notOpen(): GatewayError {

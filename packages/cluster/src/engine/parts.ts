@@ -25,6 +25,8 @@ export interface GatewayParts {
   readonly inOrder: InOrder;
   /** The folder in which commands run. */
   readonly workingDir: string;
+  /** Whether what people allow from then on is remembered. */
+  readonly isRemembering: boolean;
   readonly maxRunsPerUser: number | undefined;
   /** Takes the error of work in the background, which is retried. */
   readonly report: (error: unknown) => void;

@@ -1,12 +1,6 @@
 /** The session methods of a cluster, over PostgreSQL. */
 import { isBowlineError } from "@bowline/core";
-import {
-  addToSummary,
-  openSession,
-  summaryOf,
-  type EntryBody,
-  type SessionSummary,
-} from "@bowline/core/session";
+import { openSession, type EntryBody, type SessionSummary } from "@bowline/core/session";
 import type { DurableItem } from "@bowline/postgres";
 import {
   checkPatch,
@@ -75,11 +69,7 @@ export class ClusterSessions implements EngineSessions {
   }
 
   async get({ sessionKey }: Params<"get">): OneSession {
-    const { store } = this.#parts;
-    let summary = summaryOf(await store.load(sessionKey));
-    for await (const batch of store.read(sessionKey, { files: false }))
-      summary = batch.reduce(addToSummary, summary);
-    return { session: await this.#info(summary) };
+    return { session: await this.#info(await this.#parts.store.summary(sessionKey)) };
   }
 
   async patch(params: Params<"patch">): OneSession {

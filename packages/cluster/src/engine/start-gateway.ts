@@ -1,5 +1,6 @@
 /** Starts the half of a process that serves clients. */
 import { createRestateAdmin, createRestateClient } from "@bowline/restate";
+import { loadRules } from "bowline/gateway";
 import {
   mountEngine,
   resolveAgents,
@@ -17,6 +18,7 @@ import { openRunsFor } from "./open-runs.ts";
 import { secretsIn, type ClusterOptions } from "./options.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 import { findMessage } from "./sent-again.ts";
+import { remembers } from "./shared-rules.ts";
 
 /** The time limit of a request to Restate, in milliseconds. */
 const REQUEST_MS = 10_000;
@@ -29,6 +31,7 @@ export async function startGateway(
   const { restate, workspacePath: workingDir = process.cwd(), maxRunsPerUser } = options;
   const { ingress, admin: adminUrl, headers, serviceName } = restate;
   const shared = { ingress, headers, serviceName, timeoutMs: REQUEST_MS };
+  const isRemembering = remembers(options.rules ?? (await loadRules()));
   const front: MountEngineOptions = { ...frontOf(options), secrets: secretsIn(options) };
   return mountEngine(front, ({ clients, filter, limits, clock, createId }) => {
     const isCancelled = async (sessionKey: string, runId: string): Promise<boolean> =>
@@ -55,6 +58,7 @@ export async function startGateway(
       createId,
       inOrder: new InOrder(),
       workingDir,
+      isRemembering,
       maxRunsPerUser,
       report,
     };

@@ -7,6 +7,7 @@ import { RunPublisher } from "../worker/publisher.ts";
 import { connect, type Common } from "./common.ts";
 import { NewsWire } from "./news.ts";
 import type { ClusterOptions } from "./options.ts";
+import { remembers, SharedRules } from "./shared-rules.ts";
 import { ClusterWorker } from "./worker.ts";
 
 /** Undefined without a worker in the options. */
@@ -16,16 +17,18 @@ export async function startWorker(common: Common): Promise<ClusterWorker | undef
   if (restate.worker === undefined) return undefined;
   const bus = await connect(common);
   const limits = limitsOf(options);
-  const { workspacePath: workingDir = process.cwd(), rules } = options;
-  const publisher = new RunPublisher({ bus, prefix, filter, limits, clock, workingDir });
+  const { workspacePath: workingDir = process.cwd() } = options;
+  const rules = options.rules ?? (await loadRules());
+  const patterns = remembers(rules);
+  const publisher = new RunPublisher({ bus, prefix, filter, limits, clock, workingDir, patterns });
   const worker = new ClusterWorker({
     store,
     publisher,
     news: new NewsWire(bus, subject),
     host: {
       ...resolveAgents(options),
-      rules: rules ?? (await loadRules()),
-      isRuled: isListed(options) || rules !== undefined,
+      rules: new SharedRules({ rules, durable: store.durable, clock, report }),
+      isRuled: isListed(options) || options.rules !== undefined,
       limits,
       clock,
       createId,

@@ -14,6 +14,7 @@ export class ApprovalRelay {
   readonly #parcels: Parcels;
   readonly #stop: () => void;
   readonly #shown = new Set<string>();
+  readonly #asked = new Set<string>();
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -23,6 +24,11 @@ export class ApprovalRelay {
       const event = parcel && toEvent(parcel);
       if (event !== undefined) void this.#show(event);
     });
+  }
+
+  /** Whether a worker has asked for this approval lately. It may not be in the session yet. */
+  wasAsked(approvalId: string): boolean {
+    return this.#asked.has(approvalId);
   }
 
   close(): void {
@@ -35,12 +41,17 @@ export class ApprovalRelay {
     if (sessionKey === undefined || approvalId === undefined) return;
     const name = JSON.stringify([event, sessionKey, approvalId]);
     if (this.#shown.has(name)) return;
-    this.#shown.add(name);
-    const [oldest] = this.#shown;
-    if (this.#shown.size > MAX_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+    addTo(this.#shown, name);
+    if (event === "exec.approval_request") addTo(this.#asked, approvalId);
     const end = await this.#ports.endOf(sessionKey, runId).catch(() => undefined);
     if (end === undefined) this.#ports.clients.toOthers(sessionKey, frame, event);
   }
+}
+
+function addTo(known: Set<string>, name: string): void {
+  known.add(name);
+  const [oldest] = known;
+  if (known.size > MAX_SHOWN && oldest !== undefined) known.delete(oldest);
 }
 
 interface Ids {

@@ -180,6 +180,11 @@ export class Relay {
     bus.publish(subjects.ask(message.sessionKey), payload);
   }
 
+  /** Whether a worker has asked for this approval lately. It may not be in the session yet. */
+  wasAsked(approvalId: string): boolean {
+    return this.#approvals.wasAsked(approvalId);
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#stopTick();

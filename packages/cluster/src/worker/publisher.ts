@@ -22,6 +22,11 @@ export interface PublisherOptions {
   readonly filter: SecretFilter;
   /** The folder in which commands run. Approvals show it. Default: the current folder. */
   readonly workingDir?: string;
+  /**
+   * Whether approvals have the pattern that a person can allow from then on. Set it if all workers
+   * know the rules that people add. Default false.
+   */
+  readonly patterns?: boolean;
   /** Default: `defaultLimits`. */
   readonly limits?: GatewayLimits;
   /** Default: the clock of the system. */
@@ -43,9 +48,10 @@ export class RunPublisher {
   constructor(options: PublisherOptions) {
     const { bus, prefix = "bowline", filter } = options;
     const { workingDir = process.cwd(), limits = defaultLimits, clock = systemClock } = options;
+    const { patterns = false } = options;
     this.#bus = bus;
     this.#subjects = new Subjects(prefix);
-    this.#options = { filter, workingDir, limits, clock };
+    this.#options = { filter, workingDir, limits, clock, patterns };
     this.#feeds = new FeedMemory({
       limits,
       clock,

@@ -1,20 +1,47 @@
 /** One run of a chat: its feed, and the answers that its approvals wait for. */
-import type { Agent } from "../agent/agent.ts";
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { InterruptedRun } from "../agent/run/run-result.ts";
 import { BowlineError } from "../errors.ts";
 import { parseJson, toText } from "../json-value.ts";
+import type { UserMessage } from "../llm/message.ts";
 import { MAX_ANSWERS, type PostedAnswer } from "./from-ui-messages.ts";
 import type { UIMessageStreamOptions } from "./options.ts";
 import { RunFeed } from "./run-feed.ts";
 import { replayMessage } from "./to-ui-messages.ts";
 
-/** The part of an agent that a chat uses. */
-export type ChattingAgent = Pick<
-  Agent,
-  "abort" | "answer" | "clock" | "continue" | "prompt" | "state" | "subscribe"
->;
+/** The part of an agent that a chat uses: an `Agent`, or one that is elsewhere. */
+export interface ChattingAgent {
+  readonly state: { messages: AgentMessage[]; readonly isStreaming: boolean };
+  /** Settles when the run is over. Throws if no run can begin now. */
+  prompt(messages: UserMessage[]): Promise<unknown>;
+  /** Answers the last message again. Settles when the run is over. */
+  continue(): Promise<unknown>;
+  abort(reason?: unknown): void;
+  /** Returns false if the run does not wait for this answer. */
+  answer(
+    approvalId: string,
+    answer: { readonly decision: "allow" | "deny"; readonly reason?: string },
+  ): boolean;
+  /** Calls the listener with the events of runs. Returns a function that removes it. */
+  subscribe(listener: (event: AgentEvent) => void): () => void;
+}
+
+/** A run that this `ChatRuns` did not start. */
+export type LeftRun = Pick<InterruptedRun, "runId" | "turns">;
+
+/** The part of a session that a chat uses. */
+export interface ChatSession {
+  /** The run that an earlier process left, or that goes on elsewhere. */
+  readonly interrupted: LeftRun | undefined;
+  /** Continues it. Settles when it is over. */
+  resume(): Promise<unknown>;
+  /**
+   * Resolves when `resume` has told what there is of the run so far. Never rejects. Absent: what there
+   * is stands in the transcript.
+   */
+  readonly caughtUp?: Promise<void> | undefined;
+}
 
 export class ChatRun {
   readonly feed: RunFeed;
@@ -22,6 +49,8 @@ export class ChatRun {
   isOver = false;
   /** Number of messages that the page shows as history while this run is going on. */
   readonly earlier: number;
+  /** Resolves when the feed has what there is of a run that goes on elsewhere. */
+  readonly caughtUp: Promise<void> | undefined;
   readonly #agent: ChattingAgent;
   /**
    * Answers to approvals that a resumed run has not asked for yet. Undefined once it cannot ask for
@@ -29,14 +58,17 @@ export class ChatRun {
    */
   #early: Map<string, PostedAnswer> | undefined;
 
-  /** Starts the run by calling `start`. Of a resumed run, `interrupted` is what it continues. */
+  /** Starts the run by calling `start`. Of a resumed run, `left` is the session that has it. */
   constructor(
     agent: ChattingAgent,
     start: () => Promise<unknown>,
     options: UIMessageStreamOptions,
-    interrupted?: InterruptedRun,
+    left?: ChatSession,
   ) {
     const { messages } = agent.state;
+    const interrupted = left?.interrupted;
+    // From then on, all that the run asks for is known.
+    this.caughtUp = left?.caughtUp?.then(() => void (this.#early = undefined));
     this.feed = new RunFeed(options);
     this.#agent = agent;
     this.#early = interrupted && new Map();
@@ -125,7 +157,7 @@ export class ChatRun {
 /** Returns the index of the first answer of an interrupted run. */
 export function firstAnswer(
   messages: readonly AgentMessage[],
-  { turns }: Pick<InterruptedRun, "turns">,
+  { turns }: Pick<LeftRun, "turns">,
 ): number {
   let left = turns;
   let index = messages.length;

@@ -3,10 +3,8 @@
  * this process.
  */
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
-import type { InterruptedRun } from "../agent/run/run-result.ts";
 import { BowlineError, isBowlineError } from "../errors.ts";
-import type { AgentSession } from "../session/agent-session.ts";
-import { ChatRun, firstAnswer, type ChattingAgent } from "./chat-run.ts";
+import { ChatRun, firstAnswer, type ChatSession, type ChattingAgent } from "./chat-run.ts";
 import { fromUIMessages, type FromUIMessagesOptions, type PostedChat } from "./from-ui-messages.ts";
 import type { UIMessageStreamOptions } from "./options.ts";
 import { chunkResponse, type UIMessageResponseOptions } from "./to-ui-message-stream.ts";
@@ -16,7 +14,7 @@ import { toUIMessages, type UIMessage } from "./to-ui-messages.ts";
 export interface ChatAgent {
   readonly agent: ChattingAgent;
   /** What `attachSession` gave. A run that an earlier process left is then resumed. */
-  readonly session?: Pick<AgentSession, "interrupted" | "resume"> | undefined;
+  readonly session?: ChatSession | undefined;
 }
 
 /**
@@ -60,7 +58,7 @@ export class ChatRuns {
     }
     const chat = await open(posted.chatId);
     try {
-      return this.#respond(...this.#take(posted, chat));
+      return this.#respond(...(await this.#take(posted, chat)));
     } catch (error) {
       return refusal(409, error);
     }
@@ -96,7 +94,10 @@ export class ChatRuns {
     return run !== undefined;
   }
 
-  #take(posted: PostedChat, chat: ChatAgent): [run: ChatRun, after?: readonly string[]] {
+  async #take(
+    posted: PostedChat,
+    chat: ChatAgent,
+  ): Promise<[run: ChatRun, after?: readonly string[]]> {
     const { chatId } = posted;
     const { agent, session } = chat;
     switch (posted.kind) {
@@ -113,8 +114,12 @@ export class ChatRuns {
         ];
       }
       case "approvals": {
-        const run = this.#runs.get(chatId) ?? this.#revive(chatId, chat);
+        const held = this.#runs.get(chatId);
+        // A run that is over here is not the one that asks, if another one goes on elsewhere.
+        const isOld = held?.isOver === true && chat.session?.interrupted !== undefined;
+        const run = isOld ? this.#revive(chatId, chat) : (held ?? this.#revive(chatId, chat));
         if (run === undefined) throw invalid("This chat does not ask for an approval.");
+        await run.caughtUp;
         run.answer(posted.answers);
         return [run, posted.answers.map(({ approvalId }) => approvalId)];
       }
@@ -125,23 +130,22 @@ export class ChatRuns {
     chatId: string,
     { agent }: ChatAgent,
     start: () => Promise<unknown>,
-    from: { messages?: AgentMessage[]; interrupted?: InterruptedRun } = {},
+    from: { messages?: AgentMessage[]; left?: ChatSession } = {},
   ): ChatRun {
     if (this.#running(chatId) || agent.state.isStreaming)
       throw invalid("A run is going on. Wait for its end, answer its approval, or stop it.");
     this.#makeRoom(chatId);
     if (from.messages) agent.state.messages = from.messages;
-    const run = new ChatRun(agent, start, this.#options, from.interrupted);
+    const run = new ChatRun(agent, start, this.#options, from.left);
     this.#runs.set(chatId, run);
     return run;
   }
 
   /** Resumes the run that an earlier process left. */
   #revive(chatId: string, chat: ChatAgent): ChatRun | undefined {
-    const { session } = chat;
-    const interrupted = session?.interrupted;
-    if (!session || !interrupted) return undefined;
-    return this.#start(chatId, chat, () => session.resume(), { interrupted });
+    const { session: left } = chat;
+    if (left?.interrupted === undefined) return undefined;
+    return this.#start(chatId, chat, () => left.resume(), { left });
   }
 
   #running(chatId: string): ChatRun | undefined {

@@ -4,7 +4,7 @@
  */
 export { ChatRuns } from "./chat-runs.ts";
 export type { ChatAgent, ChatRunsOptions, OpenChat } from "./chat-runs.ts";
-export type { ChattingAgent } from "./chat-run.ts";
+export type { ChatSession, ChattingAgent, LeftRun } from "./chat-run.ts";
 export type {
   UIDataChunk,
   UIFinishReason,

@@ -1,4 +1,4 @@
-/** docs/web.md quotes a program that ui-tests run in a browser. */
+/** docs/web.md quotes programs that ui-tests run in a browser. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,8 +6,10 @@ import { it } from "node:test";
 
 const root = join(import.meta.dirname, "../../../..");
 
-it("the page about useChat quotes the server on Hono", async () => {
+it("the page about useChat quotes the servers on Hono", async () => {
   const page = await readFile(join(root, "docs/web.md"), "utf8");
-  const program = await readFile(join(root, "examples/programs/use-chat-hono.ts"), "utf8");
-  assert.ok(page.includes(`\`\`\`ts\n${program}\`\`\``));
+  for (const name of ["use-chat-hono.ts", "use-chat-cluster.ts"]) {
+    const program = await readFile(join(root, "examples/programs", name), "utf8");
+    assert.ok(page.includes(`\`\`\`ts\n${program}\`\`\``), name);
+  }
 });

@@ -10,6 +10,7 @@ import type {
   SessionHeader,
   SessionMessage,
 } from "@bowline/core/session";
+import type { AllowRule, RuleFilter, StoredRule } from "./rules.ts";
 import type {
   ApprovalFilter,
   CancelledInput,
@@ -151,4 +152,14 @@ export interface DurableSessions {
   openApprovals(filter?: ApprovalFilter): Promise<readonly OpenApproval[]>;
   /** Returns the sessions that have an approval with this id, at most 2. */
   findApproval(approvalId: string): Promise<readonly FoundApproval[]>;
+  /**
+   * Adds a rule, once for its key of 1 to 512 characters. A rule of a session is deleted with it.
+   * Rejects with `not_found` for a missing session, and with `invalid_state` at 1,000 rules of one
+   * session or for all sessions.
+   */
+  addRule(key: string, rule: AllowRule): Promise<void>;
+  /** Removes a rule, if it is there. */
+  removeRule(key: string): Promise<void>;
+  /** Returns the first 10,000 rules, those that were added first before the others. */
+  rules(filter?: RuleFilter): Promise<readonly StoredRule[]>;
 }

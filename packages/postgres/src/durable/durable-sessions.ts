@@ -40,6 +40,14 @@ import type {
   WaitingInput,
   WaitingMessage,
 } from "./run-types.ts";
+import {
+  addRule,
+  readRules,
+  removeRule,
+  type AllowRule,
+  type RuleFilter,
+  type StoredRule,
+} from "./rules.ts";
 import * as runs from "./runs.ts";
 import type { Inbox } from "./session-inbox.ts";
 import { cancel, waiting, waitingSince } from "./waiting.ts";
@@ -191,6 +199,23 @@ export class DurableLog implements DurableSessions {
   async findApproval(approvalId: string): Promise<readonly FoundApproval[]> {
     await this.#context.ready();
     return runs.findApproval(this.#context, approvalId);
+  }
+
+  async addRule(key: string, rule: AllowRule): Promise<void> {
+    checkKey("key of a rule", key);
+    checkKey("tool of a rule", rule.tool);
+    await this.#context.ready();
+    return addRule(this.#context, key, rule);
+  }
+
+  async removeRule(key: string): Promise<void> {
+    await this.#context.ready();
+    return removeRule(this.#context, key);
+  }
+
+  async rules(filter: RuleFilter = {}): Promise<readonly StoredRule[]> {
+    await this.#context.ready();
+    return readRules(this.#context, filter);
   }
 
   #inbox(run: Run, { number }: SessionRow): Inbox {

@@ -127,4 +127,17 @@ insert into deleted_epochs values (0);
 `,
     fill: fillRuns,
   },
+  `
+create table rules (
+  key text collate "C" primary key,
+  -- The key itself, since that of a long one is a digest.
+  name text not null,
+  -- Null: the rule applies in all sessions.
+  session bigint references sessions on delete cascade,
+  tool text not null,
+  pattern text not null,
+  at double precision not null
+);
+create index rules_of_session on rules (session);
+`,
 ];

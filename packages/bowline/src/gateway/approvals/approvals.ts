@@ -2,7 +2,7 @@
 import type { AgentEvent } from "@bowline/core";
 import type { Agent } from "@bowline/core/agent";
 import { GatewayError } from "../protocol/gateway-error.ts";
-import { covers } from "../../policy/policy.ts";
+import { addedRule } from "./added-rule.ts";
 import type { ApprovalAnswer, EngineApprovals } from "../engine/engine.ts";
 import type { Approval } from "../protocol/protocol.ts";
 import type { RunLog } from "../log/run-log.ts";
@@ -91,10 +91,8 @@ export class Approvals implements EngineApprovals {
     return (this.#open.get(approvalId)?.shown ?? this.#settled.get(approvalId))?.sessionKey;
   }
 
-  async resolve(
-    approvalId: string,
-    { decision, pattern, reason, by }: ApprovalAnswer,
-  ): Promise<void> {
+  async resolve(approvalId: string, given: ApprovalAnswer): Promise<void> {
+    const { decision, reason, by } = given;
     const open = this.#open.get(approvalId);
     const settled = this.#settled.get(approvalId)?.how;
     if (open?.isAnswered === true || settled !== undefined)
@@ -105,19 +103,11 @@ export class Approvals implements EngineApprovals {
     if (open === undefined) throw noQuestion();
     const { shown, name, args, agent } = open;
     const { toolName: tool, sessionKey } = shown;
-    if (decision === "allow-session" || decision === "allow-always") {
-      const wanted = pattern ?? shown.pattern;
-      if (wanted === undefined)
-        throw new GatewayError(
-          "bad_params",
-          "This call has no pattern. Allow it once, or deny it.",
-        );
-      if (!covers(wanted, { tool, args, sessionKey }))
-        throw new GatewayError("bad_params", "The pattern does not cover this call.");
+    const rule = addedRule(given, { tool, args, sessionKey }, shown.pattern);
+    if (rule !== undefined) {
       open.isAnswered = true;
-      const where = decision === "allow-session" ? { sessionKey } : {};
       try {
-        await this.#rules.add({ action: "allow", tool, pattern: wanted, ...where });
+        await this.#rules.add(rule);
       } catch (error) {
         open.isAnswered = false;
         throw error;

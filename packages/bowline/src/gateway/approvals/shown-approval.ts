@@ -20,16 +20,18 @@ export interface ShownWith {
   readonly filter: SecretFilter;
   /** The folder in which commands run. */
   readonly workingDir: string;
+  /** Whether rules that people add are remembered. If not, approvals have no pattern. Default true. */
+  readonly patterns?: boolean | undefined;
 }
 
 /** Returns the approval as clients see it. */
 export function shownApproval(
   { approvalId, toolCallId, toolName, args, reason, expiresAt }: ApprovalRequest,
   { runId, sessionKey }: { readonly runId: string; readonly sessionKey: string },
-  { filter, workingDir }: ShownWith,
+  { filter, workingDir, patterns = true }: ShownWith,
 ): Approval {
   const { command } = args as { command?: unknown };
-  const pattern = patternOf({ tool: toolName, args, sessionKey });
+  const pattern = patterns ? patternOf({ tool: toolName, args, sessionKey }) : undefined;
   return {
     approvalId: sayable(approvalId),
     runId,
@@ -44,15 +46,6 @@ export function shownApproval(
     ...(pattern !== undefined && filter.text(pattern) === pattern && { pattern }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
-}
-
-/**
- * Returns an approval of a run that several processes may execute. It has no pattern: a rule of one
- * process would not hold in the others, so a person can allow only this call.
- */
-export function sharedApproval(...about: Parameters<typeof shownApproval>): Approval {
-  const { pattern: _, ...shown } = shownApproval(...about);
-  return shown;
 }
 
 /** Returns the answer as clients see it. */

@@ -3,7 +3,7 @@
  * makes them, with secrets redacted; gateways pass them on.
  */
 import type { AgentEvent, Clock, ErrorInfo } from "@bowline/core";
-import { sharedApproval, shownAnswer } from "../approvals/shown-approval.ts";
+import { shownAnswer, shownApproval } from "../approvals/shown-approval.ts";
 import type { RunFrame } from "../engine/engine.ts";
 import { createRunEvents, fail } from "../log/run-events.ts";
 import type { RunLog } from "../log/run-log.ts";
@@ -46,6 +46,11 @@ export interface RunFeedOptions {
   readonly clock: Clock;
   /** The folder in which commands run. Approvals show it. */
   readonly workingDir: string;
+  /**
+   * Whether approvals have the pattern that a person can allow from then on. Set it if all processes
+   * know the rules that people add. Default false.
+   */
+  readonly patterns?: boolean;
   /** Returns the client's id of a user's message. Default: its `messageId`. */
   readonly idOf?: (message: unknown) => string | undefined;
   /** Returns the environment variable that holds the model's key. Default: unknown. */
@@ -136,10 +141,11 @@ class Feed implements RunFeed {
   tell(event: AgentEvent): void {
     const { runId, sessionKey } = this.#log;
     if (event.runId !== runId || !this.#log.isOpen) return;
-    const { filter, workingDir } = this.#options;
+    const { filter, workingDir, patterns = false } = this.#options;
     if (event.type === "message_update" || event.type === "agent_end") this.goLive();
     if (event.type === "approval_request") {
-      const shown = sharedApproval(event, { runId, sessionKey }, { filter, workingDir });
+      const where = { runId, sessionKey };
+      const shown = shownApproval(event, where, { filter, workingDir, patterns });
       this.#questions.set(event.approvalId, shown);
       this.#log.append("exec.approval_request", shown);
     } else if (event.type === "approval_answer") {

@@ -77,9 +77,9 @@ function allowedBy(
   const ask = requireApproval({ timeoutMs: limits.approvalTimeoutMs });
   return async (context, signal) => {
     const tool = context.toolCall.name;
-    const judge = (args: unknown): Pick<Verdict, "action" | "rule"> =>
+    const judge = async (args: unknown): Promise<Pick<Verdict, "action" | "rule">> =>
       rules.judge({ tool, args, sessionKey });
-    if (judge(context.args).action === "deny") return denied;
+    if ((await judge(context.args)).action === "deny") return denied;
     let approved: string | undefined;
     const approve = (args: unknown = context.args): void => {
       approved = JSON.stringify(args);
@@ -88,7 +88,7 @@ function allowedBy(
     const verdict = (await own?.({ ...context, approve }, signal)) ?? undefined;
     if (verdict?.block === true) return verdict;
     const args = verdict?.args ?? context.args;
-    const { action, rule } = judge(args);
+    const { action, rule } = await judge(args);
     if (action === "deny") return denied;
     const isDefault = defaultRules.some((by) => by === rule);
     if (approved === JSON.stringify(args)) return verdict;

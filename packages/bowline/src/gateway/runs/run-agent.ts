@@ -72,7 +72,7 @@ export async function createRunAgent(
     transformContext,
     steeringMode: "all",
     beforeToolCall: async (context, signal) => {
-      const { action, rule } = rules.judge({
+      const { action, rule } = await rules.judge({
         tool: context.toolCall.name,
         args: context.args,
         sessionKey,

@@ -1,0 +1,47 @@
+/** Events of an agent with what a page with `useChat` shows of them. */
+import type { AgentEventBody, AssistantMessage, AssistantMessageEvent, Usage } from "@bowline/core";
+import type { TokenCounts } from "../gateway/protocol/protocol.ts";
+
+/** A page shows nothing else of a piece of an answer. */
+interface Piece {
+  readonly type: `${"text" | "thinking"}_${"delta" | "end"}` | "message_retract";
+  readonly contentIndex: number;
+  readonly delta?: string;
+  readonly content?: string;
+}
+
+export function update(piece: Piece): AgentEventBody {
+  return {
+    type: "message_update",
+    assistantMessageEvent: piece as unknown as AssistantMessageEvent,
+    message: emptyAnswer(),
+  };
+}
+
+export function emptyAnswer(): AssistantMessage {
+  return { role: "assistant", content: [] } as unknown as AssistantMessage;
+}
+
+export function endOf(
+  reason: Extract<AgentEventBody, { readonly type: "agent_end" }>["reason"],
+  counts: TokenCounts = {},
+): Extract<AgentEventBody, { readonly type: "agent_end" }> {
+  return { type: "agent_end", messages: [], reason, usage: usageOf(counts) };
+}
+
+function usageOf({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens,
+  cacheWriteTokens,
+  cost,
+}: TokenCounts): Usage {
+  const cached = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  return {
+    ...(inputTokens !== undefined && { input: inputTokens - cached }),
+    ...(outputTokens !== undefined && { output: outputTokens }),
+    ...(cacheReadTokens !== undefined && { cacheRead: cacheReadTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWrite: cacheWriteTokens }),
+    ...(cost !== undefined && { cost: { total: cost } }),
+  };
+}
