@@ -406,7 +406,10 @@ describe("the client", () => {
     await client.subscribe("s");
     busy = 3;
     sockets[0]?.terminate();
-    await eventually("the client asks until it is answered", () => waits.length === 4 && busy === 0);
+    await eventually(
+      "the client asks until it is answered",
+      () => waits.length === 4 && busy === 0,
+    );
     // The first wait is that of the new connection.
     const [, first = 0, second = 0, third = 0] = waits;
     assert.ok(second - first >= 4 && third - second >= 9, waits.join(" "));
