@@ -401,7 +401,10 @@ describe("the client", () => {
       }
     }
     const waits: number[] = [];
-    const random = (): number => waits.push(performance.now()) * 0;
+    const random = (): number => {
+      waits.push(performance.now());
+      return 0;
+    };
     using client = clientOf(server, { WebSocket: Busy, random });
     await client.subscribe("s");
     busy = 3;

@@ -259,7 +259,7 @@ describe("the verdict about a call", () => {
     ["is recorded for arguments that a schema's code checks", { parameters: standard }, {}, ["a"]],
     ["is recorded for beforeToolCall", {}, { beforeToolCall: () => undefined }, ["a"]],
     ["is recorded for needsApproval", { needsApproval: () => false }, {}, ["a"]],
-    ["is recorded for prepareArguments", { prepareArguments: (args) => args as object }, {}, ["a"]],
+    ["is recorded for prepareArguments", { prepareArguments: (args) => args }, {}, ["a"]],
   ];
   for (const [title, own, config, expected] of cases)
     it(title, async () => {

@@ -148,10 +148,7 @@ describe("dropImages", () => {
 
   it("returns messages without a removed image as they are, so that their encoding stays cached", () => {
     const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
-    const messages = Array.from(
-      { length: 3 },
-      () => ({ ...user(""), content: [image] }) as Message,
-    );
+    const messages = Array.from({ length: 3 }, () => ({ ...user(""), content: [image] }));
     const left = dropImages(messages, { keep: 2, batch: 1 });
     assert.deepEqual(
       left.map((message, at) => message === messages[at]),
