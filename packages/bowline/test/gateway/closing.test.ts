@@ -78,14 +78,15 @@ describe("a closing server", () => {
     );
     await wait(20);
     const closed = server.gateway.close();
+    for (const { raw } of asked) raw.write(Buffer.from("\r\n"));
+    await Promise.all(asked.map(({ raw }) => raw.until(1)));
+    // Before the assertions, because the server waits for open connections.
+    for (const { raw } of asked) raw.socket.destroy();
+    await closed;
     for (const { raw, path, status, body } of asked) {
-      raw.write(Buffer.from("\r\n"));
-      await raw.until(1);
       assert.equal(raw.answers[0]?.status, status, path);
       assert.match(raw.answers[0]?.body ?? "", body, path);
-      raw.socket.destroy();
     }
-    await closed;
   });
 
   it("does not report the end of a run that the next server will resume", async () => {

@@ -118,6 +118,17 @@ describe("the images of a message", () => {
     }
   });
 
+  it("are those of files too, without a size for a file at an address", () => {
+    const file = { type: "file", mimeType: "text/plain" } as const;
+    const parts = [
+      { ...file, name: "a", data: "aGkh" },
+      { ...file, url: "https://x.test/a" },
+    ];
+    assert.deepEqual(mediaOf(parts), {
+      files: [{ mimeType: "text/plain", name: "a", bytes: 3 }, { mimeType: "text/plain" }],
+    });
+  });
+
   it("are undefined for a text, and for parts without images", () => {
     for (const content of [undefined, "Look", [], [{ type: "text" as const, text: "Look" }]])
       assert.deepEqual(mediaOf(content), {});
