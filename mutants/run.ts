@@ -19,8 +19,10 @@ import type { Verdict } from "./try-mutant.ts";
 
 /** A longer run of tests counts as hanging. Without a mutant it takes at most 10 s. */
 const LIMIT_MS = 25_000;
-/** A longer test counts as hanging. Tests stop waiting and fail after 10 s. */
+/** A longer test counts as hanging. */
 const TEST_MS = 12_000;
+/** The tests stop waiting and fail after this time, before they count as hanging. */
+const PATIENCE_MS = 10_000;
 
 const root = new URL("..", import.meta.url).pathname;
 const project: Project = {
@@ -34,16 +36,22 @@ const project: Project = {
         "conformance/test",
         "mutate/test",
         "packages/compat/test",
+        "packages/restate/test",
         "packages/bowline/test",
       ],
     },
-    { sources: "packages/bowline/src/gateway", tests: ["packages/bowline/test"] },
+    {
+      sources: "packages/bowline/src/gateway",
+      // The cluster is made of the gateway's parts, and uses some that a single process does not.
+      tests: ["packages/bowline/test", "packages/cluster/test"],
+    },
   ],
   sharesProcess: (test) => !startsProcesses.test(test),
 };
 
 /** The tests run in a copy of the checkout, which has no recordings next to it. */
 process.env["BOWLINE_RECORDINGS"] ??= resolve(root, "../shared/recordings");
+process.env["BOWLINE_PATIENCE_MS"] = String(PATIENCE_MS);
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,

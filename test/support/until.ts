@@ -1,15 +1,13 @@
 /** Waits for what happens by itself. */
 import assert from "node:assert/strict";
-
-/** A longer wait counts as hanging, even on a busy machine. In milliseconds. */
-const LIMIT_MS = 60_000;
+import { PATIENCE_MS } from "./within.ts";
 
 /** Waits until `isSo` holds. */
 export async function until(isSo: () => boolean): Promise<void> {
-  const end = performance.now() + LIMIT_MS;
+  const end = performance.now() + PATIENCE_MS;
   while (!isSo()) {
     if (performance.now() > end)
-      assert.fail(`It did not happen within ${LIMIT_MS} ms: ${String(isSo)}`);
+      assert.fail(`It did not happen within ${PATIENCE_MS} ms: ${String(isSo)}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

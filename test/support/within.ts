@@ -3,8 +3,11 @@
  * others.
  */
 
-/** Longer than a loaded machine needs, so that only work that never ends is late. */
-export const PATIENCE_MS = 60_000;
+/**
+ * Longer than a loaded machine needs, so that only work that never ends is late. `npm run mutants`
+ * sets it, because it makes such work on purpose, hundreds of times. In milliseconds.
+ */
+export const PATIENCE_MS = Number(process.env["BOWLINE_PATIENCE_MS"] ?? 60_000);
 
 /** Rejects with `what` when the work takes longer than `ms`. */
 export async function within<T>(what: string, work: Promise<T>, ms = PATIENCE_MS): Promise<T> {

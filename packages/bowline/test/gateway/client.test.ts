@@ -9,6 +9,7 @@ import {
   RequestError,
   type ClientOptions,
 } from "../../src/gateway/client/client.ts";
+import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
@@ -377,5 +378,43 @@ describe("the client", () => {
     const run = await client.follow("s", "one");
     assert.equal((await run.result()).text, "Hello.");
     assert.equal(isArmed, false);
+  });
+
+  it("waits longer each time while the server is too busy to renew a subscription", async () => {
+    await using server = await gatewayWith([]);
+    let busy = 0;
+    const sockets: WebSocket[] = [];
+    class Busy extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        sockets.push(this);
+      }
+
+      override emit(event: string, ...given: unknown[]): boolean {
+        const text = String(given[0]);
+        if (event !== "message" || busy === 0 || !text.includes('"runs":'))
+          return super.emit(event, ...given);
+        busy--;
+        const { id } = JSON.parse(text) as { readonly id: number };
+        const error = new GatewayError("busy", "Wait.", { retryable: true }).frame;
+        return super.emit(event, Buffer.from(JSON.stringify({ id, error })), false);
+      }
+    }
+    const waits: number[] = [];
+    const random = (): number => {
+      waits.push(performance.now());
+      return 0;
+    };
+    using client = clientOf(server, { WebSocket: Busy, random });
+    await client.subscribe("s");
+    busy = 3;
+    sockets[0]?.terminate();
+    await eventually(
+      "the client asks until it is answered",
+      () => waits.length === 4 && busy === 0,
+    );
+    // The first wait is that of the new connection.
+    const [, first = 0, second = 0, third = 0] = waits;
+    assert.ok(second - first >= 4 && third - second >= 9, waits.join(" "));
   });
 });

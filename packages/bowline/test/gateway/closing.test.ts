@@ -62,6 +62,33 @@ describe("a closing server", () => {
     assert.ok((await closed) < patient.closeGraceMs / 2);
   });
 
+  it("refuses requests as busy, and says on /ready that it shuts down", async () => {
+    await using server = await gatewayWith([], { limits: patient });
+    const expected = [
+      ["/", 429, /"code":"busy".*"retryable":true/],
+      ["/health", 429, /"message":"The server is shutting down\."/],
+      ["/ready", 503, /^\{"isReady":false,"message":"shutting down","parts":\[\]\}$/],
+    ] as const;
+    const asked = await Promise.all(
+      expected.map(async ([path, status, body]) => {
+        const raw = await RawHttp.open(server.gateway.port);
+        raw.ask("GET", Buffer.from(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n`));
+        return { raw, path, status, body };
+      }),
+    );
+    await wait(20);
+    const closed = server.gateway.close();
+    for (const { raw } of asked) raw.write(Buffer.from("\r\n"));
+    await Promise.all(asked.map(({ raw }) => raw.until(1)));
+    // Before the assertions, because the server waits for open connections.
+    for (const { raw } of asked) raw.socket.destroy();
+    await closed;
+    for (const { raw, path, status, body } of asked) {
+      assert.equal(raw.answers[0]?.status, status, path);
+      assert.match(raw.answers[0]?.body ?? "", body, path);
+    }
+  });
+
   it("does not report the end of a run that the next server will resume", async () => {
     const { tool } = heldTool();
     const script = ["word ".repeat(500), { content: [scriptedToolCall("wait", {}, "w")] }];

@@ -29,6 +29,22 @@ describe("a message converted for a client", () => {
         });
       });
 
+  it("has the size of an image or a file instead of its data, and keeps other data", () => {
+    const content = [
+      { type: "image", mimeType: "image/png", data: "aGk=" },
+      { type: "file", mimeType: "text/plain", name: "a", data: "aGkh" },
+      { type: "file", mimeType: "text/plain", url: "https://x.test/a" },
+      { type: "other", data: "aGk=" },
+    ];
+    const message = { role: "user", content, timestamp: 1 } as SessionMessage;
+    assert.deepEqual((shownMessage(message, filter).message as { content: unknown }).content, [
+      { type: "image", mimeType: "image/png", bytes: 2 },
+      { type: "file", mimeType: "text/plain", name: "a", bytes: 3 },
+      { type: "file", mimeType: "text/plain", url: "https://x.test/a" },
+      { type: "other", data: "aGk=" },
+    ]);
+  });
+
   it("has texts of any length without a limit", () => {
     const content = "x".repeat(100_000);
     assert.deepEqual(textShown(content), { text: content, cutLength: 0 });
@@ -100,6 +116,17 @@ describe("the images of a message", () => {
         images: [{ mimeType: "image/png", bytes: length }],
       });
     }
+  });
+
+  it("are those of files too, without a size for a file at an address", () => {
+    const file = { type: "file", mimeType: "text/plain" } as const;
+    const parts = [
+      { ...file, name: "a", data: "aGkh" },
+      { ...file, url: "https://x.test/a" },
+    ];
+    assert.deepEqual(mediaOf(parts), {
+      files: [{ mimeType: "text/plain", name: "a", bytes: 3 }, { mimeType: "text/plain" }],
+    });
   });
 
   it("are undefined for a text, and for parts without images", () => {

@@ -246,6 +246,36 @@ describe("a recorded verdict about a call", () => {
   });
 });
 
+describe("the verdict about a call", () => {
+  const standard = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: () => ({ type: "object" }) },
+    },
+  } satisfies StandardSchema;
+  const cases: readonly [string, Partial<AgentTool>, object, readonly string[]][] = [
+    ["is not recorded for a tool without code that decides", {}, {}, []],
+    ["is recorded for arguments that a schema's code checks", { parameters: standard }, {}, ["a"]],
+    ["is recorded for beforeToolCall", {}, { beforeToolCall: () => undefined }, ["a"]],
+    ["is recorded for needsApproval", { needsApproval: () => false }, {}, ["a"]],
+    ["is recorded for prepareArguments", { prepareArguments: (args) => args }, {}, ["a"]],
+  ];
+  for (const [title, own, config, expected] of cases)
+    it(title, async () => {
+      const asked: string[] = [];
+      const decide = <T>(name: string, fn: () => Promise<T>): Promise<T> => {
+        if (name.startsWith("ask:")) asked.push(name.slice("ask:1:".length));
+        return fn();
+      };
+      const tools = [{ ...tool("a", () => ""), ...own }];
+      const effects = { ...engine, decide };
+      await runLoop([hello], inputOf({ answers: [call("a"), "Done."], tools, config, effects }));
+      assert.deepEqual(asked, expected);
+    });
+});
+
 describe("a call that a budget refuses within its step", () => {
   it("is not charged, also on replay", async () => {
     const records = new Map<string, string>();

@@ -282,8 +282,10 @@ export class Compactor {
       freed: before - result.tokensAfter,
       summary: state ? standInText(state) : "",
       firstKeptIndex,
-      ...(firstKeptIndex < messages.length && { firstKept: messages[firstKeptIndex] }),
-      ...defined({ maxResultTokens: state?.maxResultTokens }),
+      ...defined({
+        firstKept: messages[firstKeptIndex],
+        maxResultTokens: state?.maxResultTokens,
+      }),
       ...result,
     };
   }

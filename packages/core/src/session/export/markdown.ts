@@ -37,8 +37,8 @@ function block(part: TranscriptBlock): string {
 }
 
 function source({ title, name, url }: SourceContent): string {
-  const words = code(title ?? name ?? url ?? "");
-  return url === undefined || url === (title ?? name) ? words : `${words}, ${code(url)}`;
+  const words = title ?? name ?? url ?? "";
+  return url === undefined || url === words ? code(words) : `${code(words)}, ${code(url)}`;
 }
 
 function media(part: ImageContent | FileContent): string {

@@ -145,6 +145,16 @@ describe("dropImages", () => {
       [true, false, false],
     );
   });
+
+  it("returns messages without a removed image as they are, so that their encoding stays cached", () => {
+    const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
+    const messages = Array.from({ length: 3 }, () => ({ ...user(""), content: [image] }));
+    const left = dropImages(messages, { keep: 2, batch: 1 });
+    assert.deepEqual(
+      left.map((message, at) => message === messages[at]),
+      [false, true, true],
+    );
+  });
 });
 
 describe("dropThinking", () => {
@@ -157,6 +167,8 @@ describe("dropThinking", () => {
     } as Message;
     const messages = [user("A"), thought, result, user("B"), thought, result];
     assert.deepEqual(dropThinking(messages), [user("A"), call, result, user("B"), thought, result]);
+    const plain = [user("A"), call, result, user("B")];
+    assert.ok(dropThinking(plain).every((message, at) => message === plain[at]));
   });
 });
 

@@ -1,6 +1,7 @@
 /** `agent.stream()`: several readers of one run, a slow one, and aborts. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { settle } from "../../../../../test/support/manual-clock.ts";
 import { code } from "../../../../../test/support/error-code.ts";
 import { within } from "../../../../../test/support/within.ts";
 import { Agent, BowlineError, type AgentEvent } from "../../../src/index.ts";
@@ -45,6 +46,11 @@ describe("agent.stream()", () => {
     await assert.rejects(readAll(run), code("invalid_argument"));
     await assert.rejects(run.result(), code("invalid_argument"));
     await assert.rejects(run.toResponse().text(), code("invalid_argument"));
+  });
+
+  it("leaves no unhandled rejection when only its events are read", async () => {
+    await assert.rejects(readAll(agentOf(["One."]).stream([])), code("invalid_argument"));
+    await settle(); // the runner fails a test with an unhandled rejection
   });
 
   it("ends with the events of a failed run, whose result gives the reason", async () => {

@@ -31,7 +31,7 @@ function framesOf(text: string): ResponseEvent[] {
 }
 
 async function readFrames(response: Response): Promise<ResponseEvent[]> {
-  return framesOf(await response.text());
+  return framesOf(await within("the end of the response", response.text()));
 }
 
 describe("toResponse()", () => {

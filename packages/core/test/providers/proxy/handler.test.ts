@@ -20,6 +20,7 @@ import { failing, loopback } from "../../../../../test/support/loopback.ts";
 import { call, inProcess, post, serve, smallBody } from "./rig.ts";
 import { deferred } from "../../../../../test/support/deferred.ts";
 import { ManualClock, settle } from "../../../../../test/support/manual-clock.ts";
+import { within } from "../../../../../test/support/within.ts";
 
 interface Refusal {
   readonly error: { readonly code: string; readonly message: string };
@@ -388,7 +389,8 @@ describe("the response of a proxy", () => {
     const reader = (await spied(post(smallBody)))
       .body!.pipeThrough(new TextDecoderStream())
       .getReader();
-    const next = async (): Promise<string | undefined> => (await reader.read()).value;
+    const next = async (): Promise<string | undefined> =>
+      (await within("the next comment", reader.read())).value;
     assert.equal(await next(), ": keep-alive\n\n");
     for (let n = 0; n < 3; n++) {
       const comment = next();

@@ -1,0 +1,48 @@
+/** The shutdown of the HTTP server, whose responses may still be on their way. */
+import assert from "node:assert/strict";
+import type { AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import type { ServerResponse } from "node:http";
+import { createHttpServer } from "../../src/gateway/server/http-server.ts";
+import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+
+/** A server with one request that it has not answered, and the client's view of it. */
+async function withRequest(): Promise<{
+  readonly http: ReturnType<typeof createHttpServer>;
+  readonly clock: ManualClock;
+  readonly response: ServerResponse;
+  /** Resolves with the body. */
+  readonly answer: Promise<string>;
+}> {
+  const clock = new ManualClock();
+  const begun = deferred<ServerResponse>();
+  const http = createHttpServer((_, response) => begun.resolve(response), defaultLimits, clock);
+  await http.listen(0, "127.0.0.1");
+  const { port } = http.server.address() as AddressInfo;
+  const answer = fetch(`http://127.0.0.1:${port}`, { headers: { connection: "close" } }).then(
+    (given) => given.text(),
+  );
+  return { http, clock, response: await begun.promise, answer };
+}
+
+describe("a server that closes", () => {
+  it("lets a response in progress end, and leaves no timer", async () => {
+    const { http, clock, response, answer } = await withRequest();
+    const closed = http.close(1000);
+    response.end("whole");
+    assert.equal(await answer, "whole");
+    await closed;
+    assert.equal(clock.pending, 0);
+  });
+
+  it("cuts a response that has not ended after the grace period", async () => {
+    const { http, clock, answer } = await withRequest();
+    const closed = http.close(1000);
+    const cut = assert.rejects(answer, TypeError);
+    await clock.advance(1000);
+    await cut;
+    await closed;
+  });
+});
