@@ -25,11 +25,17 @@ async function talkWith(
   return talk;
 }
 
+function lastSent({ model }: Talk): UserMessage {
+  const [call] = model.calls;
+  assert.ok(call);
+  return call.context.messages.at(-1) as UserMessage;
+}
+
 /** Returns the parts of the last message that the model got. */
 async function sent(talk: Talk, text: string): Promise<readonly UserContent[]> {
   talk.send(text);
   await talk.until((shown) => shown.includes("First.") && !talk.conversation.isBusy);
-  const { content } = talk.model.calls[0]?.context.messages.at(-1) as UserMessage;
+  const { content } = lastSent(talk);
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
@@ -167,7 +173,7 @@ test("a command's own text is not read for mentions, which it has answered itsel
     images: [],
   });
   await talk.until((shown) => shown.includes("First.") && !talk.conversation.isBusy);
-  const { content } = talk.model.calls[0]?.context.messages.at(-1) as UserMessage;
+  const { content } = lastSent(talk);
   assert.equal(content, "see @a.ts");
 });
 
