@@ -70,6 +70,8 @@ export function openPty({ command, cwd, env, columns = 100, rows = 36 }) {
         await new Promise((resolve) => setTimeout(resolve, ms));
       }
     },
+    /** Sends a signal to the program. */
+    signal: (name) => process.kill(pid(), name),
     /** The processor time of the program and its children, in milliseconds. */
     cpuMs: () => sum(treeOf(pid()), cpuOf),
     /** The resident memory of the program and its children, in MB. */

@@ -1,8 +1,10 @@
 // npm run build && node --conditions=@bowline/source benchmarks/terminal.mjs [--pi=<its cli.js>] [--quick]
 // The conversation on a pseudo-terminal of 100x36 with a model server on loopback: the time to the
 // first frame, the time from a key to the screen and the bytes and processor time per token at 2,000
-// tokens a second, and the memory over a long session. With --pi, the same for pi (its command).
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// tokens a second, and the memory over a long session: resident (rssMb), and in a second session what
+// the heap holds after a garbage collection (heldMb) and the size of its young generation (youngMb).
+// With --pi, the same for pi (its command). --part=start,stream,memory measures only these.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,8 +12,14 @@ import { MODEL, openVendor, tokensOf } from "../packages/bowline/test/terminal/v
 import { openPty } from "./terminal-pty.mjs";
 
 const { values: options } = parseArgs({
-  options: { pi: { type: "string" }, quick: { type: "boolean" }, only: { type: "string" } },
+  options: {
+    pi: { type: "string" },
+    quick: { type: "boolean" },
+    only: { type: "string" },
+    part: { type: "string", default: "start,stream,memory" },
+  },
 });
+const wanted = new Set(options.part.split(","));
 const RATE = 2000;
 const SECONDS = options.quick ? 2 : 5;
 const STARTS = options.quick ? 3 : 10;
@@ -76,29 +84,66 @@ const cwd = join(home, "work");
 mkdirSync(cwd);
 
 const rows = [];
-const node = median(await runs(STARTS, startOfNode));
-console.log(`node -e 0: ${node.toFixed(0)} ms`);
 for (const program of programs) rows.push(await measure(program));
 for (const row of rows) console.log(JSON.stringify(row));
 await vendor[Symbol.asyncDispose]();
 
 async function measure(program) {
-  const starts = await runs(STARTS, () => start(program));
-  const streamed = await stream(program, false);
-  const typed = await stream(program, true);
-  const memory = await longSession(program);
   return {
     name: program.name,
+    ...(wanted.has("start") && (await startsOf(program))),
+    ...(wanted.has("stream") && (await streamsOf(program))),
+    ...(wanted.has("memory") && (await memoryOf(program))),
+  };
+}
+
+async function startsOf(program) {
+  const node = median(await runs(STARTS, startOfNode));
+  console.log(`node -e 0: ${node.toFixed(0)} ms`);
+  const starts = await runs(STARTS, () => start(program));
+  return {
     firstFrameMs: round(median(starts.map(({ frame }) => frame))),
     overNodeMs: round(median(starts.map(({ frame }) => frame)) - node),
     modelNamedMs: round(median(starts.map(({ named }) => named))),
+  };
+}
+
+async function streamsOf(program) {
+  const streamed = await stream(program, false);
+  const typed = await stream(program, true);
+  return {
     bytesPerToken: round(streamed.bytes / tokens, 1),
     cpuMsPerSecond: round(streamed.cpuMs / streamed.seconds),
     keyP50Ms: round(typed.latencies.at(Math.floor(typed.latencies.length / 2))),
     keyP95Ms: round(typed.latencies.at(Math.floor(typed.latencies.length * 0.95))),
     keyMaxMs: round(typed.latencies.at(-1)),
     streamSeconds: round(streamed.seconds, 1),
-    ...memory,
+  };
+}
+
+/** A garbage collection changes what is resident, so that each needs a session of its own. */
+async function memoryOf(program) {
+  const { measured: rss, seconds } = await longSession(program, (pty) => pty.rssMb());
+  const file = join(home, "heap.json");
+  const [node, ...words] = program.command;
+  const probe = join(import.meta.dirname, "terminal-heap.mjs");
+  const probed = {
+    ...program,
+    command: [node, `--import=${probe}`, ...words],
+    env: { ...program.env, BOWLINE_BENCH_HEAP: file },
+  };
+  const { measured: heap } = await longSession(probed, async (pty) => {
+    rmSync(file, { force: true });
+    pty.signal("SIGUSR2");
+    await pty.when(() => existsSync(file));
+    return JSON.parse(readFileSync(file, "utf8"));
+  });
+  const toMb = (bytes) => round(bytes / 2 ** 20);
+  return {
+    rssMb: rss.map((one) => round(one)),
+    heldMb: heap.map(({ held }) => toMb(held)),
+    youngMb: heap.map(({ young }) => toMb(young)),
+    sessionSeconds: round(seconds),
   };
 }
 
@@ -155,11 +200,11 @@ async function stream(program, isTyping) {
   };
 }
 
-/** Half of the messages are prompts, the other half their answers. */
-async function longSession(program) {
+/** Half of the messages are prompts, the other half their answers. Measures five times. */
+async function longSession(program, measured) {
   const pty = await opened(program);
   await pause(500);
-  const rss = [pty.rssMb()];
+  const all = [await measured(pty)];
   const prompts = MESSAGES / 2;
   const started = performance.now();
   for (let index = 1; index <= prompts; index += 1) {
@@ -170,11 +215,11 @@ async function longSession(program) {
     await pty.when(() => vendor.asked.length > asked);
     await vendor.asked[asked].ended;
     await pty.quiet(40);
-    if (index % Math.round(prompts / 4) === 0) rss.push(pty.rssMb());
+    if (index % Math.round(prompts / 4) === 0) all.push(await measured(pty));
   }
   const seconds = (performance.now() - started) / 1000;
   await pty.close();
-  return { rssMb: rss.map((one) => round(one)), sessionSeconds: round(seconds) };
+  return { measured: all, seconds };
 }
 
 function pi(cli) {

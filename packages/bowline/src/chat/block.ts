@@ -8,7 +8,15 @@ import type { CompactionOutcome, ErrorInfo, ToolOutcome, Usage } from "@bowline/
 export type Moment = "steering" | "followUp";
 
 export type Block =
-  | { readonly type: "user"; readonly text: string; readonly media: number }
+  | {
+      readonly type: "user";
+      /** What the person wrote. */
+      readonly text: string;
+      /** The number of images and files without a line in `added`. */
+      readonly media: number;
+      /** What the program added, such as the content of a file, a line each. */
+      readonly added?: readonly string[];
+    }
   /** More of the answer that is being written. */
   | { readonly type: "text"; readonly delta: string }
   /** The end of an answer's text part. */

@@ -9,7 +9,8 @@ import type { NoticeLevel } from "./block.ts";
 import type { Environment } from "./chat.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ChatOptions } from "./options.ts";
-import { HOOK_CONTEXT, typedText } from "./user-message.ts";
+import { bytesText } from "./text.ts";
+import { typedText, withParts } from "./user-message.ts";
 
 const levels: Readonly<Record<HookNews["status"], NoticeLevel>> = {
   failed: "error",
@@ -50,7 +51,7 @@ export async function submitted(
       `A hook refused the message, which was not sent: ${oneLine(block, 700)}`,
     );
   if (context === "") return message;
-  const { content } = message;
-  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  return { ...message, content: [...parts, { type: "text", text: `${HOOK_CONTEXT}${context}` }] };
+  const size = bytesText(Buffer.byteLength(context));
+  const text = `[context from a hook]\n${context}`;
+  return withParts(message, [{ type: "text", text, shownAs: `text of a hook, ${size}` }]);
 }

@@ -25,10 +25,13 @@ export interface World {
   readonly project: Project;
   readonly permissions: Permissions;
   readonly servers: Servers;
-  /** Returns the message as hooks leave it. Rejects if one of them refuses it. */
-  submitted(message: UserMessage, signal: AbortSignal): Promise<UserMessage>;
-  /** True if messages are checked before they are sent. */
-  readonly checksMessages: boolean;
+  /**
+   * Returns the message as hooks leave it, with the files that it mentions. Rejects if a hook
+   * refuses it.
+   */
+  submitted(message: UserMessage, draft: Draft, signal: AbortSignal): Promise<UserMessage>;
+  /** Returns whether {@link submitted} may change or refuse the message of a draft. */
+  checks(draft: Draft): boolean;
   /** Waits for what a run needs, at most some seconds, or until the signal fires. */
   ready(signal: AbortSignal): Promise<void>;
   readonly options: ChatOptions;
@@ -61,10 +64,10 @@ export interface Chat {
   /** Writes a control sequence that moves nothing, such as one for the clipboard. */
   control(sequence: string): void;
   /**
-   * Sends a text as if it had been typed. `only` are the calls to which its run may lead; it needs
+   * Sends a draft as if it had been typed. `only` are the calls to which its run may lead; it needs
    * a conversation that is not busy.
    */
-  send(text: string, only?: readonly ToolRule[]): void;
+  send(draft: Draft | string, only?: readonly ToolRule[]): void;
   setDraft(draft: Draft | string): void;
   /** Does work that an interrupt stops. Other work waits meanwhile. */
   work(work: (signal: AbortSignal) => Promise<void>): Promise<void>;

@@ -1,5 +1,6 @@
 /**
- * Passes messages through the hooks of the settings before the agent gets them. One that is sent
+ * Passes messages through the hooks of the settings, and adds the files that they mention, before
+ * the agent gets them. One that is sent
  * during a run waits in its place meanwhile, and can be edited and removed as any other.
  */
 import type { UserMessage } from "@bowline/core";
@@ -11,10 +12,10 @@ import type { Waiting, WaitingMessage } from "./waiting.ts";
 export interface MessageChecks {
   /** Undefined until a model is found. */
   readonly runtime: () => Runtime | undefined;
-  /** Returns a message as hooks leave it. Rejects if one of them refuses it. */
-  submitted(message: UserMessage, signal: AbortSignal): Promise<UserMessage>;
-  /** Returns whether messages are checked before they are sent. */
-  checksMessages(): boolean;
+  /** Returns a message as it is sent. Rejects if a hook refuses it. */
+  submitted(message: UserMessage, draft: Draft, signal: AbortSignal): Promise<UserMessage>;
+  /** Returns whether {@link submitted} may change or refuse the message of a draft. */
+  checks(draft: Draft): boolean;
   notice(text: string, level?: NoticeLevel): void;
 }
 
@@ -41,8 +42,8 @@ export class CheckedMessages {
   }
 
   /** Returns the message for a run that begins. Rejects if a hook refuses it. */
-  async now(message: UserMessage, signal: AbortSignal): Promise<UserMessage> {
-    const checked = await this.#parts.host.submitted(message, signal);
+  async now(message: UserMessage, draft: Draft, signal: AbortSignal): Promise<UserMessage> {
+    const checked = await this.#parts.host.submitted(message, draft, signal);
     signal.throwIfAborted();
     return checked;
   }
@@ -51,7 +52,7 @@ export class CheckedMessages {
   release(runtime: Runtime, item: WaitingMessage, message: UserMessage): void {
     const { host, waiting } = this.#parts;
     const { id, moment, draft, note } = item;
-    if (!host.checksMessages()) return waiting.release(id, { moment, draft, note, message });
+    if (!host.checks(draft)) return waiting.release(id, { moment, draft, note, message });
     waiting.release(id, { moment, draft, note });
     const unchecked = waiting.find(id);
     if (typeof unchecked === "string") return;
@@ -64,7 +65,7 @@ export class CheckedMessages {
     const isSame = (): boolean => waiting.find(item.id) === item;
     if (!isSame()) return;
     try {
-      const checked = await host.submitted(message, new AbortController().signal);
+      const checked = await host.submitted(message, item.draft, new AbortController().signal);
       if (!isSame()) return;
       if (host.runtime() !== runtime) throw new Error("The conversation was changed meanwhile.");
       const { id, moment, draft, note } = item;

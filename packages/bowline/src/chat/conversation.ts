@@ -1,27 +1,29 @@
 /**
- * A conversation on a terminal: joins the agent, its session and the screen. It is long because it
- * is the one place where they meet; each method hands over to one of them.
+ * A conversation on a terminal: joins the agent, its session and the screen. Each method hands over
+ * to one of them.
  */
 import type { AgentEvent } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
 import type { ToolRule } from "../project/tool-rules.ts";
 import type { Colours } from "../screen/colours.ts";
-import { draftOf, wholeText, type Draft, type DraftPart } from "../screen/editor/draft.ts";
+import { draftOf, type Draft } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
-import { joinDrafts } from "../screen/editor/join-drafts.ts";
 import type { Input } from "../screen/input.ts";
 import type { Live, Screen } from "../screen/screen.ts";
 import { Approvals } from "./approvals.ts";
-import type { Block, Moment, NoticeLevel } from "./block.ts";
+import type { NoticeLevel } from "./block.ts";
 import type { Chat, QueueControl, World } from "./chat.ts";
-import { drawLive, stateWords } from "./draw-live.ts";
+import { stateWords } from "./draw-live.ts";
+import { Drawing } from "./drawing.ts";
+import { Endings } from "./endings.ts";
 import { Keyboard } from "./keyboard.ts";
 import { present } from "./present.ts";
 import type { Question } from "./question.ts";
 import { reduce } from "./reduce.ts";
 import type { Runtime } from "./runtime.ts";
-import { parseShellLine } from "./shell-line.ts";
 import { initialState, type Action, type ChatState } from "./state.ts";
+import { Ticker } from "./ticker.ts";
+import { Typed } from "./typed.ts";
 import type { View } from "./view.ts";
 import { Work } from "./work.ts";
 
@@ -32,29 +34,23 @@ export interface ConversationOptions {
   readonly control: (sequence: string) => void;
 }
 
-/** How often clocks on the screen move while something works, in milliseconds. */
-const TICK_MS = 200;
-
 export class Conversation implements Chat {
   readonly #options: ConversationOptions;
   readonly #approvals: Approvals;
   readonly #work: Work;
   readonly #keyboard: Keyboard;
+  readonly #typed: Typed;
+  readonly #drawing: Drawing = new Drawing(() => this.#screen);
+  readonly #ticker: Ticker = new Ticker(() => this.#screen?.invalidate());
   #state: ChatState = initialState();
   #screen: Screen | undefined;
   #world: World | undefined;
   #runtime: Runtime | undefined;
-  /** Absent until it is loaded, after the first frame. */
-  #view: View | undefined;
-  /** Blocks that wait for the view. */
-  #undrawn: readonly Block[] = [];
   /** A question of the start, such as whether the folder is trusted. */
   #question: Question | undefined;
   #only: readonly ToolRule[] | undefined;
-  #ticker: ReturnType<typeof setInterval> | undefined;
-  /** Ends what works in the background. Absent once the conversation has ended. */
-  #endings: (() => Promise<void>)[] | undefined = [];
   #left: (() => void) | undefined;
+  readonly endings: Endings = new Endings();
   /** Resolves when the person leaves. */
   readonly left: Promise<void> = new Promise((resolve) => (this.#left = resolve));
 
@@ -68,13 +64,21 @@ export class Conversation implements Chat {
       dispatch: (action) => this.dispatch(action),
       notice: (text, level) => this.notice(text, level),
       ready: async (signal) => this.#world?.ready(signal),
-      submitted: (message, signal) => this.world.submitted(message, signal),
-      checksMessages: () => this.#world?.checksMessages === true,
+      submitted: (...sent) => this.world.submitted(...sent),
+      checks: (draft) => this.#world?.checks(draft) === true,
       changed: () => {
         if (!this.isBusy) this.#only = undefined;
         this.#tick();
       },
       isPlain: () => this.screen.isPlain,
+    });
+    this.#typed = new Typed({
+      editor: options.editor,
+      work: this.#work,
+      isPlain: () => this.screen.isPlain,
+      notice: (text) => this.notice(text),
+      command: (line) => void this.#command(line, true),
+      shell: (line) => void import("./run-shell.ts").then(({ runShell }) => runShell(line, this)),
     });
     this.#keyboard = new Keyboard({
       editor: options.editor,
@@ -82,8 +86,8 @@ export class Conversation implements Chat {
       question: () => this.#question ?? this.#approvals.open,
       chat: this,
       edit: this.#work.edit,
-      dropAside: () => this.#dropAside(),
-      submit: (draft, moment) => this.#typed(draft, moment),
+      dropAside: () => this.#typed.dropAside(),
+      submit: (draft, moment) => this.#typed.enter(draft, moment),
       command: (line) => void this.#command(line, false),
     });
   }
@@ -146,25 +150,13 @@ export class Conversation implements Chat {
   dispatch(action: Action): void {
     const { state, blocks } = reduce(this.#state, action, this.#options.now());
     this.#state = state;
-    this.#draw(blocks);
+    this.#drawing.draw(blocks);
     this.#screen?.invalidate();
   }
 
   /** Draws blocks from now on, and those that came before. */
   use(view: View): void {
-    this.#view = view;
-    this.#draw(this.#undrawn);
-    this.#undrawn = [];
-  }
-
-  #draw(blocks: readonly Block[]): void {
-    const view = this.#view;
-    if (view === undefined) {
-      this.#undrawn = [...this.#undrawn, ...blocks];
-      return;
-    }
-    const lines = blocks.flatMap((block) => view.lines(block));
-    if (lines.length > 0) this.#screen?.print(lines);
+    this.#drawing.use(view);
   }
 
   notice(text: string, level: NoticeLevel = "info"): void {
@@ -175,13 +167,9 @@ export class Conversation implements Chat {
     this.#options.control(sequence);
   }
 
-  /** What is in the draft stays, after it. A plain screen has no draft that could be edited. */
-  setDraft(given: Draft | string): void {
-    const { editor } = this.#options;
-    const draft = typeof given === "string" ? draftOf([{ type: "text", text: given }]) : given;
-    if (!this.screen.isPlain) editor.set(joinDrafts([draft, editor.draft()]));
-    else if (!draft.text.startsWith("/"))
-      editor.aside = joinDrafts([editor.aside ?? draftOf([]), draft]);
+  /** What is in the draft stays, after it. */
+  setDraft(draft: Draft | string): void {
+    this.#typed.set(toDraft(draft));
     this.#screen?.invalidate();
   }
 
@@ -200,13 +188,13 @@ export class Conversation implements Chat {
   live(columns: number, maxRows: number): Live {
     const { editor, colours } = this.#options;
     const question = this.#question ?? this.#approvals.open;
-    const [state, view, now] = [this.#state, this.#view, this.#options.now()];
-    return drawLive({ state, view, editor, question, colours, now }, columns, maxRows);
+    const [state, now] = [this.#state, this.#options.now()];
+    return this.#drawing.live({ state, editor, question, colours, now }, columns, maxRows);
   }
 
   /** The state in words, for a screen that only appends lines. */
   stateWords(): string {
-    return stateWords(this.#state, this.#view?.isAnswering === true);
+    return stateWords(this.#state, this.#drawing.isAnswering);
   }
 
   input(input: Input): void {
@@ -231,10 +219,7 @@ export class Conversation implements Chat {
 
   /** Takes the draft as the reason of a denial. */
   takeDraft(): string {
-    const { editor } = this.#options;
-    const text = wholeText(editor.draft());
-    editor.clear();
-    return text;
+    return this.#typed.take();
   }
 
   async #command(line: string, isTyped: boolean): Promise<void> {
@@ -259,44 +244,9 @@ export class Conversation implements Chat {
     this.#work.interrupt();
   }
 
-  send(text: string, only?: readonly ToolRule[]): void {
+  send(draft: Draft | string, only?: readonly ToolRule[]): void {
     if (!this.isBusy) this.#only = only;
-    this.#work.send(draftOf([{ type: "text", text }]), "steering");
-  }
-
-  /** Sends what was typed, or puts the message that is edited back. */
-  #typed(draft: Draft, moment: Moment): void {
-    const { editor } = this.#options;
-    const { edit } = this.#work;
-    const text = wholeText(draft);
-    const isMessage = !text.startsWith("/") && parseShellLine(text) === undefined;
-    if (isMessage && edit.id !== undefined) return edit.submit(draft, moment === "followUp");
-    // A command says nothing about the message, which stays as it was.
-    edit.leave(true);
-    const { aside } = editor;
-    if (!isMessage || aside === undefined) return this.#submit(draft, moment);
-    editor.aside = undefined;
-    this.#work.send(joinDrafts([aside, draft]), moment);
-  }
-
-  #dropAside(): boolean {
-    const { editor } = this.#options;
-    const { aside } = editor;
-    if (!this.screen.isPlain || aside === undefined) return false;
-    editor.aside = undefined;
-    editor.set(aside);
-    editor.clear();
-    this.notice("Dropped. The next message goes out alone.");
-    return true;
-  }
-
-  #submit(draft: Draft, moment: Moment): void {
-    const text = wholeText(draft);
-    if (text.trim() === "" && draft.images.length === 0) return;
-    if (text.startsWith("/")) return void this.#command(text, true);
-    const line = parseShellLine(text);
-    if (line === undefined) return this.#work.send(draft, moment);
-    void import("./run-shell.ts").then(({ runShell }) => runShell(line, this));
+    this.#work.send(toDraft(draft), "steering");
   }
 
   goOn(): void {
@@ -324,20 +274,6 @@ export class Conversation implements Chat {
     return this.#runtime?.session;
   }
 
-  /** Brings back a draft that an earlier process left. What was typed meanwhile stays. */
-  restoreDraft(parts: readonly DraftPart[], editor: Editor): void {
-    const draft = draftOf(parts);
-    if (this.screen.isPlain) editor.aside = draft;
-    else editor.set(joinDrafts([draft, editor.draft()]));
-    this.notice("The draft of an earlier conversation is back.");
-  }
-
-  /** Calls `end` when the conversation ends, or at once if it has ended. */
-  async endWith(end: () => Promise<void>): Promise<void> {
-    if (this.#endings === undefined) await end();
-    else this.#endings.push(end);
-  }
-
   /** Ends the run, so that its end is shown and stored, then releases everything. */
   async close(): Promise<void> {
     this.#left?.();
@@ -346,20 +282,18 @@ export class Conversation implements Chat {
       await this.#runtime?.close();
       await this.#world?.close();
     } finally {
-      const endings = this.#endings ?? [];
-      this.#endings = undefined;
-      await Promise.all(endings.map((end) => end()));
-      clearInterval(this.#ticker);
+      await this.endings.end();
+      this.#ticker.stop();
       await this.#screen?.close();
     }
   }
 
   /** Moves the clocks on the screen while something works or is asked. */
   #tick(): void {
-    const isNeeded = this.isBusy || this.#question !== undefined;
-    this.#screen?.invalidate();
-    if (isNeeded === (this.#ticker !== undefined)) return;
-    clearInterval(this.#ticker);
-    this.#ticker = isNeeded ? setInterval(() => this.#screen?.invalidate(), TICK_MS) : undefined;
+    this.#ticker.set(this.isBusy || this.#question !== undefined);
   }
+}
+
+function toDraft(given: Draft | string): Draft {
+  return typeof given === "string" ? draftOf([{ type: "text", text: given }]) : given;
 }

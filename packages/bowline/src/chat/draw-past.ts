@@ -1,5 +1,5 @@
 /** Draws the past of a stored session, and says what can be gone on with. */
-import { isLlmMessage, messageText } from "@bowline/core";
+import { isLlmMessage } from "@bowline/core";
 import type { Session } from "@bowline/core/session";
 import type { Block } from "./block.ts";
 import type { Chat } from "./chat.ts";
@@ -7,6 +7,7 @@ import type { Runtime } from "./runtime.ts";
 import { Past } from "./past.ts";
 import { timeText } from "./text.ts";
 import { oneLine } from "../terminal.ts";
+import { typedText } from "./user-message.ts";
 
 /** Earlier blocks of a long session are not drawn again. */
 const MAX_BLOCKS = 400;
@@ -40,7 +41,7 @@ export async function drawPast(
     chat.notice(`The session's file was damaged. ${oneLine(message, 1000)}`, "warning");
   if (runtime.hasInterrupted) chat.notice(interruptedText(run?.calls.size ?? 0, lastAt), "warning");
   const texts = queued.flatMap(({ message }) =>
-    isLlmMessage(message) && message.role === "user" ? messageText(message) : [],
+    isLlmMessage(message) && message.role === "user" ? typedText(message) : [],
   );
   if (texts.length === 0) return;
   // They were typed for a moment that has passed: the person decides again.

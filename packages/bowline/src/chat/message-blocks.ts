@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { Block } from "./block.ts";
 import { shellBlock } from "./shell-text.ts";
 import { bytesText } from "./text.ts";
+import { isAdded } from "./user-message.ts";
 
 /** Longer parts of a message are folded in the transcript. The session has all of them. */
 const MAX_PART_LINES = 20;
@@ -11,13 +12,22 @@ const SHOWN_LINES = 3;
 
 export function userBlock(message: Pick<UserMessage, "content">): Block {
   const { content } = message;
-  const texts =
-    typeof content === "string"
-      ? [content]
-      : content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const media = typeof content === "string" ? 0 : content.length - texts.length;
-  const shell = texts.length === 1 ? shellBlock(texts[0] ?? "") : undefined;
-  return shell ?? { type: "user", text: texts.map(folded).join("\n"), media };
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const texts = parts.flatMap((part) =>
+    part.type === "text" && !isAdded(part) ? [part.text] : [],
+  );
+  const added = parts.flatMap((part) => (isAdded(part) ? [part.shownAs] : []));
+  // The line before the image of a file names it.
+  const media = parts.filter((part, at) => part.type !== "text" && !isAdded(parts[at - 1]));
+  const shell = parts.length === 1 ? shellBlock(texts[0] ?? "") : undefined;
+  return (
+    shell ?? {
+      type: "user",
+      text: texts.map(folded).join("\n"),
+      media: media.length,
+      ...(added.length > 0 && { added }),
+    }
+  );
 }
 
 /** Folds a long text, such as a paste, to its first lines, its size and its hash. */

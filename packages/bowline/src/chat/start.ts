@@ -13,6 +13,7 @@ import { loadProject, type Project } from "../project/project.ts";
 import { chooseServer } from "../settings/server-choice.ts";
 import { oneLine, shellWord } from "../terminal.ts";
 import { openSandbox, sandboxStatus, type Sandbox } from "../tools/index.ts";
+import { attachFiles, mentionedIn } from "./attach-files.ts";
 import type { Environment, World } from "./chat.ts";
 import { createChatHooks, submitted } from "./chat-hooks.ts";
 import { runCommandLine } from "./commands/index.ts";
@@ -96,7 +97,7 @@ async function worldOf(
   chat.dispatch({ type: "sandbox", sandbox: status });
   const outputs = await given.openOutputs(options.keep !== "none");
   const servers = startServers(chat, project, env);
-  await chat.endWith(() => servers.close());
+  await chat.endings.add(() => servers.close());
   const hooks = createChatHooks(chat, project, env, options);
   const open = createOpener({
     chat,
@@ -119,8 +120,11 @@ async function worldOf(
     permissions,
     servers,
     ready: createServerWait(chat, servers),
-    submitted: (message, signal) => submitted(hooks, message, signal),
-    checksMessages: hooks.has("UserPromptSubmit"),
+    async submitted(message, draft, signal) {
+      const files = { directory, permissions, notice: chat.notice.bind(chat) };
+      return attachFiles(await submitted(hooks, message, signal), draft, files, signal);
+    },
+    checks: (draft) => hooks.has("UserPromptSubmit") || mentionedIn(draft).length > 0,
     options,
     connect: (wanted) => discoverModel(wanted, env),
     wanted: (session) => sessions.wanted(server, session),

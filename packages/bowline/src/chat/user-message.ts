@@ -1,15 +1,18 @@
 /** Turns what was typed into a message for the model. */
-import type { ImageContent, TextContent, UserMessage } from "@bowline/core";
+import type { TextContent, UserContent, UserMessage } from "@bowline/core";
 import { wholeText, type Draft } from "../screen/editor/draft.ts";
 
 /** What the model is told with a message when plan mode has been switched. */
 const planNotes = {
-  on: "[Plan mode is on: only reading tools run. Propose what you would change; do not change it.]",
-  off: "[Plan mode is off: you may change things now.]",
+  on: {
+    text: "[Plan mode is on: only reading tools run. Propose what you would change; do not change it.]",
+    shownAs: "a note for the model: plan mode is on",
+  },
+  off: {
+    text: "[Plan mode is off: you may change things now.]",
+    shownAs: "a note for the model: plan mode is off",
+  },
 } as const;
-
-/** Begins the text that a hook adds to a message. */
-export const HOOK_CONTEXT = "[context from a hook]\n";
 
 export type PlanNote = keyof typeof planNotes;
 
@@ -18,7 +21,7 @@ export type PlanNote = keyof typeof planNotes;
  * it.
  */
 export function userMessage(draft: Draft, now: number, note?: PlanNote): UserMessage {
-  const content: (TextContent | ImageContent)[] = [];
+  const content: UserContent[] = [];
   let prose = "";
   const flush = (): void => {
     if (prose.trim() !== "") content.push({ type: "text", text: prose });
@@ -31,19 +34,27 @@ export function userMessage(draft: Draft, now: number, note?: PlanNote): UserMes
     } else prose += wholeText({ ...draft, parts: [part] });
   }
   flush();
-  if (note !== undefined) content.push({ type: "text", text: planNotes[note] });
   for (const { mimeType, data } of draft.images) content.push({ type: "image", mimeType, data });
+  if (note !== undefined) content.push({ type: "text", ...planNotes[note] });
   const [only] = content;
   const isPlain = content.length === 1 && only?.type === "text";
   return { role: "user", content: isPlain ? only.text : content, timestamp: now };
 }
 
-/** Returns what a person typed and pasted, without what was added about plan mode and by hooks. */
+/** Returns what a person typed and pasted, without the text that was added to it. */
 export function typedText({ content }: Pick<UserMessage, "content">): string {
   if (typeof content === "string") return content;
-  const notes: readonly string[] = Object.values(planNotes);
-  const isAdded = (text: string): boolean => notes.includes(text) || text.startsWith(HOOK_CONTEXT);
-  return content
-    .flatMap((part) => (part.type === "text" && !isAdded(part.text) ? [part.text] : []))
-    .join("");
+  return content.map((part) => (part.type === "text" && !isAdded(part) ? part.text : "")).join("");
+}
+
+/** Returns the message with a further part. */
+export function withParts(message: UserMessage, parts: readonly UserContent[]): UserMessage {
+  const { content } = message;
+  const before = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return parts.length === 0 ? message : { ...message, content: [...before, ...parts] };
+}
+
+/** Returns true for text that the person did not write, such as the content of a file. */
+export function isAdded(part: UserContent | undefined): part is TextContent & { shownAs: string } {
+  return part?.type === "text" && part.shownAs !== undefined;
 }

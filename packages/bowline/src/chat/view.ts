@@ -153,7 +153,7 @@ export class View {
     return wrapStyled(colour === undefined ? text : colours[colour](text), this.#columns, { mark });
   }
 
-  #user({ text, media }: BlockOf<"user">): string[] {
+  #user({ text, media, added = [] }: BlockOf<"user">): string[] {
     const { dim } = this.#options.colours;
     const all = printable(text).split("\n");
     const shown = all.slice(0, MAX_USER_LINES);
@@ -165,6 +165,7 @@ export class View {
         ? [dim(`  ${plural(hidden, "more line")} (${bytesText(Buffer.byteLength(text))} in all)`)]
         : []),
       ...(media > 0 ? [dim(`  ${plural(media, "attachment")}`)] : []),
+      ...added.flatMap((line) => this.#row(`  + ${oneLine(line, 300)}`).map(dim)),
       "",
     ];
   }

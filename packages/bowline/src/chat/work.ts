@@ -96,7 +96,7 @@ export class Work {
     this.#planNote = undefined;
     if (!this.isBusy)
       return void this.run(
-        async (signal) => runtime.prompt(await this.#checked.now(message, signal)),
+        async (signal) => runtime.prompt(await this.#checked.now(message, draft, signal)),
         draft,
       );
     const item = this.#waiting.add({ moment, draft, note });

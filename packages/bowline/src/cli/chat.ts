@@ -3,6 +3,7 @@ import { systemClock } from "@bowline/core";
 import type { ChatOptions } from "../chat/options.ts";
 import { UsageError } from "../command-error.ts";
 import { linkStyle } from "../screen/colours.ts";
+import { draftOf } from "../screen/editor/draft.ts";
 import { shellWord } from "../terminal.ts";
 import { parseChatOptions } from "./chat-options.ts";
 import { openChatTerminal, type ChatTerminal } from "./chat-terminal.ts";
@@ -74,11 +75,12 @@ async function begin(
 
 /** Brings back what was being typed when an earlier process ended. */
 async function restoreDraft(terminal: ChatTerminal): Promise<void> {
-  const { conversation, drafts, editor, history } = terminal;
+  const { conversation, drafts, history } = terminal;
   const [first, ...others] = await drafts.restore();
   for (const parts of others) history.add(parts);
   if (first === undefined || first.length === 0) return;
-  conversation.restoreDraft(first, editor);
+  conversation.setDraft(draftOf(first));
+  conversation.notice("The draft of an earlier conversation is back.");
 }
 
 /** On a plain screen, Ctrl-C is a signal, which the screen takes. */

@@ -2,7 +2,7 @@
  * Formats a session for a terminal. Each message shows the id of its entry, at which the session
  * can be forked.
  */
-import { isLlmMessage, messageText, type AssistantContent, type UserContent } from "@bowline/core";
+import { isLlmMessage, type AssistantContent, type UserContent } from "@bowline/core";
 import {
   isKnownEntry,
   type AnyEntry,
@@ -120,12 +120,14 @@ function messageOf(
 }
 
 function userText(content: string | readonly UserContent[]): string {
-  const media = typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
-  const text = printable(
-    typeof content === "string" ? content : messageText({ content: [...content] }),
-  );
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const media = parts.filter((part) => part.type !== "text");
+  const texts = parts.filter((part) => part.type === "text");
+  const added = texts.flatMap(({ shownAs }) => shownAs ?? []);
+  const written = texts.filter(({ shownAs }) => shownAs === undefined);
   return [
-    text,
+    printable(written.map(({ text }) => text).join("")),
+    ...added.map((label) => `(added: ${oneLine(label, 300)})`),
     ...media.map((part) =>
       part.type === "file" ? `(a file: ${printable(part.name ?? part.mimeType)})` : "(an image)",
     ),

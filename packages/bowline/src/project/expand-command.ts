@@ -13,6 +13,12 @@ export interface ExpandedCommand {
   readonly notices: readonly string[];
 }
 
+export interface ExpandOptions {
+  readonly root: string;
+  /** Returns why the permissions keep a file, given by its absolute path, from the model. */
+  readonly whyNotRead: (path: string) => string | undefined;
+}
+
 const MAX_FILE = 32 * 1024;
 const MAX_FILES = 20;
 
@@ -23,7 +29,7 @@ const MAX_FILES = 20;
 export async function expandCommand(
   { name, body, path }: Pick<UserCommand, "name" | "body" | "path">,
   argumentText: string,
-  root: string,
+  { root, whyNotRead }: ExpandOptions,
 ): Promise<ExpandedCommand> {
   const notices = [...body.matchAll(/(?<=^|\s)!`([^`\n]+)`/gm)].map(
     ([, command = ""]) =>
@@ -38,7 +44,7 @@ export async function expandCommand(
   const rest = hasPlace || argumentText.trim() === "" ? "" : `\n\n${argumentText.trim()}`;
   const files: string[] = [];
   for (const mention of mentionsIn(filled).slice(0, MAX_FILES)) {
-    const file = await mentioned(mention, root);
+    const file = await mentioned(mention, { root, whyNotRead });
     if (file === undefined) continue;
     if ("text" in file) files.push(file.text);
     else notices.push(`/${name}: @${showPath(mention)} ${file.why}.`);
@@ -49,11 +55,13 @@ export async function expandCommand(
 /** Returns undefined for a mention that is no file. */
 async function mentioned(
   mention: string,
-  root: string,
+  { root, whyNotRead }: ExpandOptions,
 ): Promise<{ readonly text: string } | { readonly why: string } | undefined> {
   const target = isAbsolute(mention) ? mention : join(root, mention);
   if (mention.startsWith("~/") || !isInFolder(root, target))
     return { why: "is outside of the project and was not read" };
+  const kept = whyNotRead(target);
+  if (kept !== undefined) return { why: `was not read: ${kept.replace(/\.$/, "")}` };
   const file = await readBounded(target, root);
   if (file.kind === "missing") return undefined;
   if (file.kind === "refused") return file;

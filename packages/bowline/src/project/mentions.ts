@@ -24,8 +24,9 @@ export function mentionsIn(markdown: string): string[] {
 }
 
 function pathsIn(line: string): string[] {
-  return [...line.matchAll(/(?<=^|[\s([{"'])@(?:"([^"]+)"|([^\s"'`]+))/g)].flatMap(
-    ([, quoted, plain = ""]) => quoted ?? (plain.replace(/[.,;:!?)\]}]+$/, "") || []),
+  return [...line.matchAll(/(?<=^|[\s([{"'])@(?:"((?:[^"\\]|\\.)+)"|([^\s"'`]+))/g)].flatMap(
+    ([, quoted, plain = ""]) =>
+      quoted?.replaceAll(/\\(["\\])/g, "$1") ?? (plain.replace(/[.,;:!?)\]}]+$/, "") || []),
   );
 }
 

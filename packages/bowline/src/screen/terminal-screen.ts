@@ -5,10 +5,8 @@ import { FullScreen } from "./full-screen.ts";
 import { InputDecoder, type Input } from "./input.ts";
 import type { FullView, Screen, ScreenOptions } from "./live.ts";
 import { BEGIN_FRAME, END_FRAME, modesFor, RESTORE, SHOW_CURSOR, type Modes } from "./modes.ts";
+import { Pace } from "./pace.ts";
 import { liveRow, safeRow } from "./safe-row.ts";
-
-/** At most 30 frames a second. */
-const FRAME_MS = 33;
 
 export class TerminalScreen implements Screen {
   readonly isPlain = false;
@@ -16,16 +14,18 @@ export class TerminalScreen implements Screen {
   readonly #clock: Clock;
   readonly #decoder: InputDecoder;
   readonly #modes: Modes;
+  readonly #pace: Pace;
   #state: "open" | "suspended" | "closed" = "open";
   /** Printed lines that no frame has written. */
   #pending: string[] = [];
   #drawn: Drawn = NOTHING_DRAWN;
   /** The width that the rows of #drawn were written for. */
   #drawnColumns: number;
+  /** True if the window has changed since the last frame. */
+  #isResized = false;
   /** True while the output has not taken the last frame. */
   #isBusy = false;
   #isDirty = true;
-  #lastFrameAt = -FRAME_MS;
   #stopTimer: (() => void) | undefined;
   #full: FullScreen | undefined;
   #fullTurn: Promise<unknown> = Promise.resolve();
@@ -35,6 +35,7 @@ export class TerminalScreen implements Screen {
     this.#clock = options.clock ?? systemClock;
     this.#decoder = new InputDecoder((input) => this.#take(input), { clock: this.#clock });
     this.#modes = modesFor(options.env);
+    this.#pace = new Pace({ now: () => this.#now(), env: options.env });
     this.#drawnColumns = this.columns;
     const { input, output, signals } = options;
     input.setRawMode?.(true);
@@ -124,6 +125,8 @@ export class TerminalScreen implements Screen {
 
   readonly #onResize = (): void => {
     this.#options.onResize?.();
+    this.#isResized = true;
+    if (this.#full === undefined) this.#pace.resized();
     this.invalidate();
   };
 
@@ -145,10 +148,18 @@ export class TerminalScreen implements Screen {
   };
 
   #take(input: Input): void {
-    if (this.#full === undefined) return this.#options.onInput(input);
-    // The next key of the same read is for the live area again.
-    if (this.#full.input(input)) this.#leaveFull();
-    this.invalidate();
+    const full = this.#full;
+    if (full === undefined) this.#options.onInput(input);
+    else {
+      // The next key of the same read is for the live area again.
+      if (full.input(input)) this.#leaveFull();
+      this.#isDirty = true;
+    }
+    // A frame that waits is due earlier now.
+    this.#pace.key();
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#schedule();
   }
 
   #leaveFull(): void {
@@ -168,8 +179,7 @@ export class TerminalScreen implements Screen {
   #schedule(): void {
     if (this.#stopTimer !== undefined || this.#isBusy || this.#state !== "open") return;
     if (!this.#isDirty && this.#pending.length === 0) return;
-    const wait = Math.max(0, this.#lastFrameAt + FRAME_MS - this.#now());
-    this.#stopTimer = this.#clock.setTimer(wait, () => {
+    this.#stopTimer = this.#clock.setTimer(this.#pace.wait(), () => {
       this.#stopTimer = undefined;
       this.#frame();
     });
@@ -177,7 +187,9 @@ export class TerminalScreen implements Screen {
 
   #frame(): void {
     if (this.#isBusy || this.#state !== "open") return;
-    this.#lastFrameAt = this.#now();
+    // The window has changed since the timer was set.
+    if (this.#pace.wait() > 1) return this.#schedule();
+    this.#pace.drawn();
     this.#isDirty = false;
     const size = { columns: this.columns, rows: this.rows };
     const text = this.#full === undefined ? this.#mainFrame(size) : this.#full.frameText(size);
@@ -197,7 +209,7 @@ export class TerminalScreen implements Screen {
         column: within(cursor?.column ?? 0, size.columns),
       },
     };
-    const erased = size.columns === this.#drawnColumns ? "" : this.#eraseLive();
+    const erased = this.#isResized ? this.#eraseLive() : "";
     const printed = this.#pending;
     this.#pending = [];
     const drawn = frameText(this.#drawn, printed, live, size);
@@ -215,6 +227,7 @@ export class TerminalScreen implements Screen {
       : this.#drawn.cursor.row;
     this.#drawn = NOTHING_DRAWN;
     this.#drawnColumns = columns;
+    this.#isResized = false;
     return `${above > 0 ? `\u001b[${above}A` : ""}\r\u001b[J`;
   }
 

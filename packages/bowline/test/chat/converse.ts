@@ -12,6 +12,7 @@ import {
   type ScriptedModelOptions,
   type ScriptedStep,
 } from "@bowline/core/testing";
+import { attachFiles, mentionedIn } from "../../src/chat/attach-files.ts";
 import { commandNames } from "../../src/chat/commands/index.ts";
 import { Conversation } from "../../src/chat/conversation.ts";
 import { drawPast } from "../../src/chat/draw-past.ts";
@@ -20,7 +21,7 @@ import { createServerWait, startServers } from "../../src/chat/server-wait.ts";
 import type { World } from "../../src/chat/chat.ts";
 import { Runtime } from "../../src/chat/runtime.ts";
 import { View } from "../../src/chat/view.ts";
-import { createPermissions } from "../../src/policy/permissions.ts";
+import { createPermissions, type PermissionSource } from "../../src/policy/permissions.ts";
 import { loadProject } from "../../src/project/project.ts";
 import { colours } from "../../src/screen/colours.ts";
 import { commandCompletions } from "../../src/screen/editor/command-completions.ts";
@@ -45,6 +46,8 @@ export interface TalkOptions extends ScriptedModelOptions {
   readonly isSaved?: boolean;
   /** Checks each message, as hooks do. Default: none are checked. */
   readonly check?: (text: string) => Promise<void>;
+  /** Rules of the user. Default none. */
+  readonly permissions?: PermissionSource["permissions"];
 }
 
 const LIMIT_MS = 60_000;
@@ -125,7 +128,11 @@ export class Talk implements AsyncDisposable {
     const { session, tools, contextWindow = 100_000, isSaved = true } = options;
     const { conversation, directory, store, model } = this;
     const env = { PATH: process.env.PATH ?? "", HOME: directory, BOWLINE_HOME: directory };
-    const permissions = createPermissions();
+    const permissions = createPermissions({
+      root: directory,
+      searchesHide: true,
+      sources: [{ path: "bowline.json", scope: "user", permissions: options.permissions ?? {} }],
+    });
     const gate = createGate({
       permissions: () => permissions,
       isPlan: () => conversation.state.isPlan,
@@ -135,7 +142,7 @@ export class Talk implements AsyncDisposable {
     });
     const project = await loadProject({ directory, env, home: directory, now: new Date(0) });
     const servers = startServers(conversation, project, env);
-    await conversation.endWith(() => servers.close());
+    await conversation.endings.add(() => servers.close());
     const world: World = {
       directory,
       env,
@@ -144,11 +151,12 @@ export class Talk implements AsyncDisposable {
       permissions,
       servers,
       ready: createServerWait(conversation, servers),
-      submitted: async (message) => {
+      async submitted(message, draft, signal) {
         await options.check?.(messageText(message));
-        return message;
+        const notice = conversation.notice.bind(conversation);
+        return attachFiles(message, draft, { directory, permissions, notice }, signal);
       },
-      checksMessages: options.check !== undefined,
+      checks: (draft) => options.check !== undefined || mentionedIn(draft).length > 0,
       options: { task: "", yes: false, keep: "new", plan: false, maxTurns: 50, retryMs: 60_000 },
       connect: async () => ({
         model: { ...model.model, contextWindow },

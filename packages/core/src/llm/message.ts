@@ -10,6 +10,11 @@ import { addUsage, type Usage } from "./usage.ts";
 export interface TextContent {
   type: "text";
   text: string;
+  /**
+   * What transcripts, titles and exports show for this part: a program added its text to a person's
+   * message, such as the content of a file. Models get `text` as they get any other.
+   */
+  shownAs?: string;
   /** Opaque provider data of this part, replayed only to the model that produced it. */
   textSignature?: string;
 }

@@ -49,12 +49,18 @@ function titleAfter(entry: AnyEntry, title: string | undefined): string | undefi
   if (entry.type === "title") return entry.title;
   if (title !== undefined || entry.type !== "message" || entry.message.role !== "user")
     return title;
-  const line = messageText(entry.message as UserMessage)
+  const line = messageText({ content: writtenParts(entry.message as UserMessage) })
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line === "") return undefined;
   if (line.length <= TITLE_LENGTH) return line;
   return `${line.slice(0, TITLE_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+/** Without the text that a program added to the message. */
+function writtenParts({ content }: UserMessage): UserMessage["content"] {
+  if (typeof content === "string") return content;
+  return content.filter((part) => part.type !== "text" || part.shownAs === undefined);
 }
 
 /**

@@ -226,3 +226,41 @@ describe("a session as JSON", () => {
     assert.deepEqual(empty.entries, []);
   });
 });
+
+describe("text that a program added to a message", () => {
+  const added = async (): Promise<Session> => {
+    const session = await newSession();
+    const content = [
+      { type: "text" as const, text: "A note.", shownAs: "a note `for` the <model>" },
+      { type: "text" as const, text: "Mend it" },
+      { type: "text" as const, text: "```\nlet a;", shownAs: "the file a.ts" },
+    ];
+    const message = { role: "user" as const, content, timestamp: 1 };
+    await session.append({ type: "message", message });
+    return session;
+  };
+
+  it("is no part of the title", async () => {
+    const session = await added();
+    assert.match(await sessionToMarkdown(session), /^# Mend it\n/);
+  });
+
+  it("stands apart from what the person wrote, under its label", async () => {
+    const session = await added();
+    const markdown = await sessionToMarkdown(session);
+    assert.ok(
+      markdown.includes(
+        "*Added:* `` a note `for` the <model> ``\n\n```\nA note.\n```\n\nMend it\n",
+      ),
+      markdown,
+    );
+    assert.ok(markdown.includes("*Added:* `the file a.ts`\n\n````\n```\nlet a;\n````"), markdown);
+    const html = await sessionToHtml(session);
+    assert.ok(
+      html.includes(
+        "<details><summary>Added: a note `for` the &lt;model&gt;</summary><pre>A note.</pre></details><p>Mend it</p>",
+      ),
+      html,
+    );
+  });
+});

@@ -1,6 +1,7 @@
 /** Commands that files of the user or of a trusted project define, and skills as commands. */
 import { expandCommand } from "../../project/expand-command.ts";
 import type { Project } from "../../project/project.ts";
+import { draftOf, type Draft } from "../../screen/editor/draft.ts";
 import type { Chat } from "../chat.ts";
 
 export function projectCommands(
@@ -26,14 +27,25 @@ export async function projectCommand(name: string, args: string, chat: Chat): Pr
     }
     if (model !== undefined)
       chat.notice(`/${name} names the model ${model}, which is not used. /model chooses one.`);
-    const { text, notices } = await expandCommand(command, args, project.root);
+    const { text, notices } = await expandCommand(command, args, {
+      root: project.root,
+      whyNotRead(path) {
+        const call = { tool: "read", args: { path } };
+        const { action, rule, reason } = chat.world.permissions.judge(call);
+        return action === "allow" || rule === undefined ? undefined : reason;
+      },
+    });
     for (const notice of notices) chat.notice(notice, "warning");
-    chat.send(text, allowedTools);
+    chat.send(made(text), allowedTools);
     return true;
   }
   const skill = project.skills.find((one) => one.name === name);
   if (skill === undefined) return false;
   const task = args === "" ? "" : `\n\nThe task: ${args}`;
-  chat.send(`Follow the skill ${skill.name} (${skill.folder}):\n\n${skill.body}${task}`);
+  chat.send(made(`Follow the skill ${skill.name} (${skill.folder}):\n\n${skill.body}${task}`));
   return true;
+}
+
+function made(text: string): Draft {
+  return draftOf([{ type: "text", text, isMade: true }]);
 }

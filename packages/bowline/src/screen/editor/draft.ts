@@ -11,7 +11,8 @@ export interface DraftImage {
 }
 
 export type DraftPart =
-  | { readonly type: "text"; readonly text: string }
+  /** `isMade`: of a command, not typed. Its `@path` mentions nothing. */
+  | { readonly type: "text"; readonly text: string; readonly isMade?: true }
   | { readonly type: "paste"; readonly number: number; readonly text: string }
   | { readonly type: "image"; readonly number: number; readonly image: DraftImage }
   /** An image of a stored draft. The editor reads its file again. */

@@ -1,14 +1,8 @@
-/** Files of the project that are named in a message: `@src/a.ts` or `@"a file.md"`. */
-
-/** Returns the mention of a path. */
+/**
+ * Returns the mention of a file in a message: `@src/a.ts` or `@"a file.md"`. A path that ends as a
+ * sentence may is quoted.
+ */
 export function mentionOf(path: string): string {
-  return /[\s"\\]/.test(path) ? `@"${path.replace(/["\\]/g, String.raw`\$&`)}"` : `@${path}`;
-}
-
-/** Returns the paths that a text mentions, each once, in their order. */
-export function mentionsIn(text: string): string[] {
-  const found = text.matchAll(/(?<=^|\s)@(?:"((?:[^"\\\n]|\\.)+)"|([^\s"]+))/g);
-  return [
-    ...new Set([...found].map(([, quoted, bare = ""]) => quoted?.replace(/\\(.)/g, "$1") ?? bare)),
-  ];
+  const isPlain = !/[\s"'`\\]|[.,;:!?)\]}]$/.test(path);
+  return isPlain ? `@${path}` : `@"${path.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

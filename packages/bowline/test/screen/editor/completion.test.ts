@@ -4,7 +4,8 @@ import { systemClock } from "@bowline/core";
 import { commandCompletions } from "../../../src/screen/editor/command-completions.ts";
 import { tokenAt } from "../../../src/screen/editor/completion.ts";
 import { FileCompletions } from "../../../src/screen/editor/file-completions.ts";
-import { mentionOf, mentionsIn } from "../../../src/screen/editor/file-mention.ts";
+import { mentionsIn } from "../../../src/project/mentions.ts";
+import { mentionOf } from "../../../src/screen/editor/file-mention.ts";
 import { candidate, rank } from "../../../src/screen/editor/fuzzy.ts";
 import { drawn, newEditor, press, type } from "./driving.ts";
 
@@ -227,8 +228,9 @@ describe("the order of matches", () => {
 
 describe("mentions of files", () => {
   it("are read as they are written", () => {
-    for (const path of ["a.ts", "a b.md", 'q"uote.md', String.raw`back\slash`, "ä/漢.txt"])
-      assert.deepEqual(mentionsIn(`see ${mentionOf(path)} and me@x.org`), [path]);
+    const paths = ["a.ts", "a b.md", 'q"uote.md', "it's", "end.", "f(x)", "a/", "ä/漢.txt"];
+    for (const path of [...paths, String.raw`back\slash`])
+      assert.deepEqual(mentionsIn(`see ${mentionOf(path)}, and me@x.org`), [path]);
   });
 
   it("are each returned once", () => {

@@ -56,6 +56,8 @@ function block(part: TranscriptBlock): string {
   switch (part.type) {
     case "prose":
       return `<p>${escape(part.text)}</p>`;
+    case "added":
+      return `<details><summary>Added: ${escape(part.label)}</summary><pre>${escape(part.text)}</pre></details>`;
     case "thinking":
       return `<details><summary>Thinking</summary><p>${escape(part.text)}</p></details>`;
     case "code":

@@ -20,6 +20,8 @@ function block(part: TranscriptBlock): string {
   switch (part.type) {
     case "prose":
       return part.text;
+    case "added":
+      return `*Added:* ${code(part.label)}\n\n${fence(part.text, "")}`;
     case "thinking":
       return quote(part.text);
     case "code":

@@ -29,6 +29,8 @@ export interface TranscriptSection {
 
 export type TranscriptBlock =
   | { readonly type: "prose"; readonly text: string }
+  /** A text that a program added to a person's message. */
+  | { readonly type: "added"; readonly label: string; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "code"; readonly text: string; readonly language: "json" | "" }
   | { readonly type: "call"; readonly name: string; readonly args: string }
@@ -141,9 +143,11 @@ function sectionOf(message: SessionMessage): Omit<TranscriptSection, "time"> {
 
 function userBlocks(content: string | readonly UserContent[]): TranscriptBlock[] {
   if (typeof content === "string") return [{ type: "prose", text: content }];
-  return content.map((part) =>
-    part.type === "text" ? { type: "prose", text: part.text } : { type: part.type, part },
-  );
+  return content.map((part): TranscriptBlock => {
+    if (part.type !== "text") return { type: part.type, part };
+    const { text, shownAs: label } = part;
+    return label === undefined ? { type: "prose", text } : { type: "added", label, text };
+  });
 }
 
 function assistantBlocks(part: AssistantContent): TranscriptBlock[] {

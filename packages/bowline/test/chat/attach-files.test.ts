@@ -1,0 +1,208 @@
+/** Files that a message mentions as `@path`. */
+import assert from "node:assert/strict";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { UserContent, UserMessage } from "@bowline/core";
+import { replayLines } from "../../src/chat/replay-lines.ts";
+import { colours } from "../../src/screen/colours.ts";
+import { KEY, Talk, type TalkOptions } from "./converse.ts";
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+async function talkWith(
+  files: Readonly<Record<string, string | Buffer>>,
+  options: TalkOptions = {},
+): Promise<Talk> {
+  const talk = await Talk.begin(["First.", "Second.", "Third."], { columns: 100, ...options });
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(talk.directory, name, ".."), { recursive: true });
+    await writeFile(join(talk.directory, name), content);
+  }
+  return talk;
+}
+
+function lastSent({ model }: Talk): UserMessage {
+  const [call] = model.calls;
+  assert.ok(call);
+  return call.context.messages.at(-1) as UserMessage;
+}
+
+/** Returns the parts of the last message that the model got. */
+async function sent(talk: Talk, text: string): Promise<readonly UserContent[]> {
+  talk.send(text);
+  await talk.until((shown) => shown.includes("First.") && !talk.conversation.isBusy);
+  const { content } = lastSent(talk);
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+const texts = (parts: readonly UserContent[]): string[] =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+test("the model gets the file, a line shows it, and the session has both", async () => {
+  await using talk = await talkWith({ "src/a b.ts": "let a;\nlet b;\n" });
+  const parts = await sent(talk, 'what is @"src/a b.ts", please?');
+  assert.deepEqual(texts(parts), [
+    'what is @"src/a b.ts", please?',
+    '<file path="src/a b.ts">\nlet a;\nlet b;\n\n</file>',
+  ]);
+  const line = "  + the file src/a b.ts (2 lines, 14 B)";
+  const shown = await talk.shown();
+  assert.ok(shown.includes(line), shown);
+  assert.ok(!shown.includes("let a;"), shown);
+  const session = await talk.reopened();
+  const plain = colours({ isTTY: false, write: () => true }, {});
+  const replayed: string[] = [];
+  const view = { colours: plain, columns: () => 100, linkStyle: "text" } as const;
+  for await (const row of replayLines(session, view)) replayed.push(row);
+  assert.ok(replayed.join("\n").includes(line), replayed.join("\n"));
+  await session.close();
+});
+
+test("a bare mention ends before the punctuation after it, and is each attached once", async () => {
+  await using talk = await talkWith({ "a.ts": "AAA", "b.ts": "BBB" });
+  const parts = await sent(talk, "compare @a.ts, (@b.ts) and @a.ts. Not `@b.ts` or me@a.ts");
+  assert.deepEqual(texts(parts).slice(1), [
+    '<file path="a.ts">\nAAA\n</file>',
+    '<file path="b.ts">\nBBB\n</file>',
+  ]);
+});
+
+test("an image is an image, named by its line", async () => {
+  await using talk = await talkWith({ "a.png": PNG });
+  const parts = await sent(talk, "see @a.png");
+  assert.deepEqual(
+    parts.map(({ type }) => type),
+    ["text", "text", "image"],
+  );
+  const shown = await talk.shown();
+  assert.match(shown, / {2}\+ the image a\.png \(PNG, \d+ B\)/);
+  assert.doesNotMatch(shown, /1 attachment/, "it is not counted twice");
+});
+
+test("a folder is the list of its names, without those that are denied", async () => {
+  await using talk = await talkWith(
+    { "src/a.ts": "AAA", "src/keys/k.ts": "KKK", "src/hidden.ts": "HHH" },
+    { permissions: { deny: ["glob(src/hidden.ts)"] } },
+  );
+  const parts = await sent(talk, "what is in @src/");
+  assert.match(texts(parts)[1] ?? "", /^<file path="src\/">\n[^]*src\/a\.ts\n[^]*src\/keys/);
+  assert.doesNotMatch(texts(parts).join(), /AAA|hidden/);
+  assert.match(await talk.shown(), / {2}\+ the list of src\/ \(2 names, /);
+});
+
+for (const [name, mention, permissions, why] of [
+  ["a path rule denies", "@k/a.txt", { deny: ["read(k/**)"] }, /denies it/],
+  ["a rule for every tool denies", "@k/a.txt", { deny: ["*(k/**)"] }, /denies it/],
+  ["a path rule asks about", "@k/a.txt", { ask: ["read(k/**)"] }, /the model can ask to read it/],
+  ["is a link to what is denied", "@link.txt", { deny: ["read(k/**)"] }, /denies it/],
+  ["lies outside", "@../outside.txt", {}, /outside the working directory/],
+  ["is in the home folder", "@~/.ssh/id_rsa", {}, /may hold secrets/],
+  ["usually holds secrets", "@.env", {}, /may hold secrets/],
+  ["is a link to what usually holds secrets", "@env.txt", {}, /may hold secrets/],
+  ["is not text", "@k/a.bin", {}, /is not a text file \(binary data, 6 bytes\)/],
+] as const)
+  test(`a file is not attached if this holds: ${name}; a line says why`, async () => {
+    await using talk = await talkWith(
+      { "k/a.txt": "SECRET", "k/a.bin": "\0SECRE", ".env": "SECRET", "../outside.txt": "SECRET" },
+      { permissions },
+    );
+    await symlink("k/a.txt", join(talk.directory, "link.txt"));
+    await symlink(".env", join(talk.directory, "env.txt"));
+    const parts = await sent(talk, `see ${mention}`);
+    assert.deepEqual(parts, [{ type: "text", text: `see ${mention}` }]);
+    const shown = (await talk.shown()).replaceAll(/\s+/g, " ");
+    assert.ok(shown.includes(`${mention} is not attached: `), shown);
+    assert.match(shown, why);
+  });
+
+test("a word that is no file goes out as it is; a path without a file has a line", async () => {
+  await using talk = await talkWith({});
+  const parts = await sent(talk, "add @param and @src/gone.ts");
+  assert.deepEqual(parts, [{ type: "text", text: "add @param and @src/gone.ts" }]);
+  const shown = await talk.shown();
+  assert.match(shown, /@src\/gone\.ts is not attached: there is no such file/);
+  assert.doesNotMatch(shown, /@param is/);
+});
+
+test("a long file is cut as for the read tool, and the line says so", async () => {
+  await using talk = await talkWith({ "long.txt": "a line of a log\n".repeat(3000) });
+  const parts = await sent(talk, "@long.txt");
+  assert.match(texts(parts)[1] ?? "", /\[lines 1-2000 of 3000; read on with offset 2001\]/);
+  assert.match(await talk.shown(), /\+ the file long\.txt \(the first 2000 lines of 46\.9 kB\)/);
+});
+
+test("the files of a message have a limit together", async () => {
+  const names = ["a", "b", "c", "d"].map((name) => `${name}.txt`);
+  const line = `${"x".repeat(89)}\n`;
+  await using talk = await talkWith(
+    Object.fromEntries(names.map((name) => [name, line.repeat(1000)])),
+  );
+  const parts = await sent(talk, names.map((name) => `@${name}`).join(" "));
+  assert.equal(parts.length, 4);
+  assert.match(
+    (await talk.shown()).replaceAll(/\s+/g, " "),
+    /@d\.txt is not attached: the files of a message have at most 293\.0 kB in all/,
+  );
+});
+
+test("a message during a run has its file too, and a paste mentions nothing", async () => {
+  await using talk = await talkWith({ "a.ts": "AAA" }, { delayMs: 20 });
+  talk.send("go");
+  await talk.until(() => talk.model.calls.length > 0);
+  talk.send("see @a.ts");
+  await talk.until((shown) => shown.includes("Second.") && !talk.conversation.isBusy);
+  const steered = talk.model.calls[1]?.context.messages.at(-1) as UserMessage;
+  assert.match(JSON.stringify(steered.content), /AAA/);
+  talk.type(`\u001b[200~${"a line with @a.ts in it\n".repeat(30)}\u001b[201~`);
+  talk.type(KEY.enter);
+  await talk.until((shown) => shown.includes("Third.") && !talk.conversation.isBusy);
+  const pasted = talk.model.calls[2]?.context.messages.at(-1) as UserMessage;
+  assert.doesNotMatch(JSON.stringify(pasted.content), /AAA/);
+});
+
+test("a command's own text is not read for mentions, which it has answered itself", async () => {
+  await using talk = await talkWith({ "a.ts": "AAA" });
+  talk.conversation.send({
+    parts: [{ type: "text", text: "see @a.ts", isMade: true }],
+    text: "see @a.ts",
+    pastes: new Map(),
+    images: [],
+  });
+  await talk.until((shown) => shown.includes("First.") && !talk.conversation.isBusy);
+  const { content } = lastSent(talk);
+  assert.equal(content, "see @a.ts");
+});
+
+test("the export has the file under its label", async () => {
+  await using talk = await talkWith({ "a.ts": "AAA" });
+  await sent(talk, "see @a.ts");
+  talk.send("/export out.md");
+  await talk.until(/The session is in/);
+  const exported = await readFile(join(talk.directory, "out.md"), "utf8");
+  assert.match(exported, /^# see @a\.ts$/m);
+  assert.ok(exported.includes('*Added:* `the file a.ts (1 line, 3 B)`\n\n```\n<file path="a.ts">'));
+});
+
+test("the note about plan mode reaches the model, and looks nowhere like typed words", async () => {
+  await using talk = await talkWith({});
+  talk.type(KEY.shiftTab);
+  const parts = await sent(talk, "look around");
+  assert.match(texts(parts)[1] ?? "", /^\[Plan mode is on: only reading tools run\./);
+  const shown = await talk.shown();
+  assert.match(shown, /^> look around\n {2}\+ a note for the model: plan mode is on$/m);
+  assert.doesNotMatch(shown, /\[Plan mode/);
+  talk.send("/export out.md");
+  await talk.until(/The session is in/);
+  const exported = await readFile(join(talk.directory, "out.md"), "utf8");
+  assert.match(exported, /^# look around$/m);
+  assert.match(
+    exported,
+    /\n\nlook around\n\n\*Added:\* `a note for the model: plan mode is on`\n\n```\n\[Plan mode is on/,
+  );
+  const { sessions } = await talk.store.list();
+  assert.equal(sessions[0]?.title, "look around");
+});
