@@ -90,6 +90,19 @@ describe("the checks of the drill", () => {
       assertFound(evidence, /messages: s0-0: one key was answered with the runs/);
     });
 
+    it("find a run that a client was told of and that never began", () => {
+      const told = (status: string) =>
+        after(({ messages }) => messages[1]?.answers.push({ runId: "run-s0-1", status }));
+      assertFound(told("in_flight"), /messages: s0-1: its run is run-s0-1, which never began/);
+      assert.deepEqual(findFaults(told("waiting")), []);
+    });
+
+    it("find a message into an aborted run that is gone with it", () => {
+      const evidence = stored((all) => void all.splice(at(all, "user", 1), 1));
+      const aborts = [{ session: "s0", runId: "run-s0-0", isAcknowledged: true }];
+      assertFound({ ...evidence, aborts }, /messages: s0-1: it was accepted for the run run-s0-0/);
+    });
+
     it("find a message that the model did not hear", () => {
       const evidence = stored((all) => {
         const [part] = assistant(all, 1).content;
