@@ -76,6 +76,25 @@ describe("a message into a run that is sent twice", () => {
     });
   }
 
+  it("waits for another run, when its own was stopped before it went in", async () => {
+    const { tool } = heldTool();
+    const options: TestOptions = { tools: () => [tool], rules: allow };
+    await using server = await gatewayWith([call, "Next."], options);
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", so);
+    await client.call("chat.abort", { sessionKey: "s" });
+    await client.end("first");
+    while ((await client.call("health.check", {})).runs > 0);
+    const again = await client.call("chat.steer", so);
+    assert.deepEqual(again, { runId: "so", sessionKey: "s", status: "waiting" });
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    await client.end("next");
+    const later = await client.call("chat.steer", so);
+    assert.notEqual(later.status, "waiting");
+  });
+
   it("is answered with the run that it began, when it was too late to join the other", async () => {
     let late: (() => Promise<unknown>) | undefined;
     // The run has its whole answer, but its log does not yet.
