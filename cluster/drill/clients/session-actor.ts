@@ -128,7 +128,7 @@ export class SessionActor {
   }
 
   async #aside(method: SendMethod): Promise<void> {
-    const { session, sender, journal } = this.#options;
+    const { session } = this.#options;
     if (this.#asides++ >= MAX_ASIDES) return;
     const name = `${session}-${this.#tasks++}`;
     this.#follow(await this.#send(method, { name, text: asideText(name) }));
