@@ -5,7 +5,7 @@
 import type { AuditRow, BusEvent, Evidence, Finding, Outage } from "../evidence.ts";
 
 /** A process may need this long to notice that its attempt is over, in milliseconds. */
-const NOTICE_MS = 2000;
+const NOTICE_MS = 3000;
 const WORKER = /^worker-/;
 
 export function checkZombies({ audit, bus, outages }: Evidence): Finding[] {
@@ -65,11 +65,11 @@ function checkSpeech(
 
 /**
  * Whether a process may not notice during an outage that its attempt is over. A stopped one says what it had
- * ready when it wakes. A cut link does not end connections: Restate may have lost the worker, or a node of
- * Restate the others.
+ * ready when it wakes. A cut link does not end connections. A node of Restate that loses a run to another node,
+ * as when one dies or comes back, keeps its own attempt until it notices.
  */
 function hides({ how, kind, name }: Outage, speaker: string | undefined): boolean {
+  if (kind === "restate") return true;
   if (how === "killed") return false;
-  if (speaker === undefined || name.split(" ").includes(speaker)) return true;
-  return how === "cut" && kind === "restate";
+  return speaker === undefined || name.split(" ").includes(speaker);
 }

@@ -59,6 +59,7 @@ describe("the check of zombies", () => {
       { name: "worker-1", kind: "worker", how: "stopped" },
       { name: "worker-1 from balancer", kind: "worker", how: "cut" },
       { name: "restate-2 from balancer", kind: "restate", how: "cut" },
+      { name: "restate-2", kind: "restate", how: "killed" },
     ] as const)
       assert.deepEqual(found(speaking(outage)), []);
   });
