@@ -1,6 +1,7 @@
 /**
  * `npm run cluster:drill -- --break <name>`: a quick drill of a broken copy. Exits with 1 and the finding that
- * proves the breakage, and with 3 if there is none. `--break all` tries each, and exits with 0 if all were found.
+ * proves the breakage, and with 3 if there is none. `--break all` tries each, prints a table, and exits with 1
+ * if one was not found.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,6 +15,8 @@ import type { Finding } from "./evidence.ts";
 const LIMIT_MS = 4 * 60_000;
 const TRIES = 3;
 const NOT_FOUND = 3;
+/** How much of a finding the table has, in characters. */
+const SHOWN = 100;
 
 /** Resolves with the exit code. */
 export async function breakMain(name: string, seed: number): Promise<number> {
@@ -23,20 +26,28 @@ export async function breakMain(name: string, seed: number): Promise<number> {
       console.error(`There is no breakage ${JSON.stringify(name)}: ${names.join(", ")}, or all.`);
       return 2;
     }
-    return (await isFound(name, seed)) ? 1 : NOT_FOUND;
+    return (await proofOf(name, seed)) ? 1 : NOT_FOUND;
   }
-  const missed: string[] = [];
-  for (const one of names) if (!(await isFound(one, seed))) missed.push(one);
-  console.log(
-    missed.length === 0
-      ? `all ${names.length} breakages were found`
-      : `NOT FOUND: ${missed.join(", ")}`,
-  );
-  return missed.length === 0 ? 0 : 1;
+  const proofs = new Map<BreakageName, Proof | undefined>();
+  for (const one of names) proofs.set(one, await proofOf(one, seed));
+  const rows = names.map((one): readonly string[] => {
+    const { drills, check, text } = proofs.get(one) ?? { drills: TRIES, check: "-", text: "-" };
+    const isFound = proofs.get(one) !== undefined;
+    return [one, isFound ? "found" : "NOT FOUND", String(drills), check, text.slice(0, SHOWN)];
+  });
+  console.log(tableOf([["breakage", "", "drills", "check", "first finding"], ...rows]));
+  return rows.every(([, found]) => found === "found") ? 0 : 1;
+}
+
+interface Proof {
+  /** How many drills it took. */
+  readonly drills: number;
+  readonly check: string;
+  readonly text: string;
 }
 
 /** What a breakage does depends on what is interrupted, so a drill that finds nothing is repeated. */
-async function isFound(name: BreakageName, seed: number): Promise<boolean> {
+async function proofOf(name: BreakageName, seed: number): Promise<Proof | undefined> {
   const { what, found } = breakages[name];
   using copy = breakCopy(breakages[name]);
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -48,10 +59,20 @@ async function isFound(name: BreakageName, seed: number): Promise<boolean> {
     console.log(
       `FOUND ${name} (${what}) by ${check} in ${session}, seed ${seed + attempt}: ${text.slice(0, 400)}`,
     );
-    return true;
+    return { drills: attempt + 1, check, text };
   }
   console.log(`NOT FOUND: ${name} (${what}), in ${TRIES} drills from seed ${seed}`);
-  return false;
+  return undefined;
+}
+
+/** Pads all columns to their widest cell. */
+function tableOf(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  const lineOf = (row: readonly string[]): string =>
+    row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
+  return rows.map((row) => lineOf(row).trimEnd()).join("\n");
 }
 
 /** Runs the drill of a copy, with the copy's own code. Returns its findings. */

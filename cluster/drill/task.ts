@@ -24,6 +24,9 @@ export interface Task {
   readonly isUncounted: boolean;
 }
 
+/** The fewest words of an answer that streams for several seconds. */
+export const LONG_WORDS = 200;
+
 /** The budget of the agent of uncounted tasks: less than the estimated tokens of their answers. */
 export const THRIFTY_TOKENS = 300;
 
@@ -70,5 +73,7 @@ export function drawTask(random: Random, name: string): Task {
   const turns = Array.from({ length: count }, () =>
     isUncounted ? [random.pick<ToolLetter>(["s", "n"])] : letters(),
   );
-  return { name, turns, words: random.between(5, 30), isUncounted };
+  const isLong = !isUncounted && random.chance(0.25);
+  const words = isLong ? random.between(LONG_WORDS, 2 * LONG_WORDS) : random.between(5, 30);
+  return { name, turns, words, isUncounted };
 }

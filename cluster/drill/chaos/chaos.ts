@@ -7,6 +7,7 @@ import type { Handle, Kind } from "../../kit/service.ts";
 import type { System } from "../../kit/system.ts";
 import type { Outside } from "../outside/outside.ts";
 import type { Random } from "../seeded.ts";
+import { LONG_WORDS } from "../task.ts";
 import type { Network } from "./network.ts";
 import type { Outages } from "./outages.ts";
 
@@ -45,6 +46,10 @@ const CUT: Span = [2000, 7000];
 /** Longer than the health checks of the balancer take, so that others take over. */
 const STOP: Span = [5000, 9000];
 const LONGEST_SCENE_MS = 15_000;
+/** As short as a restart can be. */
+const BLINK_MS = 100;
+/** A long answer of which this little was sent streams on for longer than it takes to go on elsewhere. */
+const JUST_BEGUN_MS = 800;
 
 export interface ChaosOptions {
   readonly system: System;
@@ -66,6 +71,7 @@ export async function breakThings(options: ChaosOptions): Promise<void> {
     ...lanes.map((lane) => new Breaker(options, random.fork(), busy).killing(lane)),
     new Breaker(options, random.fork(), busy).stopping(),
     new Breaker(options, random.fork(), busy).scenes(),
+    new Breaker(options, random.fork(), busy).losses(),
     new Breaker(options, random.fork(), busy).cutting(),
   ]);
 }
@@ -121,6 +127,27 @@ class Breaker {
       })();
       await this.#holding(worker, () => outages.stop(worker, until));
       await this.#rests([6000, 12_000]);
+    }
+  }
+
+  /**
+   * Kills the balancer for a moment while a long answer begins. All attempts end, and their processes live on:
+   * the answer streams to one that has lost its run to another worker.
+   */
+  async losses(): Promise<void> {
+    const { outages, outside, system } = this.#options;
+    const balancer = system.handles.find(({ kind }) => kind === "balancer");
+    if (balancer === undefined) return;
+    while (await this.#rests([100, 300])) {
+      const isDue = outside.ledger.models.some(
+        ({ state, text, startedAt }) =>
+          state === "streaming" &&
+          Date.now() - startedAt < JUST_BEGUN_MS &&
+          text.split(" ").length > LONG_WORDS,
+      );
+      if (!isDue || this.#busy.has(balancer)) continue;
+      await this.#holding(balancer, () => outages.kill(balancer, BLINK_MS));
+      await this.#rests([8000, 16_000]);
     }
   }
 

@@ -1,6 +1,7 @@
 /**
  * Every accepted message is in its session once, in a run that has ended, and was answered: the model heard
- * it, unless the run was aborted. No message that was sent under one key has two runs.
+ * it, unless the run was aborted. No message that begins a run has two, and every run that a client was told
+ * of has been.
  */
 import type { Evidence, Finding, SentMessage } from "../evidence.ts";
 import { textOf } from "../clients/folded-run.ts";
@@ -40,12 +41,18 @@ function checkMessage(
   runs: ReadonlyMap<string, StoredRun>,
   isAborted: (runId: string) => boolean,
 ): string[] {
-  const ids = new Set(answers.map(({ runId }) => runId));
+  const ids = new Set(
+    answers.flatMap(({ runId, status }) => (status === "waiting" ? [] : [runId])),
+  );
   const found: string[] = [];
-  if (ids.size > 1) found.push(`one key was answered with the runs ${[...ids].join(", ")}`);
   const [answered] = ids;
-  if (kind === "send" && answered !== undefined && answered !== key)
-    found.push(`the run is ${answered} and not ${key}`);
+  if (kind === "send") {
+    if (ids.size > 1) found.push(`one key was answered with the runs ${[...ids].join(", ")}`);
+    if (answered !== undefined && answered !== key)
+      found.push(`the run is ${answered} and not ${key}`);
+  }
+  for (const id of ids)
+    if (!runs.has(id) && !isAborted(id)) found.push(`its run is ${id}, which never began`);
   const holders = [...runs.values()].flatMap((run) =>
     userTexts(run).flatMap((own) => (own === text ? [run] : [])),
   );
@@ -55,11 +62,14 @@ function checkMessage(
     );
   const [run] = holders;
   // A gateway may have accepted it and have died before it could say so.
-  if (answered === undefined && run === undefined) return found;
-  const mayBeGone = answered !== undefined && isAborted(answered);
+  if (answers.length === 0 && run === undefined) return found;
+  // A message without a run of its own outlives the run that it was for.
+  const mayBeGone = kind === "send" && answered !== undefined && isAborted(answered);
   if (run === undefined) {
     if (!mayBeGone)
-      found.push(`it was accepted for the run ${answered} and is not in the transcript`);
+      found.push(
+        `it was accepted for ${answered === undefined ? "a later run" : `the run ${answered}`} and is not in the transcript`,
+      );
     return found;
   }
   if (run.ends.length !== 1) found.push(`its run ${run.runId} has ${run.ends.length} ends`);

@@ -44,18 +44,32 @@ function checkSpeech(
   );
   const found = new Map<string, Finding>();
   for (const { at, session, attempt, runId, event, seq } of bus) {
-    const later = epochs.get(session)?.find(({ epoch }) => epoch > attempt);
+    const own = epochs.get(session) ?? [];
+    const later = own.find(({ epoch }) => epoch > attempt);
     if (later === undefined || at < later.at + NOTICE_MS) continue;
     // Not said by the attempt: a gateway asked its worker to tell of a message.
     if (event === "chat.queued") continue;
-    // A stopped process says what it had ready when it wakes.
+    const speaker = own.find(({ epoch }) => epoch === attempt)?.by;
     const mayBeLate = outages.some(
-      ({ how, from, to = Infinity }) =>
-        how !== "killed" && from <= at && to + NOTICE_MS >= later.at,
+      (outage) =>
+        hides(outage, speaker) &&
+        outage.from <= at &&
+        (outage.to ?? Infinity) + NOTICE_MS >= later.at,
     );
     if (mayBeLate) continue;
     const text = `attempt ${attempt} of the run ${runId} published ${event} ${seq}, ${at - later.at} ms after attempt ${later.epoch} began`;
     found.set(`${session} ${attempt}`, { check: "zombies", session, text });
   }
   return [...found.values()];
+}
+
+/**
+ * Whether a process may not notice during an outage that its attempt is over. A stopped one says what it had
+ * ready when it wakes. A cut link does not end connections. A node of Restate that loses a run to another node,
+ * as when one dies or comes back, keeps its own attempt until it notices.
+ */
+function hides({ how, kind, name }: Outage, speaker: string | undefined): boolean {
+  if (kind === "restate") return true;
+  if (how === "killed") return false;
+  return speaker === undefined || name.split(" ").includes(speaker);
 }

@@ -98,6 +98,7 @@ export class RawClient implements DrillClient {
 
   expect(session: string, runId: string): void {
     const stream = this.#journal.stream(this.name, session, runId, true);
+    if (stream.end !== undefined) return;
     this.#runs.set(runId, stream);
     if (this.#socket !== undefined && !this.#followed.has(runId))
       void this.#resumeRun(this.#socket, stream);

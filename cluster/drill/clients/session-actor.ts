@@ -3,6 +3,7 @@
  * they move, resend, steer and abort.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Result } from "bowline/client";
 import type { SentMessage } from "../evidence.ts";
 import type { Random } from "../seeded.ts";
 import { asideText, drawTask, textOf, type Task } from "../task.ts";
@@ -23,7 +24,11 @@ export interface ActorOptions {
 /** A run that takes long, since much is broken, must not get more and more to do. */
 const MAX_ASIDES = 3;
 
+/** How many of the last messages may be sent again. */
+const RESENT = 4;
+
 const kinds = { "chat.send": "send", "chat.steer": "steer", "chat.followUp": "followUp" } as const;
+const methods = { send: "chat.send", steer: "chat.steer", followUp: "chat.followUp" } as const;
 
 export class SessionActor {
   readonly session: string;
@@ -70,7 +75,7 @@ export class SessionActor {
       words: 3,
       isUncounted: false,
     };
-    const runId = await this.#send("chat.send", {
+    const { runId } = await this.#send("chat.send", {
       name: task.name,
       text: textOf(task),
       agentId: "worker",
@@ -97,7 +102,8 @@ export class SessionActor {
     const { random, sender, session, journal } = this.#options;
     const task = drawTask(random, `${session}-${this.#tasks++}`);
     const agentId = task.isUncounted ? "thrifty" : "worker";
-    const runId = await this.#send("chat.send", { name: task.name, text: textOf(task), agentId });
+    const about = { name: task.name, text: textOf(task), agentId };
+    const { runId } = await this.#send("chat.send", about);
     sender.expect(session, runId);
     const stream = journal.stream(sender.name, session, runId, true);
     this.#asides = 0;
@@ -105,41 +111,42 @@ export class SessionActor {
     for (let isOver = false; !isOver;) {
       this.#waitsFor = `the end of ${runId}`;
       isOver = await Promise.race([ended, sleep(random.between(200, 1500)).then(() => false)]);
-      if (!isOver && !signal.aborted) await this.#act(runId, task.name);
+      if (!isOver && !signal.aborted) await this.#act(runId);
     }
   }
 
   /** Does one of the things that people do while they wait, or nothing. */
-  async #act(runId: string, task: string): Promise<void> {
+  async #act(runId: string): Promise<void> {
     const { random, sender, journal } = this.#options;
     const what = random.next();
     if (what < 0.1) {
       journal.counts.moves++;
       sender.move();
-    } else if (what < 0.16) await this.#resend(task);
+    } else if (what < 0.16) await this.#resend();
     else if (what < 0.25) await this.#aside(what < 0.22 ? "chat.steer" : "chat.followUp");
     else if (what < 0.265) await this.#abort(runId);
   }
 
   async #aside(method: SendMethod): Promise<void> {
-    const { session, sender, journal } = this.#options;
+    const { session } = this.#options;
     if (this.#asides++ >= MAX_ASIDES) return;
     const name = `${session}-${this.#tasks++}`;
-    const runId = await this.#send(method, { name, text: asideText(name) });
-    const sent = journal.messages.findLast((message) => message.name === name);
-    const isNew = sent?.answers.some(({ status }) => status === "started" || status === "queued");
-    // The message waits for a run that has no id yet: it was accepted before the answer was lost.
-    if (runId === sent?.key && isNew !== true) return;
-    sender.expect(session, runId);
+    this.#follow(await this.#send(method, { name, text: asideText(name) }));
   }
 
-  /** Sends the task's message once more, as a client that never got the answer. */
-  async #resend(name: string): Promise<void> {
-    const { journal } = this.#options;
-    const sent = journal.messages.findLast((message) => message.name === name);
-    if (sent === undefined) return;
+  /** Sends one of the last messages once more, as a client that never got the answer. */
+  async #resend(): Promise<void> {
+    const { journal, random, session } = this.#options;
+    const own = journal.messages.filter((message) => message.session === session);
+    const sent = random.pick(own.slice(-RESENT));
     journal.counts.resends++;
-    await this.#post("chat.send", sent);
+    this.#follow(await this.#post(methods[sent.kind], sent));
+  }
+
+  /** Every run that is named has to come. A message that waits has none yet. */
+  #follow({ runId, status }: Result<"chat.send">): void {
+    const { session, sender } = this.#options;
+    if (status !== "waiting") sender.expect(session, runId);
   }
 
   async #abort(runId: string): Promise<void> {
@@ -155,11 +162,11 @@ export class SessionActor {
     }
   }
 
-  /** Sends a message until it is accepted. Resolves with its run. */
+  /** Sends a message until it is accepted. */
   async #send(
     method: SendMethod,
     about: { readonly name: string; readonly text: string; readonly agentId?: string },
-  ): Promise<string> {
+  ): Promise<Result<"chat.send">> {
     const { session, sender, journal } = this.#options;
     const { name, text, agentId } = about;
     const sent: SentMessage & { readonly agentId?: string } = {
@@ -179,7 +186,7 @@ export class SessionActor {
   async #post(
     method: SendMethod,
     sent: SentMessage & { readonly agentId?: string },
-  ): Promise<string> {
+  ): Promise<Result<"chat.send">> {
     const { sender, journal } = this.#options;
     const { session: sessionKey, text: message, key: idempotencyKey, agentId, name } = sent;
     for (;;) {
@@ -191,9 +198,9 @@ export class SessionActor {
           idempotencyKey,
           ...(agentId !== undefined && { agentId }),
         };
-        const { runId, status } = await sender.post(method, params);
-        sent.answers.push({ runId, status });
-        return runId;
+        const result = await sender.post(method, params);
+        sent.answers.push({ runId: result.runId, status: result.status });
+        return result;
       } catch (error) {
         if (!(error instanceof Refusal) || !error.isRetryable) throw error;
         journal.counts.retries++;

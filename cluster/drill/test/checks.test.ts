@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AssistantMessage } from "@bowline/core";
 import type { EntryBody } from "@bowline/core/session";
-import { findFaults } from "../checks/all-checks.ts";
 import type { AuditRow, Evidence } from "../evidence.ts";
 import type { RunFrame } from "../clients/run-stream.ts";
 import { resultOf } from "../outside/ledger.ts";
@@ -20,26 +19,8 @@ import {
   SESSION,
   streamOf,
   use,
-  type Forged,
 } from "./forged.ts";
-
-function found(evidence: Evidence): string[] {
-  return findFaults(evidence).map(({ check, text }) => `${check}: ${text}`);
-}
-
-function assertFound(evidence: Evidence, pattern: RegExp): void {
-  const all = found(evidence);
-  assert.ok(
-    all.some((text) => pattern.test(text)),
-    `${pattern} is not in ${JSON.stringify(all, null, 1)}`,
-  );
-}
-
-function after(change: (evidence: Forged) => void): Evidence {
-  const evidence = forged();
-  change(evidence);
-  return evidence;
-}
+import { after, assertFound, found } from "./judged.ts";
 
 /** Changes the stored entries. */
 function stored(change: (all: EntryBody[]) => void): Evidence {
@@ -88,6 +69,19 @@ describe("the checks of the drill", () => {
         messages[0]?.answers.push({ runId: "another", status: "started" });
       });
       assertFound(evidence, /messages: s0-0: one key was answered with the runs/);
+    });
+
+    it("find a run that a client was told of and that never began", () => {
+      const told = (status: string) =>
+        after(({ messages }) => messages[1]?.answers.push({ runId: "run-s0-1", status }));
+      assertFound(told("in_flight"), /messages: s0-1: its run is run-s0-1, which never began/);
+      assert.deepEqual(found(told("waiting")), []);
+    });
+
+    it("find a message into an aborted run that is gone with it", () => {
+      const evidence = stored((all) => void all.splice(at(all, "user", 1), 1));
+      const aborts = [{ session: "s0", runId: "run-s0-0", isAcknowledged: true }];
+      assertFound({ ...evidence, aborts }, /messages: s0-1: it was accepted for the run run-s0-0/);
     });
 
     it("find a message that the model did not hear", () => {
@@ -420,61 +414,6 @@ describe("the checks of the drill", () => {
         /bills: the run run-s0-0 has the answer 2 after \d+ tokens, and its budget is/,
       );
       assert.ok(!found(overrun("")).some((text) => text.includes("budget")));
-    });
-  });
-
-  describe("of zombies", () => {
-    it("find a write by a process that lost the session", () => {
-      const evidence = after(({ audit }) => {
-        const epoch: AuditRow = {
-          at: NOW,
-          session: SESSION,
-          by: "worker-2",
-          what: "epoch",
-          epoch: 2,
-        };
-        (audit as AuditRow[]).splice(-1, 0, epoch);
-      });
-      assertFound(
-        evidence,
-        /zombies: worker-1 wrote run-s0-0:13 to a session that belongs to worker-2 since epoch 2/,
-      );
-    });
-
-    it("accept what a gateway writes, such as a title", () => {
-      const evidence = after(({ audit }) => {
-        (audit as AuditRow[]).push({
-          at: NOW,
-          session: SESSION,
-          by: "gateway-1",
-          what: "entry",
-          key: "title",
-        });
-      });
-      assert.deepEqual(found(evidence), []);
-    });
-
-    it("find an attempt that speaks on, unless its process was stopped", () => {
-      const speaking = (isStopped: boolean) =>
-        after((one) => {
-          (one.audit as AuditRow[]).push({
-            at: NOW,
-            session: SESSION,
-            by: "worker-1",
-            what: "epoch",
-            epoch: 2,
-          });
-          (one.bus as unknown[]).push({ ...one.bus[0], at: NOW + 5000 });
-          if (isStopped)
-            one.outages = [
-              { name: "worker-1", kind: "worker", how: "stopped", from: NOW, to: NOW + 4900 },
-            ];
-        });
-      assertFound(
-        speaking(false),
-        /zombies: attempt 1 of the run run-s0-0 published chat.user 0, 5000 ms after attempt 2/,
-      );
-      assert.deepEqual(found(speaking(true)), []);
     });
   });
 

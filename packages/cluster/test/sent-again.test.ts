@@ -6,20 +6,20 @@ import { answerAgain } from "../src/engine/sent-again.ts";
 
 interface Stored {
   readonly open?: readonly OpenRun[];
-  /** Sessions that have rows of the run. */
-  readonly rows?: readonly string[];
+  /** Where the message is when it is looked for once more. */
+  readonly later?: MessagePlace;
   /** The text of the message in the transcript. */
   readonly text?: string;
 }
 
-function storeWith({ open = [], rows = [], text }: Stored): PostgresStore {
+function storeWith({ open = [], later = { state: "pending" }, text }: Stored): PostgresStore {
   const message = { role: "user", content: text, timestamp: 1, messageId: "m" };
   const entry = { seq: 0, id: "e", parentId: null, timestamp: 1, type: "message", message };
   const store = {
     durable: {
       openRuns: async () => open,
       waiting: async () => [],
-      findRun: async () => rows.map((sessionId) => ({ sessionId, state: "ended" })),
+      findMessage: async () => later,
     },
     async *read() {
       if (text !== undefined) yield [entry];
@@ -40,20 +40,21 @@ describe("a message that is sent again", () => {
   it("has its run while that is open, and is finished afterwards", async () => {
     const taken = { state: "taken", runId: "r" } as const;
     assert.deepEqual(await answered(taken, { open: [running], text: "Hi" }), ["r", "in_flight"]);
-    assert.deepEqual(await answered(taken, { rows: ["s"], text: "Hi" }), ["r", "finished"]);
-  });
-
-  it("is not finished before the start of the run that has taken it is stored", async () => {
-    const taken = { state: "taken", runId: "r" } as const;
-    assert.deepEqual(await answered(taken), ["r", "in_flight"]);
-    assert.deepEqual(await answered(taken, { rows: ["another"] }), ["r", "in_flight"]);
+    assert.deepEqual(await answered(taken, { text: "Hi" }), ["r", "finished"]);
   });
 
   it("names the run that it waits for, and none that will never be", async () => {
-    assert.deepEqual(await answered({ state: "pending", runId: "m" }), ["m", "in_flight"]);
+    const queued: OpenRun = { sessionId: "s", runId: "m", state: "queued", at: 1 };
+    const begins = { state: "pending", runId: "m" } as const;
+    assert.deepEqual(await answered(begins, { open: [running, queued] }), ["m", "in_flight"]);
     assert.deepEqual(await answered({ state: "pending" }, { open: [running] }), ["r", "in_flight"]);
-    assert.deepEqual(await answered({ state: "pending" }), ["m", "finished"]);
+    assert.deepEqual(await answered({ state: "pending" }), ["m", "waiting"]);
     assert.deepEqual(await answered({ state: "cancelled", runId: "m" }), ["m", "finished"]);
+  });
+
+  it("has the run that took it and ended while the answer was looked up", async () => {
+    const later = { state: "taken", runId: "r" } as const;
+    assert.deepEqual(await answered({ state: "pending" }, { later }), ["r", "finished"]);
   });
 
   it("is refused with another text", async () => {

@@ -5,12 +5,14 @@ export { isSessionFenced } from "./errors.ts";
 export type { SessionFencedError } from "./errors.ts";
 export type { DeleteOptions, DeleteResult } from "./delete-sessions.ts";
 export type {
+  BegunRun,
   DrainName,
   DurableItem,
   DurableSessions,
   InboxMessage,
   MessagePlace,
   QueuedInput,
+  RunBeginning,
 } from "./durable/contract.ts";
 export type { AllowRule, RuleFilter, StoredRule } from "./durable/rules.ts";
 export type { ServerInfo } from "./server-info.ts";

@@ -258,6 +258,68 @@ describe("the inbox", { skip }, () => {
     assert.deepEqual(await durable.claimRun(id, "n", "r4"), { state: "taken", runId: "r4" });
     assert.equal(await durable.pending(id), 0);
   });
+
+  it("puts messages back in their places, once, and only those of the run", async () => {
+    const { durable, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    const push = (name: string): Promise<unknown> =>
+      durable.push(id, { id: name, queue: "followUp", message: user(name) });
+    const ids = (all: readonly { readonly id: string }[]): string[] => all.map((one) => one.id);
+    await push("a");
+    await push("b");
+    await durable.hold(id);
+    await durable.drain(id, epoch, { runId: "r", name: "0" });
+    await push("c");
+    await durable.putBack(id, epoch, "another", ["a", "b"]);
+    assert.deepEqual(await durable.findMessage(id, "b"), { state: "taken", runId: "r" });
+    await durable.putBack(id, epoch, "r", ["b"]);
+    await durable.putBack(id, epoch, "r", ["b"]);
+    assert.deepEqual(await durable.findMessage(id, "a"), { state: "taken", runId: "r" });
+    assert.deepEqual(await durable.findMessage(id, "b"), { state: "pending" });
+    // The message that it was held for has begun a run.
+    assert.equal(await durable.pending(id), 2);
+    const [back, new_] = await durable.waiting(id);
+    assert.deepEqual([back?.id, back?.returns, new_?.returns], ["b", 1, undefined]);
+    const next = await durable.takeEpoch(id);
+    const fenced = await errorOf(durable.putBack(id, epoch, "r", ["a"]));
+    assert.equal(isSessionFenced(fenced), true);
+    assert.deepEqual(ids(await durable.drain(id, next, { runId: "q", name: "0" })), ["b", "c"]);
+  });
+});
+
+describe("the beginning of a run", { skip }, () => {
+  const start = (runId: string): DurableItem => ({
+    key: `${runId}:start`,
+    body: { type: "run_start", runId },
+  });
+
+  it("takes its messages and is stored, or nothing of both", async () => {
+    const { durable, store, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    const begin = (runId: string, messageId?: string, at = epoch) =>
+      durable.begin(id, at, { runId, messageId, name: "start", items: [start(runId)] });
+    assert.deepEqual(await begin("idle"), { state: "idle" });
+    await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "m" });
+    await durable.push(id, { id: "f", queue: "followUp", message: user("f") });
+    const broken = { key: "m:start", body: { type: "no such" } } as unknown as DurableItem;
+    const about = { runId: "m", messageId: "m", name: "start", items: [broken] };
+    assert.equal((await errorOf(durable.begin(id, epoch, about))).code, "invalid_argument");
+    assert.deepEqual(await durable.findMessage(id, "m"), { state: "pending", runId: "m" });
+    assert.equal(await durable.pending(id), 1);
+    const begun = await begin("m", "m");
+    assert.equal(begun.state, "begun");
+    assert.deepEqual(await begin("m", "m"), begun);
+    assert.deepEqual(
+      (await durable.openRuns({ sessionId: id })).map(({ runId, state }) => [runId, state]),
+      [["m", "running"]],
+    );
+    assert.deepEqual(begun.state === "begun" && begun.taken.map((one) => one.id), ["f"]);
+    assert.deepEqual(await begin("later", "m"), { state: "taken", runId: "m" });
+    assert.equal((await readAll(store, id)).length, 1);
+    await durable.takeEpoch(id);
+    assert.equal(isSessionFenced(await errorOf(begin("zombie", "z"))), true);
+    assert.equal(await durable.findMessage(id, "z"), undefined);
+  });
 });
 
 describe("deleteSessions", { skip }, () => {

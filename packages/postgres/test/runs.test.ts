@@ -507,7 +507,8 @@ describe("the upgrade of tables without runs", { skip }, () => {
     // The tables of version 1 lack these, and have all else.
     await pool.query(
       `drop table ${schema}.runs, ${schema}.approvals, ${schema}.deleted_epochs, ${schema}.rules;
-      alter table ${schema}.inbox drop column start_run, drop column is_cancelled, drop column is_held;
+      alter table ${schema}.inbox drop column start_run, drop column is_cancelled, drop column is_held,
+        drop column returns;
       drop index ${schema}.inbox_waiting;
       update ${schema}.bowline_version set version = 1`,
     );

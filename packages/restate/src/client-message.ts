@@ -53,10 +53,14 @@ export function keyOf(messageId: string): string {
   return `:${encodeURIComponent(JSON.stringify(messageId))}`;
 }
 
-/** Returns the key for a message that has waited for this time, in milliseconds. */
-export function keyAfter(messageId: string, waitedMs: number): string {
+/**
+ * Returns the key for a message that has waited for this time, in milliseconds, and that runs have put
+ * back: the invocation that they followed is over.
+ */
+export function keyAfter(messageId: string, waitedMs: number, returns = 0): string {
   const age = Math.max(0, Math.floor(waitedMs / KEY_MS));
-  return age === 0 ? keyOf(messageId) : `${keyOf(messageId)}:${age}`;
+  const key = returns === 0 ? keyOf(messageId) : `${keyOf(messageId)}:back:${returns}`;
+  return age === 0 ? key : `${key}:${age}`;
 }
 
 /** Checks a message. A text becomes a message of the user. */

@@ -159,8 +159,8 @@ class Client implements RestateClient {
     at,
     ...more
   }: Omit<WaitingMessage, "position">): Promise<void> {
-    const { message, runId, agent, metadata } = more;
-    const key = keyAfter(id, Date.now() - at);
+    const { message, runId, agent, metadata, returns } = more;
+    const key = keyAfter(id, Date.now() - at, returns);
     const [handler, input] =
       queue === "start"
         ? ["run", runInput({ messageId: id, message, runId, agent, metadata })]

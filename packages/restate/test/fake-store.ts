@@ -7,6 +7,7 @@ import {
   type SessionHeader,
 } from "@bowline/core/session";
 import type {
+  BegunRun,
   CancelledInput,
   DurableItem,
   DurableSessions,
@@ -14,6 +15,7 @@ import type {
   MessagePlace,
   PostgresStore,
   QueuedInput,
+  RunBeginning,
   StartInput,
   WaitingInput,
   WaitingMessage,
@@ -105,6 +107,30 @@ class FakeSession implements Used {
         message,
         at: 1,
       }));
+  }
+
+  async begin(
+    id: string,
+    epoch: number,
+    { runId, name, messageId, items }: RunBeginning,
+  ): Promise<BegunRun> {
+    await this.#check(epoch);
+    if (messageId !== undefined) {
+      const place = await this.claimRun(id, messageId, runId);
+      if (place.state === "cancelled" || place.runId !== runId) return place;
+    }
+    const taken = await this.drain(id, epoch, { runId, name });
+    if (messageId === undefined && taken.length === 0) return { state: "idle" };
+    return { state: "begun", taken, entries: await this.append(id, epoch, items) };
+  }
+
+  async putBack(_id: string, epoch: number, runId: string, ids: readonly string[]): Promise<void> {
+    await this.#check(epoch);
+    for (const row of this.inbox)
+      if (row.runId === runId && row.drain !== undefined && ids.includes(row.input.id)) {
+        delete row.runId;
+        delete row.drain;
+      }
   }
 
   hold(): Promise<void> {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
+import { RunInbox } from "../src/run/inbox.ts";
+import { createFakeStore } from "./fake-store.ts";
 import { calls, shapeOf, testRun } from "./support.ts";
 
 const say = (content: string) => ({ role: "user", content, timestamp: 1 }) as const;
@@ -11,6 +13,8 @@ const texts = (entries: readonly object[]): string[] =>
     .map((entry) => (entry as { message?: { role: string; content: string } }).message)
     .filter((message) => message?.role === "user")
     .map((message) => message?.content ?? "");
+
+const ids = (all: readonly { readonly id: string }[]): string[] => all.map(({ id }) => id);
 
 describe("the inbox of a run", () => {
   it("gives steering messages before follow-ups, one at a time, in each attempt", async () => {
@@ -78,6 +82,39 @@ describe("the inbox of a run", () => {
     assert.equal(await session.pending(), 2);
     await session.drain("s", session.epoch, { runId: "other", name: "start" });
     assert.equal(await session.pending(), 0);
+  });
+
+  it("leaves messages that no run has read in their order, before later ones", async () => {
+    const test = testRun({
+      answers: [calls("tool"), { stopReason: "error" }],
+      tools: { tool: {} },
+      async onAsk(turn) {
+        const { session } = test.store;
+        for (const id of turn === 0 ? ["1", "2"] : ["3"])
+          await session.push("s", { id, queue: "followUp", message: say(id) });
+      },
+    });
+    await test.run();
+    const { session } = test.store;
+    assert.deepEqual(ids(await session.waiting()), ["1", "2", "3"]);
+    assert.deepEqual(await session.findMessage("s", "1"), { state: "pending" });
+    const next = await session.drain("s", session.epoch, { runId: "next", name: "start" });
+    assert.deepEqual(ids(next), ["1", "2", "3"]);
+  });
+
+  it("gives back what the run has read too late, under the message's own id", async () => {
+    const session = createFakeStore().session;
+    await session.push("s", { id: "late", queue: "steering", message: say("late") });
+    await session.push("s", { id: "f", queue: "followUp", message: say("f") });
+    const taken = await session.drain("s", 0, { runId: "r", name: "start" });
+    const inbox = new RunInbox({
+      taken,
+      modes: { steering: "all", followUp: "all" },
+    } as unknown as ConstructorParameters<typeof RunInbox>[0]);
+    const read = await inbox.read("steering", 0);
+    assert.deepEqual(ids(inbox.left), ["f"]);
+    inbox.giveBack("steering", read);
+    assert.deepEqual(ids(inbox.left), ["late", "f"]);
   });
 
   it("does not run a message that was cancelled", async () => {

@@ -70,6 +70,9 @@ async function serverOf(
   return { client, asked, [Symbol.dispose]: dispose };
 }
 
+const taking = {
+  result: { sessionKey: "s", runs: [{ runId: "run", sessionKey: "s", state: "running", seq: 0 }] },
+};
 const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
 const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
 
@@ -104,6 +107,40 @@ describe("a subscription that the client renews by itself", () => {
       [refused("not_found")],
     ]);
     const run = await server.client.send(message);
+    await assert.rejects(run.result(), { code: "not_found" });
+  });
+});
+
+describe("a message that waits without a run", () => {
+  const waits = { result: { runId: "key", sessionKey: "s", status: "waiting" } };
+  const steered = { sessionKey: "s", message: "Hi", idempotencyKey: "key" };
+  const over = seq("chat.final", 1, { usage: {}, stopReason: "stop" });
+
+  it("makes the client follow the session, and no run", { timeout: 60_000 }, async () => {
+    const went = { text: "Hi", messageId: "key" };
+    using server = await serverOf(
+      [[waits], [taking, seq("chat.user", 0, went), over], []],
+      [[taking]],
+    );
+    const { client, asked } = server;
+    const unknown: string[] = [];
+    client.onUnknown((runId) => unknown.push(runId));
+    const heard = new Promise((resolve) => {
+      client.onEvent((frame) => resolve(frame.data));
+    });
+    assert.equal((await client.post("chat.steer", steered)).status, "waiting");
+    assert.equal(((await heard) as { messageId?: string }).messageId, "key");
+    assert.deepEqual(asked[1]?.params, { sessionKey: "s" });
+    client.request("health.check", {}).catch(() => {}); // drops the connection
+    while (asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(asked[3]?.method, "chat.subscribe");
+    assert.notEqual(asked[3].params.runId, "key");
+    assert.deepEqual(unknown, []);
+  });
+
+  it("has no run for a client that sends it as a message of its own", async () => {
+    using server = await serverOf([[waits], [taking]]);
+    const run = await server.client.send(steered);
     await assert.rejects(run.result(), { code: "not_found" });
   });
 });

@@ -69,13 +69,31 @@ describe("a message into a run that is sent twice", () => {
       await using second = await gatewayWith(["Next."], options);
       const client = await second.client();
       const { status, runId } = await client.call("chat.steer", so);
-      assert.equal(status, "finished");
-      if (!isHeld) assert.equal(runId, "first");
+      assert.deepEqual([status, runId], isHeld ? ["waiting", "so"] : ["finished", "first"]);
       await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
       await client.end("next");
       assert.deepEqual(await usersOf(client), ["Begin", "But so", "Next"]);
     });
   }
+
+  it("waits for another run, when its own was stopped before it went in", async () => {
+    const { tool } = heldTool();
+    const options: TestOptions = { tools: () => [tool], rules: allow };
+    await using server = await gatewayWith([call, "Next."], options);
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "Begin", idempotencyKey: "first" });
+    await client.event("chat.tool_call");
+    await client.call("chat.steer", so);
+    await client.call("chat.abort", { sessionKey: "s" });
+    await client.end("first");
+    while ((await client.call("health.check", {})).runs > 0);
+    const again = await client.call("chat.steer", so);
+    assert.deepEqual(again, { runId: "so", sessionKey: "s", status: "waiting" });
+    await client.call("chat.send", { sessionKey: "s", message: "Next", idempotencyKey: "next" });
+    await client.end("next");
+    const later = await client.call("chat.steer", so);
+    assert.notEqual(later.status, "waiting");
+  });
 
   it("is answered with the run that it began, when it was too late to join the other", async () => {
     let late: (() => Promise<unknown>) | undefined;

@@ -30,7 +30,7 @@ const message = (id: string, own: Partial<Outgoing> = {}): PageAction => ({
   message: { id, sessionKey: "s", mode: "send", text: `text of ${id}`, state: "sending", ...own },
 });
 
-const sent = (id: string, status: "started" | "queued" | "steered"): PageAction => ({
+const sent = (id: string, status: "started" | "queued" | "steered" | "waiting"): PageAction => ({
   type: "sent",
   id,
   result: { runId: status === "steered" ? "r" : id, sessionKey: "s", status },
@@ -209,6 +209,16 @@ describe("an outgoing message", () => {
       blocks: [{ type: "user", text: "same" }],
     });
     assert.deepEqual(reduce(one, snapshot).outgoing, []);
+  });
+
+  it("that waits without a run is listed until one has taken it", () => {
+    const waiting = after(message("a", { mode: "steer", text: "x" }), sent("a", "waiting"));
+    assert.deepEqual(
+      waiting.outgoing.map(({ mode, state }) => [mode, state]),
+      [["steer", "waiting"]],
+    );
+    const end = heard("chat.user", { messageId: "a", text: "x" });
+    assert.deepEqual(reduce(waiting, end).outgoing, []);
   });
 
   it("that steers is matched by its id, also when the server redacts its text", () => {

@@ -28,54 +28,45 @@ export async function findMessage(
 }
 
 /**
- * Returns the run of a message that was accepted before. Rejects with `conflict` if that message had
- * another content.
+ * Returns the run of a message that was accepted before, or that it waits for one. Rejects with
+ * `conflict` if that message had another content.
  */
 export async function answerAgain(
   store: PostgresStore,
   { id, place, params }: { id: string; place: MessagePlace; params: OwnedMessage },
 ): Promise<Accepted> {
   const { sessionKey } = params;
-  const isStored = await assertSame(store, { id, place, params });
+  await assertSame(store, { id, place, params });
+  const answer = (runId: string, status: Accepted["result"]["status"]): Accepted => ({
+    result: { runId, sessionKey, status },
+    start: () => {},
+  });
   const open = await store.durable.openRuns({ sessionId: sessionKey });
   // A message for a run in progress has that run until another one takes it.
-  const runId = place.runId ?? open[0]?.runId ?? id;
-  const isOpen =
-    open.some((run) => run.runId === runId) ||
-    (!isStored && (await willBegin(store, sessionKey, place)));
-  // One that waits without a run, as after an abort, is told as in one process.
-  const status = isOpen ? "in_flight" : "finished";
-  return { result: { runId, sessionKey, status }, start: () => {} };
+  const runId = place.runId ?? open[0]?.runId;
+  if (runId !== undefined)
+    return answer(runId, open.some((run) => run.runId === runId) ? "in_flight" : "finished");
+  // Read again: a run may have taken it and have ended since.
+  const now = await findMessage(store, sessionKey, id);
+  if (now?.runId !== undefined) return answerAgain(store, { id, place: now, params });
+  return answer(id, "waiting");
 }
 
-/** Whether a message has a run that has not begun: a run takes its message before its start is stored. */
-async function willBegin(
-  store: PostgresStore,
-  sessionKey: string,
-  { state, runId }: MessagePlace,
-): Promise<boolean> {
-  if (runId === undefined || state === "cancelled") return false;
-  if (state === "pending") return true;
-  const rows = await store.durable.findRun(runId);
-  return !rows.some(({ sessionId }) => sessionId === sessionKey);
-}
-
-/** Returns whether the message is in the transcript. Rejects with `conflict` if it was another one. */
+/** Rejects with `conflict` if the message was another one. */
 async function assertSame(
   store: PostgresStore,
   { id, place, params }: { id: string; place: MessagePlace; params: OwnedMessage },
-): Promise<boolean> {
+): Promise<void> {
   const { sessionKey, message, attachments } = params;
   const content = contentOf(message, attachments);
   if (place.state === "pending") {
     const waiting = await store.durable.waiting(sessionKey);
     const before = waiting.find((one) => one.id === id)?.message;
     if (before !== undefined && !isEqual(contentIn(before), content)) throw usedBefore();
-    return false;
+    return;
   }
   const before = await storedMessage(store, sessionKey, id);
   if (before !== undefined && messageText(before as UserMessage) !== message) throw usedBefore();
-  return before !== undefined;
 }
 
 async function storedMessage(

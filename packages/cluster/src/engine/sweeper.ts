@@ -61,7 +61,7 @@ export class Sweeper {
   /** Resolves with false if Restate does not answer. */
   async #tell(message: WaitingMessage, now: number): Promise<boolean> {
     const { restate, report } = this.#options;
-    const key = JSON.stringify([message.sessionId, message.id]);
+    const key = JSON.stringify([message.sessionId, message.id, message.returns]);
     if (now - (this.#told.get(key) ?? -Infinity) < AGAIN_MS) return true;
     try {
       await restate.resend(message);

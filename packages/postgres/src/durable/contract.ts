@@ -58,6 +58,27 @@ export interface DrainName {
   readonly name: string;
 }
 
+/** What a run begins with. */
+export interface RunBeginning extends DrainName {
+  /** The message that begins the run. Undefined: those of the queues begin it. */
+  readonly messageId?: string | undefined;
+  /** The entries of its start. */
+  readonly items: readonly DurableItem[];
+}
+
+/** What became of a run that was to begin. */
+export type BegunRun =
+  | {
+      readonly state: "begun";
+      /** The messages of the queues. */
+      readonly taken: readonly InboxMessage[];
+      readonly entries: readonly AnyEntry[];
+    }
+  /** Another run has the message, or nobody gets it. */
+  | Exclude<MessagePlace, { readonly state: "pending" }>
+  /** No message was waiting. */
+  | { readonly state: "idle" };
+
 /** Where a client's message is. */
 export type MessagePlace =
   /** In its queue. `runId` is the run that a `start` message will begin. */
@@ -104,6 +125,17 @@ export interface DurableSessions {
    * called again, returns the same messages, also if there were none.
    */
   drain(sessionId: string, epoch: number, by: DrainName): Promise<readonly InboxMessage[]>;
+  /**
+   * Begins a run: gives its message to it as `claimRun` does, takes the messages of the queues as
+   * `drain` does, and appends entries. All or nothing, so that no message has a run that never begins.
+   * Writes no entry if there is no message for the run.
+   */
+  begin(sessionId: string, epoch: number, run: RunBeginning): Promise<BegunRun>;
+  /**
+   * Puts messages back that drains of this run have taken. They have the places in their queues that
+   * they had before.
+   */
+  putBack(sessionId: string, epoch: number, runId: string, ids: readonly string[]): Promise<void>;
   /**
    * Holds the messages that wait in the queues `steering` and `followUp`: they go in with the next
    * message that begins a run, and begin none themselves.

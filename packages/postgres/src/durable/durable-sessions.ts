@@ -19,13 +19,16 @@ import { toColumn } from "../rows/column-text.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
 import { checkInput, checkKey, checkLimit } from "./check-input.ts";
+import { beginRun } from "./begin-run.ts";
 import type {
+  BegunRun,
   DrainName,
   DurableItem,
   DurableSessions,
   InboxMessage,
   MessagePlace,
   QueuedInput,
+  RunBeginning,
 } from "./contract.ts";
 import * as inbox from "./inbox.ts";
 import type {
@@ -115,6 +118,31 @@ export class DurableLog implements DurableSessions {
     checkKey("name of a drain", by.name);
     return this.#locked("Reading", sessionId, epoch, (run, session) =>
       inbox.drain(this.#inbox(run, session), by),
+    );
+  }
+
+  async begin(sessionId: string, epoch: number, about: RunBeginning): Promise<BegunRun> {
+    const { runId, name, messageId, items } = about;
+    checkKey("id of a run", runId);
+    checkKey("name of a drain", name);
+    if (messageId !== undefined) checkKey("id of a message", messageId);
+    for (const { key } of items) checkKey("key", key);
+    const now = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, epoch, (run, session) =>
+      beginRun(this.#context, run, { id: sessionId, session, now, about }),
+    );
+  }
+
+  async putBack(
+    sessionId: string,
+    epoch: number,
+    runId: string,
+    ids: readonly string[],
+  ): Promise<void> {
+    checkKey("id of a run", runId);
+    for (const id of ids) checkKey("id of a message", id);
+    return this.#locked("Writing to", sessionId, epoch, (run, session) =>
+      inbox.putBack(this.#inbox(run, session), runId, ids),
     );
   }
 

@@ -8,7 +8,7 @@ import type { StartInput, WaitingInput } from "./run-types.ts";
 import type { Inbox } from "./session-inbox.ts";
 
 /** The columns of {@link toWaiting}. */
-export const waitingColumns = "queue, message, at, start_run, is_held";
+export const waitingColumns = "queue, message, at, start_run, is_held, returns";
 
 /** What a row has of a message besides its queue. */
 interface StoredMessage {
@@ -59,7 +59,7 @@ export async function drain(
   );
   if (first.length > 0)
     await run(
-      `update ${schema}.inbox set run_id = $2, drain = $3
+      `update ${schema}.inbox set run_id = $2, drain = $3, is_held = false
       where session = $1 and run_id is null and queue <> 'start'`,
       key,
     );
@@ -72,6 +72,19 @@ export async function drain(
     const { id, message } = storedIn(row);
     return { id, queue: row.queue as QueueKind, message, at: Number(row.at) };
   });
+}
+
+/** Puts messages back that a run has taken from their queue. They keep their places in it. */
+export async function putBack(
+  { run, schema, session }: Inbox,
+  runId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await run(
+    `update ${schema}.inbox set run_id = null, drain = null, returns = returns + 1
+    where session = $1 and run_id = $2 and drain is not null and message_id = any($3::text[])`,
+    [session, toColumn(runId), ids.map(toKey)],
+  );
 }
 
 /** Holds the waiting messages that a drain would take. */
@@ -145,6 +158,7 @@ export function toWaiting(row: Row): WaitingInput {
     message,
     at: Number(row.at),
     ...(row.is_held === true && { isHeld: true }),
+    ...(Number(row.returns) > 0 && { returns: Number(row.returns) }),
     ...(startRun !== null && { runId: fromColumn(startRun) }),
     ...(agent !== undefined && { agent }),
     ...(metadata !== undefined && { metadata }),

@@ -28,6 +28,8 @@ export interface WaitingInput {
   readonly at: number;
   /** The message goes in with the next message that begins a run. */
   readonly isHeld?: true;
+  /** How often a run has taken the message and put it back. Absent: never. */
+  readonly returns?: number;
   /** The run that a `start` message begins. */
   readonly runId?: string;
   readonly agent?: string;

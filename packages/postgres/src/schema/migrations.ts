@@ -86,7 +86,9 @@ alter table inbox
   -- Then run_id is the run that will not begin.
   add column is_cancelled boolean not null default false,
   -- The message waits for another one that begins a run.
-  add column is_held boolean not null default false;
+  add column is_held boolean not null default false,
+  -- How often a run has put it back.
+  add column returns integer not null default 0;
 create index inbox_waiting on inbox (at, number) where run_id is null;
 create table runs (
   session bigint not null references sessions on delete cascade,

@@ -151,7 +151,7 @@ class Attempt {
     const items = transcript.take();
     await journal.record("end", async () => {
       await log.append(items);
-      for (const message of ran.left) await log.putBack(runId, message);
+      await log.putBack(runId, ran.left);
       if (this.#settings.holdsLeft && hasFailed(ran.ending)) await log.hold();
     });
     if (approvedTools.size > approved.length) context.set(APPROVED, [...approvedTools]);

@@ -23,6 +23,8 @@ export class RunInbox {
   readonly #parts: InboxParts;
   /** Taken messages that the run has not read. */
   #waiting: InboxMessage[];
+  /** The messages of the last read of each queue, which may be given back. */
+  readonly #read = new Map<InboxKind, readonly InboxMessage[]>();
   /** The last turn whose messages were taken. */
   #turn = 0;
 
@@ -44,17 +46,14 @@ export class RunInbox {
     const own = this.#waiting.filter(({ queue }) => queue === kind);
     const read = this.#parts.modes[kind] === "all" ? own : own.slice(0, 1);
     this.#waiting = this.#waiting.filter((message) => !read.includes(message));
+    this.#read.set(kind, read);
     return read.map(({ message }) => message as AgentMessage);
   }
 
-  /** Puts messages back that the run has read and not used. */
+  /** Puts messages of the last read back, which the run has not used. */
   giveBack(kind: InboxKind, messages: readonly AgentMessage[]): void {
-    const back = messages.map((message, index) => ({
-      id: `back:${kind}:${this.#turn}:${index}`,
-      queue: kind,
-      message,
-      at: this.#parts.journal.now,
-    }));
+    const read = this.#read.get(kind) ?? [];
+    const back = read.filter(({ message }) => messages.includes(message as AgentMessage));
     this.#waiting.unshift(...back);
   }
 

@@ -51,10 +51,6 @@ export async function loadRun({
   const agent = input.agent ?? state.model?.agent;
   // Before the messages are taken: while it cannot be created, they wait and can be cancelled.
   const made = await attempt(() => agentFor(agent));
-  const place = messageId === undefined ? undefined : await log.claim(messageId, runId);
-  if (isElsewhere(place, runId)) return place;
-  const taken = await log.drain(runId, "start");
-  if (messageId === undefined && taken.length === 0) return { state: "idle" };
   const ends = endsOf(await session.contextMessages(), state, runId);
   const start: DurableItem = {
     key: `${runId}:start`,
@@ -64,12 +60,13 @@ export async function loadRun({
       ...("id" in made && { model: { ...made.id, ...(agent !== undefined && { agent }) } }),
     },
   };
-  const entries = await log.append([...ends, start]);
+  const begun = await log.begin({ runId, name: "start", messageId, items: [...ends, start] });
+  if (begun.state !== "begun") return begun;
   return {
     state: "ready",
     epoch: log.epoch,
-    head: entries.at(-1)?.id ?? null,
-    taken,
+    head: begun.entries.at(-1)?.id ?? null,
+    taken: begun.taken,
     ...(agent !== undefined && { agent }),
     ...("error" in made && { error: made.error }),
   };

@@ -10,6 +10,7 @@ import {
   type DurableItem,
   type DurableSessions,
   type InboxMessage,
+  type RunBeginning,
 } from "@bowline/postgres";
 
 export interface SessionLogParts {
@@ -52,11 +53,12 @@ export class SessionLog {
     return this.#retrying(() => durable.drain(sessionId, epoch, { runId, name }));
   }
 
-  /** Puts a message back that no run has shown to the model. */
-  async putBack(runId: string, { id, queue, message }: InboxMessage): Promise<void> {
-    const { durable, sessionId } = this.#parts;
-    const again = { id: `${runId}:${id}`.slice(0, 512), queue, message };
-    await this.#retrying(() => durable.push(sessionId, again));
+  /** Puts messages back that the run has not shown to the model. */
+  async putBack(runId: string, messages: readonly InboxMessage[]): Promise<void> {
+    const { durable, sessionId, epoch } = this.#parts;
+    if (messages.length === 0) return;
+    const ids = messages.map(({ id }) => id);
+    await this.#retrying(() => durable.putBack(sessionId, epoch, runId, ids));
   }
 
   /** Holds the messages that wait for a run, until another message begins one. */
@@ -71,10 +73,10 @@ export class SessionLog {
     return this.#retrying(() => durable.findMessage(sessionId, messageId));
   }
 
-  /** Returns the run that has the message: this one, or an earlier one; or that it was cancelled. */
-  claim(messageId: string, runId: string): ReturnType<DurableSessions["claimRun"]> {
-    const { durable, sessionId } = this.#parts;
-    return this.#retrying(() => durable.claimRun(sessionId, messageId, runId));
+  /** Takes the messages of a run and writes its start, unless there is none for it. */
+  begin(run: RunBeginning): ReturnType<DurableSessions["begin"]> {
+    const { durable, sessionId, epoch } = this.#parts;
+    return this.#retrying(() => durable.begin(sessionId, epoch, run));
   }
 
   async #retrying<T>(work: () => Promise<T>): Promise<T> {

@@ -92,7 +92,8 @@ export class GatewayClient {
     const { sessionKey, idempotencyKey = createKey() } = params;
     const run = new FollowedRun(this, idempotencyKey, sessionKey);
     try {
-      const { runId } = await this.post("chat.send", { ...params, idempotencyKey });
+      const { runId, status } = await this.post("chat.send", { ...params, idempotencyKey });
+      if (status === "waiting") run.end(); // it was sent into another run, and has none of its own
       if (runId === idempotencyKey && (run.isOver || !this.#seen.hasEnded(runId))) return run;
       // The key was sent before: the run has another id, or its end was already received.
       run.end();
@@ -116,6 +117,11 @@ export class GatewayClient {
     for (;;) {
       try {
         const result = await this.request(method, { ...params, idempotencyKey });
+        if (result.status === "waiting") {
+          // No run to follow. The one that takes the message may begin before this connection follows the session.
+          void this.#resubscribe({ sessionKey });
+          return result;
+        }
         const missed = this.#seen.expect(sessionKey, result.runId);
         // The message was accepted before the connection was lost: request the missed events.
         if (missed !== undefined && (result.status === "in_flight" || result.status === "finished"))

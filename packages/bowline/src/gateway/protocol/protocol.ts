@@ -205,9 +205,10 @@ export interface SendResult {
   readonly sessionKey: SessionKey;
   /**
    * `in_flight` and `finished`: the key was sent before. `steered`: the message goes into the
-   * current run.
+   * current run. `waiting`: the key was sent before, and the message waits without a run, so
+   * `runId` is only the key. `chat.user` of the run that takes it has it as `messageId`.
    */
-  readonly status: "started" | "queued" | "in_flight" | "finished" | "steered";
+  readonly status: "started" | "queued" | "in_flight" | "finished" | "steered" | "waiting";
 }
 
 interface ApprovalParams {

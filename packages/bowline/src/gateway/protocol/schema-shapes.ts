@@ -135,7 +135,7 @@ export const sendReferences = {
 export const sent: JsonSchema = object<SendResult>({
   runId: name,
   sessionKey: key,
-  status: oneOf("started", "queued", "in_flight", "finished", "steered"),
+  status: oneOf("started", "queued", "in_flight", "finished", "steered", "waiting"),
 });
 export const onlyKey: JsonSchema = object<Params<"sessions.get">>({ sessionKey: key });
 export const nothing: JsonSchema = object<Params<"health.check">>({});

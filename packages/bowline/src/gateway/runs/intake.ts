@@ -45,7 +45,14 @@ export class Intake {
     const fingerprint = JSON.stringify([sessionKey, message, agentId, digestOf(attachments)]);
     const accept = (): Promise<Accepted> =>
       lane.inOrder(() => this.#acceptOnce(idempotencyKey, params, kind));
-    return { start: () => {}, ...(await this.#memory.once(idempotencyKey, fingerprint, accept)) };
+    const accepted = await this.#memory.once(idempotencyKey, fingerprint, accept);
+    const { result } = accepted;
+    // The run that it was for has ended without it.
+    const isHeld =
+      result.status === "finished" &&
+      lane.held.some(({ pending }) => pending.id === idempotencyKey);
+    if (isHeld) return waitingAs(result.sessionKey, idempotencyKey);
+    return { start: () => {}, ...accepted };
   }
 
   async #accept(id: string, params: OwnedMessage, kind: MessageKind): Promise<Accepted> {
@@ -131,7 +138,7 @@ export class Intake {
     if (holder !== undefined) return known(holder.log.runId, holder.log.isOpen);
     const held = lane.held.find(isIt);
     if (held?.hasFailed === true) return this.#acceptAgain(held, params, kind);
-    if (held !== undefined) return known(id, false);
+    if (held !== undefined) return waitingAs(sessionKey, id);
     if (log !== undefined) return known(id, log.isOpen);
     const entries = await lastEntries(this.#host.store, sessionKey);
     const revived = reviveRun(this.#host, id, sessionKey, entries);
@@ -158,4 +165,9 @@ export class Intake {
       throw error;
     }
   }
+}
+
+/** The answer for a message that waits without a run. */
+function waitingAs(sessionKey: string, id: string): Accepted {
+  return { result: { runId: id, sessionKey, status: "waiting" }, start: () => {} };
 }

@@ -39,10 +39,9 @@ export function noteAnswer(
     if (one.id !== id) return [one];
     if (status === "finished") return [];
     // A message that came too late to steer becomes its own run.
-    const mode = status === "steered" ? "steer" : "send";
-    return [
-      { ...one, mode, state: status === "queued" || status === "steered" ? "waiting" : "taken" },
-    ];
+    const isInto = status === "steered" || status === "waiting";
+    const mode = isInto ? "steer" : "send";
+    return [{ ...one, mode, state: isInto || status === "queued" ? "waiting" : "taken" }];
   });
 }
 

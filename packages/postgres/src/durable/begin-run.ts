@@ -1,0 +1,32 @@
+/** Begins a run in one transaction: its message, what waits for it, and its first entries. */
+import type { SessionRow, StoreContext } from "../context.ts";
+import type { Run } from "../sql/database.ts";
+import { appendByKey } from "./append-by-key.ts";
+import type { BegunRun, RunBeginning } from "./contract.ts";
+import { claim, drain } from "./inbox.ts";
+
+interface Beginning {
+  readonly id: string;
+  readonly session: SessionRow;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly about: RunBeginning;
+}
+
+/** The transaction must have the session's row lock. */
+export async function beginRun(
+  context: StoreContext,
+  run: Run,
+  { id, session, now, about }: Beginning,
+): Promise<BegunRun> {
+  const { runId, name, messageId, items } = about;
+  const inbox = { run, schema: context.schema, session: session.number };
+  if (messageId !== undefined) {
+    const place = await claim(inbox, { messageId, runId, at: now });
+    if (place.state === "cancelled" || place.runId !== runId) return place;
+  }
+  const taken = await drain(inbox, { runId, name });
+  if (messageId === undefined && taken.length === 0) return { state: "idle" };
+  const entries = await appendByKey(context, run, { id, session, items, now });
+  return { state: "begun", taken, entries };
+}
