@@ -73,6 +73,8 @@ describe("the practice server", () => {
   const post = (body: unknown, path = "/chat/completions"): Promise<Response> =>
     fetch(server.baseUrl + path, {
       method: "POST",
+      // A kept connection may be closed by the server in the moment in which the next test uses it.
+      headers: { connection: "close" },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 
