@@ -175,7 +175,7 @@ describe("a stranger's repository", () => {
     const project = await loadProject({ directory: root, env, now: new Date(0) });
     const permissions = await loadPermissions({ directory: root, env });
     const ms = performance.now() - begun;
-    assert.ok(ms < 10_000, `${ms} ms`); // less than one second on an idle machine
+    assert.ok(ms < 60_000, `${ms} ms`); // less than one second on an idle machine
     assert.match(project.notices.join("\n"), /commands\/a\d+\/b\d+ and the folders after it/);
     assert.match(project.notices.join("\n"), /@f\d+\.md and the imports after it were not read/);
     assert.match(permissions.notices.join("\n"), /the examples of its rules are too long/);

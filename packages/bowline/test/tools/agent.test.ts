@@ -25,7 +25,8 @@ function createRig(
   const folder = createFolder(t);
   const { model, streamFn } = createScriptedModel(steps);
   const tools = createTools({ root: folder.root, outputFolder: folder.outputs, ...options });
-  const agent = new Agent({ initialState: { model, tools }, streamFn });
+  // A busy machine takes seconds to kill a process group.
+  const agent = new Agent({ initialState: { model, tools }, streamFn, abortGraceMs: 20_000 });
   const events: AgentEvent[] = [];
   agent.subscribe((event) => void events.push(event));
   const results = (): string[] =>
