@@ -195,6 +195,7 @@ describe("the public surface", () => {
     assert.deepEqual(names(uiStream), [
       "ChatRuns",
       "fromUIMessages",
+      "openChats",
       "toUIMessageResponse",
       "toUIMessageStream",
       "toUIMessages",
