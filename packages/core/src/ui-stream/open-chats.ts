@@ -58,7 +58,9 @@ export function openChats<TCaller>(
     return store ? attach(agent, store, chatId, () => chats.delete(chatId)) : { agent };
   };
   return (caller) => async (chatId) => {
-    if ((await mayUse(chatId, caller)) !== true)
+    // A program without types may return something else, such as a record.
+    const answer: unknown = await mayUse(chatId, caller);
+    if (answer !== true)
       throw new BowlineError("permission_denied", "The caller may not use this chat.", {
         status: 403,
       });

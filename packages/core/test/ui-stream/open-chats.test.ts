@@ -164,7 +164,11 @@ describe("mayUse", () => {
     assert.equal(await chats.stop("chat", open("Ann")), true);
     assert.deepEqual(asked, [
       "Ann chat",
-      ...["Bob chat", "Bob chat", "Bob chat", "Bob chat", "Bob other"],
+      "Bob chat",
+      "Bob chat",
+      "Bob chat",
+      "Bob chat",
+      "Bob other",
       "Ann chat",
     ]);
   });
