@@ -1,5 +1,5 @@
 // The agents of the cluster behind examples/programs/use-chat-cluster.ts: as the other examples have.
-import { Agent, defineTool, getModel, requireApproval } from "@bowline/core";
+import { Agent, defineTool, getModel } from "@bowline/core";
 import { z } from "zod";
 
 const pay = defineTool({
@@ -14,5 +14,4 @@ export const agents = () =>
   new Agent({
     model: getModel("openai", "gpt-5-mini", { baseUrl: process.env.MODEL_URL }),
     tools: [pay],
-    beforeToolCall: requireApproval({ needed: () => false }),
   });

@@ -1,9 +1,9 @@
 // The server of a page with `useChat` on Express: tools, approvals, stop, reload and resume.
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { Agent, defineTool, getModel, requireApproval } from "@bowline/core";
-import { ChatRuns, type ChatAgent } from "@bowline/core/ui-stream";
-import express, { type Response as Answer } from "express";
+import { Agent, defineTool, getModel } from "@bowline/core";
+import { ChatRuns, openChats } from "@bowline/core/ui-stream";
+import express, { type Request as Asked, type Response as Answer } from "express";
 import { z } from "zod";
 
 const pay = defineTool({
@@ -14,13 +14,10 @@ const pay = defineTool({
   execute: ({ to, euros }) => `Paid ${euros} EUR to ${to}.`,
 });
 const model = getModel("openai", "gpt-5-mini", { baseUrl: process.env.MODEL_URL });
-const beforeToolCall = requireApproval({ needed: () => false });
-const agents = new Map<string, ChatAgent>(); // yours: with sessions, and without those that are done
-function agentOf(id: string): ChatAgent {
-  const chat = agents.get(id) ?? { agent: new Agent({ model, tools: [pay], beforeToolCall }) };
-  agents.set(id, chat); // yours: may the caller use this chat?
-  return chat;
-}
+const agents = () => new Agent({ model, tools: [pay] });
+const mayUse = (_chatId: string, _caller: Asked) => true; // yours: called for each request
+const open = openChats({ agents, mayUse }); // in memory; with a store on disk
+
 function send(answer: Answer, response: Response): void {
   answer.status(response.status).setHeaders(response.headers);
   if (!response.body) return void answer.end();
@@ -31,12 +28,14 @@ function send(answer: Answer, response: Response): void {
 
 const chats = new ChatRuns();
 const app = express().use(express.json({ limit: "50mb" }));
-app.post("/api/chat", async (c, to) => send(to, await chats.post(c.body, agentOf)));
+app.post("/api/chat", async (c, to) => send(to, await chats.post(c.body, open(c))));
 app.get("/api/chat/:id", async (c, to) => {
-  to.json(await chats.messages(c.params.id, agentOf));
+  to.json(await chats.messages(c.params.id, open(c)));
 });
 app.get("/api/chat/:id/stream", async (c, to) =>
-  send(to, await chats.resume(c.params.id, agentOf)),
+  send(to, await chats.resume(c.params.id, open(c))),
 );
-app.post("/api/chat/:id/stop", (c, to) => void to.json({ stopped: chats.stop(c.params.id) }));
+app.post("/api/chat/:id/stop", async (c, to) => {
+  to.json({ stopped: await chats.stop(c.params.id, open(c)) });
+});
 app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1");

@@ -100,7 +100,7 @@ export const pages = [
     title: "UI message stream",
     about: "A run for `useChat` of the AI SDK: `@bowline/core/ui-stream`.",
     holds: { core: ["ui-stream/"] },
-    first: ["ChatRuns", "toUIMessageResponse", "toUIMessageStream", "fromUIMessages"],
+    first: ["ChatRuns", "openChats", "toUIMessageResponse", "toUIMessageStream", "fromUIMessages"],
   },
   {
     file: "errors",

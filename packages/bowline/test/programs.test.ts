@@ -47,7 +47,7 @@ describe("examples/programs", () => {
     ["chat-server.ts", 45],
     ["code-review.ts", 35],
     ["batch.ts", 30],
-    ["use-chat-hono.ts", 45],
+    ["use-chat-hono.ts", 30],
   ] as const)
     it(`has ${program} in at most ${most} lines`, () => {
       const source = readFileSync(join(root, "examples/programs", program), "utf8");

@@ -16,7 +16,7 @@ export const errorCodes = [
   "timeout", // a time limit expired (first byte, idle, progress, whole call, tool, run)
   "connection_failed", // no response: refused, reset, DNS, TLS
   "authentication_failed", // the server refused the key: 401
-  "permission_denied", // the key may not use this model or path: 403
+  "permission_denied", // the key may not use this model or path, or the caller this chat: 403
   "not_found", // 404: no such model or no such path
   "invalid_request", // the server refused the request: any other 4xx
   "request_too_large", // the request body is too long for the server: 413

@@ -198,6 +198,7 @@ describe("the public surface", () => {
     assert.deepEqual(names(uiStream), [
       "ChatRuns",
       "fromUIMessages",
+      "openChats",
       "toUIMessageResponse",
       "toUIMessageStream",
       "toUIMessages",

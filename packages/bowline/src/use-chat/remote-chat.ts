@@ -93,9 +93,14 @@ class RemoteAgent implements ChattingAgent {
     throw new BowlineError("invalid_state", "This chat is kept, and its answers stay.");
   }
 
-  abort(): void {
+  async abort(): Promise<void> {
     const which = { sessionKey: this.#sessionKey, runId: this.#runId ?? "" };
-    this.#client.request("chat.abort", which).catch((error: unknown) => this.#fail(error));
+    try {
+      await this.#client.request("chat.abort", which);
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
   }
 
   answer(

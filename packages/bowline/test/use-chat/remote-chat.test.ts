@@ -47,6 +47,7 @@ function webServer({ gateway }: TestGateway, own = token) {
         ],
       }),
     resume: () => chats.resume("c", open),
+    stop: () => chats.stop("c", open),
     messages: () => chats.messages("c", open),
     [Symbol.dispose]: () => client.close(),
   };
@@ -126,6 +127,20 @@ describe("a remote chat", () => {
       answer?.parts.map(({ type }) => type),
       ["step-start", "dynamic-tool", "step-start", "text"],
     );
+  });
+
+  it("stops a run from a web server that did not start it, if its token may", async () => {
+    const call = { content: [scriptedToolCall("touch", { path: "a" }, "t")] };
+    await using server = await gatewayWith([call, "Touched."], { tools: () => [touch] });
+    using web = webServer(server);
+    assert.equal(await web.stop(), false);
+    await chunksOf(await web.say("Touch a"));
+    using reader = webServer(server, "for-reading-only");
+    await assert.rejects(reader.stop(), { code: "forbidden" });
+    using other = webServer(server);
+    assert.equal(await other.stop(), true);
+    for (let tries = 0; (await other.resume()).status !== 204; tries++) assert.ok(tries < 100);
+    assert.equal(server.model.calls.length, 1);
   });
 
   it("follows a session while its run is read, and then no longer", async () => {

@@ -17,7 +17,8 @@ export interface ChattingAgent {
   prompt(messages: UserMessage[]): Promise<unknown>;
   /** Answers the last message again. Settles when the run is over. */
   continue(): Promise<unknown>;
-  abort(reason?: unknown): void;
+  /** A promise settles when the run has been told, and rejects if it could not be. */
+  abort(reason?: unknown): void | Promise<void>;
   /** Returns false if the run does not wait for this answer. */
   answer(
     approvalId: string,
@@ -90,8 +91,8 @@ export class ChatRun {
       });
   }
 
-  abort(reason: unknown): void {
-    this.#agent.abort(reason);
+  async abort(reason: unknown): Promise<void> {
+    await this.#agent.abort(reason);
   }
 
   /**
@@ -118,7 +119,8 @@ export class ChatRun {
     this.feed.push(event);
     // Nobody can see or answer a run whose chunks cannot be made. The responses report the error.
     if (this.feed.isOver && !this.feed.message.isOver) {
-      this.#agent.abort("The chunks of the run could not be made: an option threw.");
+      const why = "The chunks of the run could not be made: an option threw.";
+      this.abort(why).catch(() => {}); // the responses have failed already
       return;
     }
     // What was open when the process ended is over before the model answers again.

@@ -18,8 +18,9 @@ export interface ChatAgent {
 }
 
 /**
- * Returns the agent of a chat, the same each time as long as it lives. Check here that the caller
- * may use this chat: its id comes from the page. A throw passes through.
+ * Returns the agent of a chat, the same each time as long as it lives. Called for each request.
+ * `openChats` makes such functions and checks the caller. In one of your own, check that the caller may
+ * use this chat: the id comes from the page. A throw passes through.
  */
 export type OpenChat = (chatId: string) => ChatAgent | Promise<ChatAgent>;
 
@@ -87,10 +88,14 @@ export class ChatRuns {
     );
   }
 
-  /** Aborts the run that is going on. Returns false when there is none. */
-  stop(chatId: string, reason?: unknown): boolean {
-    const run = this.#running(chatId);
-    run?.abort(reason);
+  /**
+   * Aborts the run that is going on, also one that an earlier process left or that is elsewhere.
+   * Resolves with false when there is none, and before the run has ended.
+   */
+  async stop(chatId: string, open: OpenChat, reason?: unknown): Promise<boolean> {
+    const chat = await open(chatId);
+    const run = this.#running(chatId) ?? this.#revive(chatId, chat);
+    await run?.abort(reason);
     return run !== undefined;
   }
 

@@ -15,6 +15,8 @@ export type {
 } from "./chunk.ts";
 export { fromUIMessages } from "./from-ui-messages.ts";
 export type { FromUIMessagesOptions, PostedAnswer, PostedChat } from "./from-ui-messages.ts";
+export { openChats } from "./open-chats.ts";
+export type { OpenChatsOptions } from "./open-chats.ts";
 export type {
   UIData,
   UIFailure,

@@ -281,11 +281,44 @@ describe("ChatRuns", () => {
   it("stops the run that goes on, also while it waits for approval", async () => {
     const { agent, open } = payer([{ content: [pay] }]);
     const chats = new ChatRuns();
-    assert.equal(chats.stop("chat"), false);
+    assert.equal(await chats.stop("chat", open), false);
     await post(chats, posted("Pay"), open);
-    assert.equal(chats.stop("chat"), true);
+    assert.equal(await chats.stop("chat", open), true);
     await agent.waitForIdle();
     assert.equal((await chats.resume("chat", open)).status, 204);
+  });
+
+  it("stops a run that an earlier process left, before anything of it runs", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "chat" });
+    const before = payer([{ content: [pay] }]);
+    const attached = await attachSession(before.agent, session);
+    await post(new ChatRuns(), posted("Pay"), () => ({ agent: before.agent, session: attached }));
+    await session.close();
+    before.agent.abort();
+    const after = payer(["Paid."]);
+    const again = await attachSession(after.agent, await openSession(store, "chat"));
+    const reopen = (): ChatAgent => ({ agent: after.agent, session: again });
+    const chats = new ChatRuns();
+    assert.equal(await chats.stop("chat", reopen), true);
+    await after.agent.waitForIdle();
+    await settle();
+    assert.deepEqual(after.done, []);
+    assert.equal(again.interrupted, undefined);
+    assert.equal(await chats.stop("chat", reopen), false);
+  });
+
+  it("stops nothing for a caller whose chat cannot be opened", async () => {
+    const { agent, open } = payer([{ content: [pay] }]);
+    const chats = new ChatRuns();
+    await post(chats, posted("Pay"), open);
+    const refuse = (): never => {
+      throw new RangeError("not yours");
+    };
+    await assert.rejects(chats.stop("chat", refuse), RangeError);
+    assert.equal(agent.state.isStreaming, true);
+    agent.abort();
+    await agent.waitForIdle();
   });
 
   it("aborts a run whose chunks cannot be made, because an option throws", async () => {
@@ -300,7 +333,7 @@ describe("ChatRuns", () => {
     await agent.waitForIdle();
     await settle();
     assert.deepEqual(done, ["look"]);
-    assert.equal(chats.stop("chat"), false);
+    assert.equal(await chats.stop("chat", open), false);
     assert.equal((await chats.resume("chat", open)).status, 204);
   });
 
