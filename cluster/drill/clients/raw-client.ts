@@ -148,7 +148,7 @@ export class RawClient implements DrillClient {
 
   async #resumeSession(socket: WebSocket, sessionKey: string): Promise<void> {
     const answer = await this.#subscribing(sessionKey, () =>
-      this.#ask(socket, "chat.subscribe", { sessionKey }),
+      this.#ask(socket, "chat.subscribe", { sessionKey }, () => this.#catchUp(sessionKey)),
     );
     if (answer?.error !== undefined && answer.error.data?.retryable !== true)
       this.#journal.complain(this.name, sessionKey, `chat.subscribe: ${answer.error.message}`);
@@ -165,6 +165,7 @@ export class RawClient implements DrillClient {
       if (given?.result === undefined || socket !== this.#socket) return;
       this.#followed.add(runId);
       this.#catching.add(runId);
+      this.#catchUp(sessionKey);
     };
     const answer = await this.#subscribing(sessionKey, () =>
       this.#ask(socket, "chat.subscribe", params, onAnswer),
@@ -179,6 +180,12 @@ export class RawClient implements DrillClient {
         sessionKey,
         `the gateway says that the run ${runId} is unknown`,
       );
+  }
+
+  /** An answer for a session, or for another run of it, has the open run from its beginning. */
+  #catchUp(sessionKey: string): void {
+    for (const { session, runId } of this.#runs.values())
+      if (session === sessionKey && this.#followed.has(runId)) this.#catching.add(runId);
   }
 
   async #subscribing<T>(session: string, work: () => Promise<T>): Promise<T> {
