@@ -53,14 +53,15 @@ export async function attachFiles(
   const reading: Reading = { directory, permissions, tools, signal };
   const parts: UserContent[] = [];
   let room = MAX_CHARACTERS;
-  for (const [index, mention] of mentions.entries()) {
+  let count = 0;
+  for (const mention of mentions) {
     const added = await attachment(mention, reading);
     if (added === undefined) continue;
     const size = added.parts.reduce((sum, part) => sum + textLength(part), 0);
     const why =
       added.why ??
-      (index >= MAX_FILES
-        ? `a message takes ${MAX_FILES}`
+      (count >= MAX_FILES
+        ? `a message takes ${MAX_FILES} files`
         : size > room
           ? `the files of a message have at most ${bytesText(MAX_CHARACTERS)} in all`
           : undefined);
@@ -69,6 +70,7 @@ export async function attachFiles(
       continue;
     }
     room -= size;
+    count += 1;
     parts.push(...added.parts);
   }
   return withParts(message, parts);

@@ -149,6 +149,20 @@ test("the files of a message have a limit together", async () => {
   );
 });
 
+test("a message takes 20 files; words that name no file do not count", async () => {
+  const names = Array.from({ length: 21 }, (_, index) => `f${index + 1}.txt`);
+  await using talk = await talkWith(Object.fromEntries(names.map((name) => [name, name])));
+  const words = Array.from({ length: 20 }, (_, index) => `@word${index}`);
+  const parts = await sent(
+    talk,
+    [...words, ...names].map((name) => name.replace(/^f/, "@f")).join(" "),
+  );
+  assert.equal(parts.length, 21, "the message and 20 files");
+  assert.match(texts(parts)[20] ?? "", /^<file path="f20\.txt">/);
+  const shown = (await talk.shown()).replaceAll(/\s+/g, " ");
+  assert.match(shown, /@f21\.txt is not attached: a message takes 20 files\./);
+});
+
 test("a message during a run has its file too, and a paste mentions nothing", async () => {
   await using talk = await talkWith({ "a.ts": "AAA" }, { delayMs: 20 });
   talk.send("go");
