@@ -128,9 +128,8 @@ The \`i\` at the end of the pattern was right all along, which is why nobody mis
   ],
   [/changelog entry/, [{ text: changelog, rate: 70 }]],
   [/go on/, [{ text: changelog.slice(changelog.indexOf("### For users")), rate: 400 }]],
-  [/README/, [{ call: "grep", args: { pattern: "hex|0x", path: "README.md" } }]],
   [
-    /.*/s,
+    /README[^]*\n# /,
     [
       {
         text: "The README does not mention hexadecimal numbers, so there is nothing to correct.",

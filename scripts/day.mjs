@@ -114,7 +114,10 @@ async function steer({ window }) {
   await approve(window);
   await window.until("if you want one");
   await window.untilNot("Esc interrupts");
-  tell("The answer", "Each request has a line with its tokens, its cost and its time.");
+  tell(
+    "The answer",
+    "Each request has a line with its tokens, its cost if the price is known, and its time.",
+  );
   await shot({ window }, "answer", "An answer with a table and a list of tasks");
 }
 
@@ -166,7 +169,7 @@ async function fork({ window, say }) {
   await window.press("Down", "Enter");
   await window.until("This is a fork");
   await window.press("C-c");
-  await say("does the README say anything about this?");
+  await say("does @README.md say anything about this?");
   await window.until("nothing to correct");
   await window.untilNot("Esc interrupts");
   await say("/usage");
@@ -178,7 +181,7 @@ async function exportSession({ window, say, folder }) {
   await window.until("The session is in");
   tell(
     "The end",
-    "`/usage` counts all requests of the session, and `/export` writes it to a file.",
+    "`@README.md` attached the file, with its size. `/usage` counts all requests of the session, and `/export` writes it to a file.",
   );
   await shot({ window }, "usage", "The usage of the session, and its export");
   const text = await readFile(join(folder, "day.md"), "utf8");

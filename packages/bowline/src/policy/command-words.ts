@@ -103,12 +103,14 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/^['"]/, "a quote with an expansion, or without its end"],
 ];
 
-/** Names what the rest of a command begins with. */
+/** Names what the rest of a command begins with: a pattern as a whole, anything else by its start. */
 function nameOf(rest: string): string {
   const [, name = "a character that could be read differently"] =
     names.find(([form]) => form.test(rest)) ?? [];
-  const start = Array.from(rest.slice(0, 40)).slice(0, 20).join("");
-  return `it has ${name}: ${JSON.stringify(start)}`;
+  const shown = /^[*?[\]][^\s;&|]*/.exec(rest)?.[0] ?? rest;
+  const start = Array.from(shown.slice(0, 40)).slice(0, 20).join("");
+  const mark = start.length < shown.length ? "…" : "";
+  return `it has ${name}: ${JSON.stringify(`${start}${mark}`)}`;
 }
 
 /** Returns the name of a program without its folders. */

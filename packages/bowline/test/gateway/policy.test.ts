@@ -60,6 +60,8 @@ describe("the words of a command", () => {
   it("come with a reason if they are not split", () => {
     const reasons: [string, string][] = [
       ["git log $(rm x)", 'it has an expansion: "$(rm x)"'],
+      ["git log $(cat the-last-name.txt)", 'it has an expansion: "$(cat the-last-name.…"'],
+      ["git add *.ts; git log", 'it has a pattern for file names: "*.ts"'],
       ["git log > x", 'it has a redirection: "> x"'],
       ["git log 2> x", 'it has a redirection: "2> x"'],
       ["a & b", 'it has a command in the background: "& b"'],

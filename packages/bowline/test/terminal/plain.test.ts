@@ -1,5 +1,7 @@
 /** Terminals without colours or without cursor movement. */
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { converse } from "./conversation.ts";
@@ -25,24 +27,41 @@ describe("a conversation", { skip: missingTmux ?? false }, () => {
     assert.equal(colours, null);
   });
 
-  it("only appends with TERM=dumb: no cursor movement, no colour, numbered choices", async () => {
-    await using chat = await converse(
-      tmux,
-      (_, number) =>
-        number === 1
-          ? [{ text: "I run it.\n" }, { call: "bash", args: { command: "echo it ran" } }]
-          : answer,
+  const withSetting = async (folder: string): Promise<void> => {
+    const data = join(folder, "../data");
+    await mkdir(data, { recursive: true });
+    await writeFile(join(data, "bowline.json"), JSON.stringify({ screenReader: true }));
+  };
+  const moving = /\u001b(?!\[[0-9;]*m)/;
+  for (const [name, options, forbidden] of [
+    [
+      "TERM=dumb: no cursor movement, no colour, numbered choices",
       { env: { TERM: "dumb" } },
-    );
-    await chat.say("report");
-    await chat.window.until(/Allow/);
-    await chat.window.until(/2\W+[Yy]es/);
-    await sleep(PAUSE_MS);
-    await chat.say("2");
-    await chat.window.until("The end.");
-    const bytes = await chat.window.bytes();
-    assert.doesNotMatch(bytes, /\u001b/);
-    assert.match(bytes, /\[x\] done/);
-    assert.match(chat.vendor.asked[1]?.last ?? "", /it ran/);
-  });
+      /\u001b/,
+    ],
+    ["--plain: no cursor movement, numbered choices", { args: ["--plain"] }, moving],
+    [
+      "the setting screenReader: no cursor movement, numbered choices",
+      { prepare: withSetting },
+      moving,
+    ],
+  ] as const)
+    it(`only appends with ${name}`, async () => {
+      await using chat = await converse(
+        tmux,
+        (_, number) =>
+          number === 1
+            ? [{ text: "I run it.\n" }, { call: "bash", args: { command: "echo it ran" } }]
+            : answer,
+        options,
+      );
+      await chat.say("report");
+      await chat.window.until(/Allow/);
+      await chat.window.until(/2\W+[Yy]es/);
+      await sleep(PAUSE_MS);
+      await chat.say("2");
+      assert.match(await chat.window.until("The end."), /\[x\] done/);
+      assert.doesNotMatch(await chat.window.bytes(), forbidden);
+      assert.match(chat.vendor.asked[1]?.last ?? "", /it ran/);
+    });
 });
