@@ -52,7 +52,7 @@ function checkSpeech(
     const speaker = own.find(({ epoch }) => epoch === attempt)?.by;
     const mayBeLate = outages.some(
       (outage) =>
-        hides(outage, speaker) &&
+        (hides(outage, speaker) || sleeps(outage, later.by)) &&
         outage.from <= at &&
         (outage.to ?? Infinity) + NOTICE_MS >= later.at,
     );
@@ -72,4 +72,12 @@ function hides({ how, kind, name }: Outage, speaker: string | undefined): boolea
   if (kind === "restate") return true;
   if (how === "killed") return false;
   return speaker === undefined || name.split(" ").includes(speaker);
+}
+
+/**
+ * Whether a process slept through the time in which Restate gave its run away. When it wakes, it may still take
+ * the epoch. The attempt that Restate knows notices this at its next write, which is refused.
+ */
+function sleeps({ how, name }: Outage, by: string): boolean {
+  return how !== "killed" && name.split(" ").includes(by);
 }

@@ -37,12 +37,12 @@ describe("the check of zombies", () => {
   });
 
   it("find an attempt that speaks on, unless its process could not notice", () => {
-    const speaking = (outage?: Pick<Outage, "name" | "kind" | "how">) =>
+    const speaking = (outage?: Pick<Outage, "name" | "kind" | "how">, by = "worker-1") =>
       after((one) => {
         (one.audit as AuditRow[]).push({
           at: NOW,
           session: SESSION,
-          by: "worker-1",
+          by,
           what: "epoch",
           epoch: 2,
         });
@@ -62,5 +62,9 @@ describe("the check of zombies", () => {
       { name: "restate-2", kind: "restate", how: "killed" },
     ] as const)
       assert.deepEqual(found(speaking(outage)), []);
+    // It slept, and took the epoch when it woke.
+    const woken = { name: "worker-2", kind: "worker", how: "stopped" } as const;
+    assert.deepEqual(found(speaking(woken, "worker-2")), []);
+    assertFound(speaking({ ...woken, how: "killed" }, "worker-2"), pattern);
   });
 });
