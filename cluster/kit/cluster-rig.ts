@@ -9,7 +9,7 @@ import type { Agent } from "@bowline/core";
 import { createCluster, type Cluster, type ClusterOptions } from "@bowline/cluster";
 import { createPostgresStore, type PostgresStore } from "@bowline/postgres";
 import { startPostgres, type PostgresServer } from "../../test/support/postgres.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { startNats, type Nats } from "./nats.ts";
 import { startOutside, type Outside } from "./outside.ts";
 import { startRestate, type Restate } from "./restate.ts";

@@ -13,7 +13,7 @@ import {
   type PostgresServer,
 } from "../../test/support/postgres.ts";
 import { accepts } from "./accepts.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { startOutside, type Outside, type Turn } from "./outside.ts";
 import { restateIsMissing, startRestate, type Restate } from "./restate.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { accepts } from "./accepts.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { loopback, type Place } from "./place.ts";
 import { Service } from "./service.ts";
 

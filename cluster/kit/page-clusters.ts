@@ -20,7 +20,7 @@ import {
   type TestOptions,
 } from "../../packages/bowline/test/gateway/gateway.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { startNats } from "./nats.ts";
 import { startRestate } from "./restate.ts";
 import { systemIsMissing } from "./system.ts";

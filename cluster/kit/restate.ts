@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { answersOk } from "./answers-ok.ts";
 import type { Target } from "./balancer.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { loopback, type Place } from "./place.ts";
 import { Service } from "./service.ts";
 

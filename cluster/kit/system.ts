@@ -12,7 +12,7 @@ import {
 import type { Addresses } from "./addresses.ts";
 import { createBalancer } from "./balancer-service.ts";
 import type { Front } from "./balancer.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { createNatsCluster, natsIsMissing, type Nats } from "./nats.ts";
 import { NodeService } from "./node-service.ts";
 import { loopback, type Place } from "./place.ts";

@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { GatewayClient } from "bowline/client";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { createCertificates, createIdentity, type Certificates } from "../kit/certificates.ts";
-import { freePorts } from "../kit/free-ports.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { startNats } from "../kit/nats.ts";
 import { startRestate, type Restate } from "../kit/restate.ts";
 import { bowline, Serving, type Ran } from "../kit/serving.ts";

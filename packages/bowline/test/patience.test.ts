@@ -2,24 +2,13 @@
  * `bowline run` while its model server is down, busy or cut off, and how it continues afterwards.
  */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { AgentEvent } from "@bowline/core";
+import { freePort } from "../../../test/support/free-ports.ts";
 import { chatText, failing, loopback, type Handler } from "../../../test/support/loopback.ts";
 import { bowline, temporary, type CommandOptions } from "./command.ts";
-
-/** Returns a port on which no server listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 const at = (baseUrl: string, ...more: string[]): string[] => [
   "run",

@@ -4,11 +4,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { freePort } from "../../../test/support/free-ports.ts";
 import { loopback, streamed, type Handler } from "../../../test/support/loopback.ts";
 import { startProgram } from "../../../test/support/start-program.ts";
 import { eventually } from "../../../test/support/within.ts";
@@ -183,15 +182,6 @@ describe("examples/programs", () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** An answer of Anthropic's wire that calls one tool. */
 function callOf({ name, input }: { name: string; input: object }): Handler {

@@ -4,12 +4,11 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
+import { freePort } from "../../../../test/support/free-ports.ts";
 import { GatewayClient } from "../../src/gateway/client/client.ts";
 import { forkScript, type Forked } from "../gateway/forked.ts";
 import { seeded } from "../gateway/seeded.ts";
@@ -193,24 +192,5 @@ export async function drill({
     const pending = join(folder, "pending");
     while (existsSync(pending) && readdirSync(pending).length > 0 && performance.now() < limit)
       await sleep(20);
-  }
-}
-
-/**
- * Picks a port below the ephemeral range. A client that retries while no server listens could
- * otherwise get the same port and connect to itself.
- */
-async function freePort(random: () => number): Promise<number> {
-  for (;;) {
-    const server = createServer().listen(20_000 + Math.floor(random() * 10_000), "127.0.0.1");
-    const isFree = await Promise.race([
-      once(server, "listening").then(() => true),
-      once(server, "error").then(() => false),
-    ]);
-    if (!isFree) continue;
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, "close");
-    return port;
   }
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { readdir } from "node:fs/promises";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
 import { systemClock } from "@bowline/core";
 import type { Message } from "@bowline/core";
 import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
+import { freePort } from "../../../../test/support/free-ports.ts";
 import {
   createMemoryPending,
   createPendingFolder,
@@ -24,16 +24,6 @@ const left: PendingMessage = {
   text: "go",
   timestamp: 1,
 };
-
-/** Returns a port on which no server listens. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
 
 /** Connects to a server that is about to listen. */
 async function knocked(port: number): Promise<WebSocket> {
