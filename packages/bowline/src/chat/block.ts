@@ -10,11 +10,11 @@ export type Moment = "steering" | "followUp";
 export type Block =
   | {
       readonly type: "user";
-      /** What the person wrote. */
+      /** The words of the person. */
       readonly text: string;
       /** The number of images and files without a line in `added`. */
       readonly media: number;
-      /** What the program added, such as the content of a file, a line each. */
+      /** A line for each text that the program added, such as the content of a file. */
       readonly added?: readonly string[];
     }
   /** More of the answer that is being written. */

@@ -167,7 +167,7 @@ export class Conversation implements Chat {
     this.#options.control(sequence);
   }
 
-  /** What is in the draft stays, after it. */
+  /** Puts a draft before the text that is being typed. */
   setDraft(draft: Draft | string): void {
     this.#typed.set(toDraft(draft));
     this.#screen?.invalidate();

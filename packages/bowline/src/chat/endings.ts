@@ -1,4 +1,4 @@
-/** What has to end with a conversation, such as servers that it started. */
+/** Ends with a conversation the things that it started, such as servers. */
 export class Endings {
   /** Absent once the conversation has ended. */
   #all: (() => Promise<void>)[] | undefined = [];

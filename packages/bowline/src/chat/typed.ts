@@ -1,4 +1,4 @@
-/** What becomes of the draft: it is sent, performed as a command or a line of the shell, or kept. */
+/** Sends the draft, performs it as a command or a line of the shell, or keeps it. */
 import { draftOf, wholeText, type Draft } from "../screen/editor/draft.ts";
 import type { Editor } from "../screen/editor/editor.ts";
 import { joinDrafts } from "../screen/editor/join-drafts.ts";
@@ -38,7 +38,7 @@ export class Typed {
     work.send(joinDrafts([aside, draft]), moment);
   }
 
-  /** What is in the draft stays, after it. A plain screen has no draft that could be edited. */
+  /** Puts a draft before the text that is being typed. A plain screen has no draft that could be edited. */
   set(draft: Draft): void {
     const { editor, isPlain } = this.#host;
     if (!isPlain()) editor.set(joinDrafts([draft, editor.draft()]));

@@ -11,6 +11,7 @@ import { RequestError, type GatewayClient, type RunHandle } from "../gateway/cli
 import { createKey } from "../gateway/client/create-key.ts";
 import type { Attachment, RunInfo } from "../gateway/protocol/protocol.ts";
 import { AgentEvents } from "./agent-events.ts";
+import { endOf } from "./event-bodies.ts";
 import { readChat } from "./read-chat.ts";
 
 /** How often to send an answer again while the gateway is busy, and how long to wait in between. */
@@ -133,8 +134,7 @@ class RemoteAgent implements ChattingAgent {
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // The page shows it as the end of the run that did not begin.
-      const end = { type: "agent_end", messages: [], reason: "error", usage: {} } as const;
-      this.#tell([{ ...end, messages: [], error: infoOf(error), runId, seq: 0 }]);
+      this.#tell([{ ...endOf("error"), error: infoOf(error), runId, seq: 0 }]);
       return;
     }
     await this.#read(run);
