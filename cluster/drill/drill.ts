@@ -49,6 +49,8 @@ export interface DrillReport {
 }
 
 const PROGRESS_MS = 5000;
+/** The number of sessions that begin with a long answer. Its attempt is the first that is lost. */
+const TALKERS = 4;
 
 export async function drill(options: DrillOptions): Promise<DrillReport> {
   const random = seeded(options.seed);
@@ -183,6 +185,7 @@ class Run {
         journal: this.#journal,
         random: random.fork(),
         pauseMs: (sessions / tasksPerSecond) * 1000,
+        talksAtFirst: index < TALKERS,
       });
       return { actor, clients: [sender, ...(watcher ? [watcher] : [])] };
     });

@@ -62,6 +62,12 @@ export function sessionIn(name: string): string {
   return name.slice(0, name.lastIndexOf("-"));
 }
 
+/** A task whose only answer is a long one. */
+export function drawTalk(random: Random, name: string): Task {
+  const words = random.between(1.5 * LONG_WORDS, 2 * LONG_WORDS);
+  return { name, turns: [], words, isUncounted: false };
+}
+
 export function drawTask(random: Random, name: string): Task {
   const isUncounted = random.chance(0.35);
   const count = isUncounted ? 6 : random.between(0, 3);

@@ -50,6 +50,10 @@ const LONGEST_SCENE_MS = 15_000;
 const BLINK_MS = 100;
 /** A long answer of which this little was sent streams on for longer than it takes to go on elsewhere. */
 const JUST_BEGUN_MS = 800;
+/** The first answers have begun by then. */
+const FIRST_ANSWERS_MS = 6000;
+/** As long as a lost attempt has, until it has to be silent, and as long as the answer streams on. */
+const AFTER_FIRST_LOSS_MS = 6000;
 
 export interface ChaosOptions {
   readonly system: System;
@@ -67,6 +71,7 @@ export interface ChaosOptions {
 export async function breakThings(options: ChaosOptions): Promise<void> {
   const { random } = options;
   const busy = new Set<Handle>();
+  await new Breaker(options, random.fork(), busy).firstLoss();
   await Promise.all([
     ...lanes.map((lane) => new Breaker(options, random.fork(), busy).killing(lane)),
     new Breaker(options, random.fork(), busy).stopping(),
@@ -131,24 +136,43 @@ class Breaker {
   }
 
   /**
-   * Kills the balancer for a moment while a long answer begins. All attempts end, and their processes live on:
-   * the answer streams to one that has lost its run to another worker.
+   * Loses attempts while nothing else is broken. What they say afterwards cannot be the fault of another
+   * process that does not notice: so this shows whether attempts that are over are silent.
    */
+  async firstLoss(): Promise<void> {
+    const { signal } = this.#options;
+    const end = performance.now() + FIRST_ANSWERS_MS;
+    while (!signal.aborted && performance.now() < end) {
+      // Several of them begin meanwhile.
+      await sleep(JUST_BEGUN_MS / 2);
+      if (!(await this.#loses())) continue;
+      await sleep(AFTER_FIRST_LOSS_MS, undefined, { signal }).catch(() => {});
+      return;
+    }
+  }
+
+  /** Loses attempts again and again. */
   async losses(): Promise<void> {
+    while (await this.#rests([100, 300]))
+      if (await this.#loses()) await this.#rests([8000, 16_000]);
+  }
+
+  /**
+   * Kills the balancer for a moment if a long answer begins. All attempts end, and their processes live on:
+   * the answer streams to one that has lost its run to another worker. Resolves with whether it did.
+   */
+  async #loses(): Promise<boolean> {
     const { outages, outside, system } = this.#options;
     const balancer = system.handles.find(({ kind }) => kind === "balancer");
-    if (balancer === undefined) return;
-    while (await this.#rests([100, 300])) {
-      const isDue = outside.ledger.models.some(
-        ({ state, text, startedAt }) =>
-          state === "streaming" &&
-          Date.now() - startedAt < JUST_BEGUN_MS &&
-          text.split(" ").length > LONG_WORDS,
-      );
-      if (!isDue || this.#busy.has(balancer)) continue;
-      await this.#holding(balancer, () => outages.kill(balancer, BLINK_MS));
-      await this.#rests([8000, 16_000]);
-    }
+    const isDue = outside.ledger.models.some(
+      ({ state, text, startedAt }) =>
+        state === "streaming" &&
+        Date.now() - startedAt < JUST_BEGUN_MS &&
+        text.split(" ").length > LONG_WORDS,
+    );
+    if (balancer === undefined || !isDue || this.#busy.has(balancer)) return false;
+    await this.#holding(balancer, () => outages.kill(balancer, BLINK_MS));
+    return true;
   }
 
   /** Cuts the link between two hosts, or a Restate node from all others of its kind, and heals it. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Result } from "bowline/client";
 import type { SentMessage } from "../evidence.ts";
 import type { Random } from "../seeded.ts";
-import { asideText, drawTask, textOf, type Task } from "../task.ts";
+import { asideText, drawTalk, drawTask, textOf, type Task } from "../task.ts";
 import { Refusal, type DrillClient, type SendMethod } from "./drill-client.ts";
 import type { Journal } from "./journal.ts";
 
@@ -19,6 +19,8 @@ export interface ActorOptions {
   readonly random: Random;
   /** The mean time between two tasks, in milliseconds. */
   readonly pauseMs: number;
+  /** Whether the first task begins at once and is about a long answer. */
+  readonly talksAtFirst: boolean;
 }
 
 /** A run that takes long, since much is broken, must not get more and more to do. */
@@ -49,15 +51,17 @@ export class SessionActor {
 
   /** Works until the signal fires, and resolves when the last task has ended. */
   async work(signal: AbortSignal): Promise<void> {
-    const { random, pauseMs, watcher, journal, session, sender } = this.#options;
+    const { random, pauseMs, watcher, journal, session, sender, talksAtFirst } = this.#options;
     const watching = watcher && this.#watch(watcher, signal);
     // The first tasks begin at different times.
     for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const talks = isFirst && talksAtFirst;
       const pause = isFirst ? random.next() * pauseMs : pauseMs * (0.5 + random.next());
-      await sleep(pause, undefined, { signal }).catch(() => {});
+      await sleep(talks ? 0 : pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) break;
       try {
-        await this.#task(signal);
+        const name = `${session}-${this.#tasks++}`;
+        await this.#task(talks ? drawTalk(random, name) : drawTask(random, name), signal);
       } catch (error) {
         journal.complain(sender.name, session, String(error));
       }
@@ -98,9 +102,8 @@ export class SessionActor {
     }
   }
 
-  async #task(signal: AbortSignal): Promise<void> {
+  async #task(task: Task, signal: AbortSignal): Promise<void> {
     const { random, sender, session, journal } = this.#options;
-    const task = drawTask(random, `${session}-${this.#tasks++}`);
     const agentId = task.isUncounted ? "thrifty" : "worker";
     const about = { name: task.name, text: textOf(task), agentId };
     const { runId } = await this.#send("chat.send", about);
