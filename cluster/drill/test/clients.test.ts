@@ -57,6 +57,7 @@ describe("the drill's clients", () => {
         journal,
         random: random.fork(),
         pauseMs: 500,
+        talksAtFirst: false,
       });
     });
     await Promise.all(actors.map((actor) => actor.work(work)));
