@@ -25,29 +25,56 @@ export async function createCertificates(folder: string): Promise<Certificates> 
   await authority(file("ca"));
   await authority(file("other"));
   await writeFile(file("names"), "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
-  await openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server", [
-    "-keyout",
-    file("server.key"),
-    "-out",
-    file("server.csr"),
-  ]);
-  await openssl("x509", "-req", "-days", "2", "-in", file("server.csr"), [
-    "-CA",
-    file("ca.pem"),
-    "-CAkey",
-    file("ca.key"),
-    "-CAcreateserial",
-    "-extfile",
-    file("names"),
-    "-out",
-    file("server.pem"),
-  ]);
   return {
     ca: file("ca.pem"),
-    cert: file("server.pem"),
-    key: file("server.key"),
+    ...(await signed(folder, { by: "ca", name: "server", extensions: file("names") })),
     otherCa: file("other.pem"),
   };
+}
+
+/** Creates a client's certificate in the folder of {@link createCertificates}. `by` signs it. */
+export function createClientCertificate(
+  folder: string,
+  name: string,
+  by: "ca" | "other",
+): Promise<Signed> {
+  return signed(folder, { by, name });
+}
+
+/** Paths of PEM files. */
+interface Signed {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface Request {
+  /** The authority's name. */
+  readonly by: string;
+  /** The common name. */
+  readonly name: string;
+  /** A file with X.509 extensions. */
+  readonly extensions?: string;
+}
+
+async function signed(folder: string, { by, name, extensions }: Request): Promise<Signed> {
+  const file = (ending: string): string => join(folder, `${name}-of-${by}.${ending}`);
+  await openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", `/CN=${name}`, [
+    "-keyout",
+    file("key"),
+    "-out",
+    file("csr"),
+  ]);
+  await openssl("x509", "-req", "-days", "2", "-in", file("csr"), [
+    "-CA",
+    join(folder, `${by}.pem`),
+    "-CAkey",
+    join(folder, `${by}.key`),
+    "-CAcreateserial",
+    ...(extensions === undefined ? [] : ["-extfile", extensions]),
+    "-out",
+    file("pem"),
+  ]);
+  return { cert: file("pem"), key: file("key") };
 }
 
 async function authority(path: string): Promise<void> {

@@ -55,8 +55,17 @@ export interface PostgresServerOptions {
   readonly access?: readonly string[];
   /** A port of 127.0.0.1 on which it listens too. Default: none, only the socket. */
   readonly port?: number;
-  /** PEM files of the server's certificate and its key. Default: no TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Default: no TLS. */
+  readonly tls?: ServerTls;
+}
+
+/** Paths of PEM files. */
+interface ServerTls {
+  /** The server's certificate. */
+  readonly cert: string;
+  readonly key: string;
+  /** The authority of the clients' certificates. Default: clients need none. */
+  readonly clientCa?: string;
 }
 
 /** The folder of the server's programs, or undefined where PostgreSQL is not installed. */
@@ -147,8 +156,13 @@ export async function startPostgres({
 }
 
 /** Copies the files, because the server refuses a key that its user does not own. */
-function tlsSettings({ cert, key }: { cert: string; key: string }, folder: string): string[] {
-  const lines = Object.entries({ ssl_cert_file: cert, ssl_key_file: key }).map(([name, from]) => {
+function tlsSettings({ cert, key, clientCa }: ServerTls, folder: string): string[] {
+  const files = {
+    ssl_cert_file: cert,
+    ssl_key_file: key,
+    ...(clientCa !== undefined && { ssl_ca_file: clientCa }),
+  };
+  const lines = Object.entries(files).map(([name, from]) => {
     const to = join(folder, `${name}.pem`);
     copyFileSync(from, to);
     chmodSync(to, 0o600);
