@@ -12,14 +12,15 @@ import { createNatsAuthority, type NatsAuthority } from "../kit/nats-authority.t
 import { startRestate } from "../kit/restate.ts";
 import { bowline, Serving, type Ran } from "../kit/serving.ts";
 import { systemIsMissing } from "../kit/system.ts";
+import { TlsProxy } from "../kit/tls-proxy.ts";
 
 const TOKEN = "a-token-of-the-gateways";
-const env = { BOWLINE_TOKEN: TOKEN };
+const AUTHORIZATION = "Bearer the-token-of-the-proxy";
 
 interface Config {
   readonly postgres: { readonly config: Readonly<Record<string, unknown>> };
   readonly nats: Readonly<Record<string, unknown>>;
-  readonly restate: object;
+  readonly restate: Readonly<Record<string, unknown>>;
 }
 
 describe(
@@ -31,6 +32,7 @@ describe(
     const ending = new AsyncDisposableStack();
     let folder: string;
     let authority: NatsAuthority;
+    let env: Readonly<Record<string, string>>;
     let config: Config;
     let strange: { readonly certFile: string; readonly keyFile: string };
 
@@ -43,8 +45,13 @@ describe(
       const other = await createClientCertificate(certificates, "ada", "other");
       strange = { certFile: other.cert, keyFile: other.key };
       authority = await createNatsAuthority(folder);
+      env = { BOWLINE_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: ca };
       const [database = 0, endpoint = 0] = await freePorts(2);
-      const restate = ending.use(await startRestate({ folder }));
+      const server = ending.use(await startRestate({ folder }));
+      const proxyOf = async (to: string): Promise<string> => {
+        const options = { to, tls: { cert, key }, authorization: AUTHORIZATION };
+        return ending.use(await TlsProxy.start(options)).url;
+      };
       const nats = ending.use(
         await startNats(folder, [
           ...["--config", authority.configFile],
@@ -64,7 +71,12 @@ describe(
         postgres: {
           config: { host: "127.0.0.1", port: database, database: "bowline", user: "ada", ssl: tls },
         },
-        restate: { ingress: restate.ingress, admin: restate.admin, worker: { port: endpoint } },
+        restate: {
+          ingress: await proxyOf(server.ingress),
+          admin: await proxyOf(server.admin),
+          headers: { authorization: AUTHORIZATION },
+          worker: { port: endpoint },
+        },
         nats: { servers: [nats.url], credentialsFile: authority.credentials, tls },
       };
     });
@@ -81,7 +93,7 @@ describe(
       return bowline(["cluster", "status", "--cluster", file], { folder, env });
     }
 
-    it("are served with a certificate, and with the credentials of NATS", async () => {
+    it("are used with a certificate, with credentials of NATS, and behind a proxy", async () => {
       const [port = 0] = await freePorts(1);
       const file = configFile("cluster.json", config);
       await using node = new Serving({
@@ -106,7 +118,8 @@ describe(
       const seed = /-----BEGIN USER NKEY SEED-----\s+(\S+)/.exec(
         readFileSync(authority.credentials, "utf8"),
       )?.[1];
-      assert.ok(seed && !`${node.log}${shown.stdout}${shown.stderr}`.includes(seed));
+      const printed = `${node.log}${shown.stdout}${shown.stderr}`;
+      assert.ok(seed !== undefined && !printed.includes(seed) && !printed.includes(AUTHORIZATION));
     });
 
     it("refuse a client without a certificate, and one of another authority or of another user", async () => {
@@ -125,6 +138,12 @@ describe(
       }
       const { stdout } = await status({ postgres: { config: { ...database, user: "grace" } } });
       assert.match(stdout, /^PostgreSQL: not ready: .*certificate authentication failed/m);
+    });
+
+    it("are not reached through a proxy without its header", async () => {
+      const { code, stdout } = await status({ restate: { ...config.restate, headers: {} } });
+      assert.equal(code, 1);
+      assert.match(stdout, /^Restate: not ready: .*401/m);
     });
 
     it("refuse credentials of an account that they do not know", async () => {
