@@ -79,6 +79,41 @@ describe("an attempt that is over", () => {
     assert.deepEqual(seen, ["the tool ends"]);
   });
 
+  it("passes on the events of steps that continue, apart from its own", async () => {
+    const over = new AbortController();
+    const late: unknown[] = [];
+    const done = Promise.withResolvers<void>();
+    const reporting: AgentTool = {
+      ...tool("a", () => ""),
+      async execute(_id, _args, _signal, onUpdate) {
+        onUpdate?.({ content: [{ type: "text", text: "before" }] });
+        over.abort();
+        onUpdate?.({ content: [{ type: "text", text: "after" }] });
+        done.resolve();
+        return { content: [] };
+      },
+    };
+    const running = runLoop(
+      [hello],
+      inputOf({
+        answers: [call("a"), "Done."],
+        tools: [reporting],
+        effects: {
+          ended: over.signal,
+          publish: ({ type }) => assert.ok(!over.signal.aborted, type),
+          publishLate: (event) =>
+            void late.push(
+              event.type === "tool_execution_update" ? event.partialResult.content : event.type,
+            ),
+        },
+      }),
+    );
+    await assert.rejects(running, code("aborted"));
+    await done.promise;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(late, [[{ type: "text", text: "after" }]]);
+  });
+
   it("does not begin when it is over already", async () => {
     const ended = AbortSignal.abort();
     const publish = (): void => assert.fail("published");

@@ -106,6 +106,12 @@ export interface Effects {
    */
   readonly ended?: AbortSignal;
   /**
+   * Takes the events of steps that continue after `ended` has fired, which `publish` does not get.
+   * An engine whose next attempt takes over such a step can publish them there. Must not throw.
+   * Default: they are dropped.
+   */
+  publishLate?(event: AgentEvent): void;
+  /**
    * Set to `none` by an engine that ends steps, decisions, reads of queues and waits by itself. The
    * loop then has no time limits around them, and the time budget is a wait named
    * `deadline:<run id>`. Tools and hooks cannot wait for answers then: a wait within a step or a

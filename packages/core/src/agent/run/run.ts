@@ -278,8 +278,12 @@ export class Run {
   }
 
   /** Publishes an event while this attempt at the run is not over. */
-  readonly #publish: Effects["publish"] = (event, hear) =>
-    this.effects.ended?.aborted === true ? undefined : this.effects.publish(event, hear);
+  readonly #publish: Effects["publish"] = (event, hear) => {
+    const { effects } = this;
+    return effects.ended?.aborted === true
+      ? effects.publishLate?.(event)
+      : effects.publish(event, hear);
+  };
 
   async #begin<T extends StepResult>(fn: (port: RunPort) => Promise<T>): Promise<T> {
     const changes = new StepChanges(this.spending.budget, this.context.messages);
