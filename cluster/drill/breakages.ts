@@ -99,13 +99,8 @@ export const breakages = {
     edits: [
       {
         file: "core/src/agent/run/run.ts",
-        from: "    this.effects.ended?.aborted === true ? undefined : this.effects.publish(event, hear);",
-        to: "    this.effects.publish(event, hear);",
-      },
-      {
-        file: `${restate}run/effects.ts`,
-        from: "      if (ended.aborted) return;\n",
-        to: "",
+        from: "    return effects.ended?.aborted === true\n",
+        to: "    return effects.ended?.aborted === undefined\n",
       },
       {
         file: "cluster/src/worker/feed-memory.ts",

@@ -40,6 +40,8 @@ export interface TestOptions {
   readonly options?: Partial<RestateRunsOptions>;
   /** Called when the model is asked for a turn. */
   readonly onAsk?: (turn: number) => Promise<void> | void;
+  /** Default: steps wait for 20 ms to be taken over. */
+  readonly adoptions?: Adoptions;
 }
 
 const message: RunInput = {
@@ -48,11 +50,17 @@ const message: RunInput = {
 };
 const MOST_ATTEMPTS = 60;
 
-export function testRun({ answers, tools = {}, agent, options, onAsk }: TestOptions): TestRun {
+export function testRun({
+  answers,
+  tools = {},
+  agent,
+  options,
+  onAsk,
+  // A process dies with its steps. Tests of adoption keep this.
+  adoptions = new Adoptions(20),
+}: TestOptions): TestRun {
   const engine = new FakeEngine("s");
   const store = createFakeStore();
-  // A process dies with its steps. Tests of adoption keep this.
-  const adoptions = new Adoptions(20);
   const [asked, begun, events]: [number[], string[], TestRun["events"]] = [[], [], []];
   const { model, streamFn } = createScriptedModel(
     Array.from({ length: 500 }, () => async ({ messages }) => {

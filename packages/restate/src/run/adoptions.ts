@@ -3,12 +3,25 @@
  * takes over the steps that the one before left running, instead of repeating them.
  */
 
+import type { AgentEvent } from "@bowline/core";
+
 /** The attempt that started a step, or adopted it. */
 export interface StepOwner {
   /** Aborts the attempt's steps. */
   readonly controller: AbortController;
   /** Fires when the attempt is over. */
   readonly ended: AbortSignal;
+  /** Publishes an event of a step that it has taken over. */
+  readonly takeEvent: (event: AgentEvent) => void;
+  /** The attempt that has taken over a step. */
+  heir?: StepOwner;
+}
+
+/** Passes an event of a step that goes on after its attempt to the attempt that has taken it over. */
+export function passOn(event: AgentEvent, from: StepOwner): void {
+  let owner: StepOwner | undefined = from;
+  while (owner?.ended.aborted) owner = owner.heir;
+  owner?.takeEvent(event);
 }
 
 interface RunningStep {
@@ -46,7 +59,10 @@ export class Adoptions {
     if (found !== undefined) {
       const before = found.owner;
       found.owner = owner;
-      if (before !== owner) link(owner.controller.signal, before.controller);
+      if (before !== owner) {
+        before.heir = owner;
+        link(owner.controller.signal, before.controller);
+      }
       return found.result as Promise<T>;
     }
     const step: RunningStep = { result: work(), owner, hasSettled: false };

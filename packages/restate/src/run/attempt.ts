@@ -24,6 +24,7 @@ import {
 import type { Adoptions, StepOwner } from "./adoptions.ts";
 import { createRunEffects } from "./effects.ts";
 import { Journal } from "./journal.ts";
+import { LiveEvents } from "./live-events.ts";
 import { loadRun, type RunStart } from "./load.ts";
 import { checkAgent, loopInput } from "./loop-input.ts";
 import { SessionLog } from "./session-log.ts";
@@ -179,7 +180,12 @@ class Attempt {
     const { store, onEvent, outputOf, maxJournaledBytes, probe } = this.#settings;
     const agent = await agents(start.agent);
     agent.state.messages = [...transcript.messages];
-    const owner: StepOwner = { controller: this.#controller, ended: this.#context.ended };
+    const live = new LiveEvents(source, onEvent);
+    const owner: StepOwner = {
+      controller: this.#controller,
+      ended: this.#context.ended,
+      takeEvent: (event) => live.takeOver(event),
+    };
     const { prompts, taken } = promptsOf(this.#input, start);
     const { effects, left } = createRunEffects({
       runId,
@@ -188,13 +194,12 @@ class Attempt {
       transcript,
       adoptions: this.#adoptions,
       owner,
+      live,
       modes: { steering: agent.steeringMode, followUp: agent.followUpMode },
       taken,
       approvedTools,
       maxResultBytes: maxJournaledBytes,
       load: async (seq) => resultAt(store.read(log.sessionId, { from: seq }), seq),
-      source,
-      onEvent,
     });
     const output = outputOf(this.#request(header, runId, start.agent));
     const { signal } = this.#controller;

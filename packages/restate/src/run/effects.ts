@@ -1,10 +1,10 @@
 /** Implements core's effects with the journal of an engine that replays. */
-import type { AgentEvent, AgentMessage, Effects, InboxKind, ToolStepResult } from "@bowline/core";
+import type { AgentMessage, Effects, InboxKind, ToolStepResult } from "@bowline/core";
 import type { InboxMessage } from "@bowline/postgres";
-import type { EventSource } from "../options.ts";
-import type { Adoptions, StepOwner } from "./adoptions.ts";
+import { passOn, type Adoptions, type StepOwner } from "./adoptions.ts";
 import { RunInbox } from "./inbox.ts";
 import type { Journal } from "./journal.ts";
+import type { LiveEvents } from "./live-events.ts";
 import { Questions } from "./questions.ts";
 import type { SessionLog } from "./session-log.ts";
 import { Steps } from "./steps.ts";
@@ -17,14 +17,13 @@ export interface EffectsParts {
   readonly transcript: Transcript;
   readonly adoptions: Adoptions;
   readonly owner: StepOwner;
+  readonly live: LiveEvents;
   readonly modes: ConstructorParameters<typeof RunInbox>[0]["modes"];
   /** Messages that were taken with the start of the run. */
   readonly taken: readonly InboxMessage[];
   readonly approvedTools: Set<string>;
   readonly maxResultBytes: number;
   readonly load: (seq: number) => Promise<ToolStepResult>;
-  readonly source: Omit<EventSource, "number">;
-  readonly onEvent: (event: AgentEvent, source: EventSource) => void;
 }
 
 export interface RunEffects {
@@ -34,7 +33,7 @@ export interface RunEffects {
 }
 
 export function createRunEffects(parts: EffectsParts): RunEffects {
-  const { runId, journal, log, transcript, approvedTools, source, onEvent } = parts;
+  const { runId, journal, log, transcript, approvedTools, owner, live } = parts;
   const { ended } = journal.context;
   const steps = new Steps(parts);
   const inbox = new RunInbox(parts);
@@ -44,7 +43,6 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
   const questions = new Questions(runId, journal, write);
-  let number = 0;
   const effects: Effects = {
     step: steps.step,
     begin: (calls) => steps.begin(calls),
@@ -55,18 +53,14 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
     giveBack: (kind: InboxKind, messages: readonly AgentMessage[]) =>
       inbox.giveBack(kind, messages),
     publish(event) {
-      if (ended.aborted) return;
       // Nested runs are part of a tool's step.
       if (event.runId === runId) {
         transcript.addEvent(event);
         if (event.type === "approval_request") questions.asked(event.approvalId);
       }
-      try {
-        onEvent(event, { ...source, number: number++ });
-      } catch {
-        // A reader of events cannot change the run: it would go another way than its journal.
-      }
+      live.tell(event);
     },
+    publishLate: (event) => passOn(event, owner),
     now: () => journal.now,
     ended,
     patience: "none",
