@@ -32,7 +32,6 @@ export function checkAttachments(attachments: Attachments = [], limits: GatewayL
 }
 
 /**
-/**
  * Throws `bad_params` if the model or its wire does not take an attachment. Such an attachment would
  * fail this run and all later ones of the session. Accepts any attachment if the model is not known
  * yet.
