@@ -47,6 +47,8 @@ class RemoteAgent implements ChattingAgent {
   #fail: (error: unknown) => void = () => {};
   #hasCaughtUp = (): void => {};
   #runId: string | undefined;
+  /** Settles when the gateway has answered to the message. */
+  #sent: Promise<unknown> | undefined;
 
   constructor(
     client: GatewayClient,
@@ -92,10 +94,16 @@ class RemoteAgent implements ChattingAgent {
     throw new BowlineError("invalid_state", "This chat is kept, and its answers stay.");
   }
 
+  /**
+   * Aborts the run of the message, or else the one that is going on. Waits until the gateway has answered
+   * to the message: before, it knows no run of it and would abort nothing.
+   */
   async abort(): Promise<void> {
-    const which = { sessionKey: this.#sessionKey, runId: this.#runId ?? "" };
+    await this.#sent?.catch(() => {}); // `#send` reports it
+    const runId = this.#runId ?? this.#open?.runId;
+    if (runId === undefined) return;
     try {
-      await this.#client.request("chat.abort", which);
+      await this.#client.request("chat.abort", { sessionKey: this.#sessionKey, runId });
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -123,12 +131,14 @@ class RemoteAgent implements ChattingAgent {
   async #send(message: Pick<SendParams, "message" | "attachments">): Promise<void> {
     const runId = (this.#runId = createKey());
     let run: RunHandle;
+    const sent = this.#client.send({
+      sessionKey: this.#sessionKey,
+      idempotencyKey: runId,
+      ...message,
+    });
+    this.#sent = sent;
     try {
-      run = await this.#client.send({
-        sessionKey: this.#sessionKey,
-        idempotencyKey: runId,
-        ...message,
-      });
+      run = await sent;
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // The page shows it as the end of the run that did not begin.
