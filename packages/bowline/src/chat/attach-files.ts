@@ -127,21 +127,20 @@ function partsOf(
   details: ReadDetails | GlobDetails,
 ): UserContent[] {
   const image = content.find((part) => part.type === "image");
+  const shownFile = showPath(path);
   if (image !== undefined && "bytes" in details) {
     const kind = (image.mimeType ?? "").replace(/^image\//, "").toUpperCase();
-    const shownAs = `the image ${showPath(path)} (${kind}, ${bytesText(details.bytes)})`;
-    return [
-      { type: "text", text: `${opening(path)} is the image that follows</file>`, shownAs },
-      image,
-    ];
+    const shownAs = `the image ${shownFile} (${kind}, ${bytesText(details.bytes)})`;
+    const text = `${opening(path)} is the image that follows</file>`;
+    return [{ type: "text", text, shownAs, shownFile }, image];
   }
   const text = messageText({ content });
   const size = bytesText(Buffer.byteLength(text));
   const shownAs =
     "total" in details
-      ? `the list of ${showPath(path)} (${plural(details.total, "name")}, ${size})`
-      : `the file ${showPath(path)} (${partOf(details, text)})`;
-  return [{ type: "text", text: `${opening(path)}\n${text}\n</file>`, shownAs }];
+      ? `the list of ${shownFile} (${plural(details.total, "name")}, ${size})`
+      : `the file ${shownFile} (${partOf(details, text)})`;
+  return [{ type: "text", text: `${opening(path)}\n${text}\n</file>`, shownAs, shownFile }];
 }
 
 /** Says how much of a file is attached. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool } from "@bowline/core";
+import { createMemoryStore, createSession } from "@bowline/core/session";
 import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import { ChatRuns } from "@bowline/core/ui-stream";
 import { GatewayClient } from "../../src/gateway/client/client.ts";
@@ -175,6 +176,28 @@ describe("a remote chat", () => {
     );
     const { runId } = await sending;
     assert.equal((await other.end(runId)).event, "chat.final");
+  });
+
+  it("has labels for what a program added to the messages of earlier runs", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "web/c" });
+    const content = [
+      { type: "text" as const, text: "Mend it" },
+      { type: "text" as const, text: "let a;", shownAs: "the file a.ts", shownFile: "a.ts" },
+    ];
+    await session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
+    await session.close();
+    await using server = await gatewayWith([], { store });
+    using web = webServer(server);
+    assert.deepEqual(
+      (await web.messages()).map(({ parts }) => parts),
+      [
+        [
+          { type: "text", text: "Mend it" },
+          { type: "data-added", data: { label: "the file a.ts", file: "a.ts" } },
+        ],
+      ],
+    );
   });
 
   it("aborts nothing without a run of its own, also not one that began since", async () => {
