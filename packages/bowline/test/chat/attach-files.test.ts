@@ -163,6 +163,48 @@ test("a message takes 20 files; words that name no file do not count", async () 
   assert.match(shown, /@f21\.txt is not attached: a message takes 20 files\./);
 });
 
+/** Reading it fails, with a reason of its own. */
+const unreadable = (bytes: number): Buffer => Buffer.alloc(bytes, 0);
+
+test("a file after the 20th is not read", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `f${index + 1}.txt`);
+  const files = Object.fromEntries(names.map((name) => [name, name]));
+  await using talk = await talkWith({ ...files, "last.bin": unreadable(10) });
+  const parts = await sent(talk, [...names, "last.bin"].map((name) => `@${name}`).join(" "));
+  assert.equal(parts.length, 21);
+  const shown = (await talk.shown()).replaceAll(/\s+/g, " ");
+  assert.match(shown, /@last\.bin is not attached: a message takes 20 files\./);
+});
+
+test("a file that would not fit is not read, and a smaller one after it is attached", async () => {
+  const large = "x".repeat(89).concat("\n").repeat(1000);
+  const files = { "a.txt": large, "b.txt": large, "c.txt": large, "e.txt": "small" };
+  await using talk = await talkWith({ ...files, "d.bin": unreadable(50_000) });
+  const parts = await sent(talk, "@a.txt @b.txt @c.txt @d.bin @e.txt");
+  assert.match(texts(parts).at(-1) ?? "", /small/);
+  assert.match(
+    (await talk.shown()).replaceAll(/\s+/g, " "),
+    /@d\.bin is not attached: the files of a message have at most 293\.0 kB in all/,
+  );
+});
+
+test("the images of a message have a limit together; one that would not fit is not read", async () => {
+  const image = Buffer.concat([PNG, Buffer.alloc(4_900_000 - PNG.length)]);
+  const named = ["a.png", "b.png", "c.png", "d.png"];
+  const files = Object.fromEntries([...named, "photo"].map((name) => [name, image]));
+  await using talk = await talkWith({ ...files, "e.png": unreadable(4_900_000) });
+  const parts = await sent(talk, [...named, "e.png", "photo"].map((name) => `@${name}`).join(" "));
+  assert.equal(parts.filter(({ type }) => type === "image").length, 4);
+  const shown = (await talk.shown()).replaceAll(/\s+/g, " ");
+  for (const name of ["e.png", "photo"])
+    assert.ok(
+      shown.includes(
+        `@${name} is not attached: the images of a message have at most 20.0 MB in all`,
+      ),
+      shown,
+    );
+});
+
 test("a message during a run has its file too, and a paste mentions nothing", async () => {
   await using talk = await talkWith({ "a.ts": "AAA" }, { delayMs: 20 });
   talk.send("go");
