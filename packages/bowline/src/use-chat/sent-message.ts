@@ -14,8 +14,8 @@ type MessageLimits = Pick<Limits, "maxMessageLength" | "maxAttachments" | "maxAt
 /**
  * Returns the text of the message, its parts joined by line breaks, and its images and files in their
  * order. Throws `invalid_argument` for a message that the gateway would not take whole: other than one
- * message of the user, a part that is neither text nor data in Base64 of a type that it knows, a
- * message without text, or one beyond `limits`, which are those of the gateway if they are known.
+ * message of the user, a part that is neither text nor data in Base64 of a type that it knows,
+ * an empty message, or one beyond `limits`, which are those of the gateway if they are known.
  */
 export function toSendParams(
   messages: readonly AgentMessage[],
@@ -32,7 +32,7 @@ export function toSendParams(
     if (part.type === "text") texts.push(part.text);
     else attachments.push(attachmentOf(part));
   const message = texts.join("\n");
-  if (message === "") throw refused("The gateway takes files only together with a text.");
+  if (message === "" && attachments.length === 0) throw refused("The message is empty.");
   if (limits !== undefined) assertWithin(limits, message, attachments);
   return { message, ...(attachments.length > 0 && { attachments }) };
 }

@@ -194,6 +194,7 @@ interface SessionParams {
 }
 
 export interface SendParams extends SessionParams {
+  /** May be empty if there are attachments. */
   readonly message: string;
   /** Default: the session's agent, else the default agent. */
   readonly agentId?: string;

@@ -55,7 +55,8 @@ export function contentOf(
   attachments: Attachments = [],
 ): string | (TextContent | ImageContent | FileContent)[] {
   if (attachments.length === 0) return text;
-  return [{ type: "text", text }, ...attachments.map(partOf)];
+  const files = attachments.map(partOf);
+  return text === "" ? files : [{ type: "text", text }, ...files];
 }
 
 function partOf({ mimeType, data, name }: Attachment): ImageContent | FileContent {

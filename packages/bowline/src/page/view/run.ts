@@ -86,7 +86,7 @@ function BlockView({
           isOfPerson(block) &&
           html`<div class="asked">
             <h2 class="offscreen">You</h2>
-            <p>${block.text}</p>
+            ${block.text !== "" && html`<p>${block.text}</p>`}
             <${SentImages} images=${block.images} files=${block.files} />
           </div>`
         }
