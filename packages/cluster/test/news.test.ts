@@ -31,6 +31,7 @@ describe("news", () => {
       ["n1", { kind: "queued", sessionKey: "s", runId: "m" }],
       ["n1", { kind: "queued", sessionKey: "s", runId: "m", message: { ...message, kind: "x" } }],
       ["n1", { kind: "queued", sessionKey: "s", runId: "m", message: { ...message, images: 1 } }],
+      ["n1", { kind: "queued", sessionKey: "s", runId: "m", message: { ...message, added: 1 } }],
       ["n1", { kind: "over", sessionKey: "s" }],
     ];
     for (const value of wrong)

@@ -3,7 +3,7 @@
  * tools read it, with their limits, and only what the permissions let the model read without a
  * question.
  */
-import { lstat, realpath } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageText, type AgentTool, type UserContent, type UserMessage } from "@bowline/core";
 import { showPath } from "../escape.ts";
@@ -25,9 +25,15 @@ export interface AttachOptions {
 }
 
 const MAX_FILES = 20;
-/** The most characters that all files of a message add. */
-const MAX_CHARACTERS = 300_000;
+/** The most bytes that the texts of all files of a message add. */
+const MAX_TEXT_BYTES = 300_000;
+/** The most bytes of all images of a message. */
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+/** The most bytes that the read tool takes from a text file. */
+const MAX_READ_BYTES = 100_000;
 const MAX_LISTED = 200;
+/** The names of files that the read tool probably takes as images. */
+const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /** Returns the paths that were typed. A long paste is content, and mentions nothing. */
 export function mentionedIn({ parts }: Pick<Draft, "parts">): string[] {
@@ -36,7 +42,10 @@ export function mentionedIn({ parts }: Pick<Draft, "parts">): string[] {
   );
 }
 
-/** Returns the message with what its draft mentions. What cannot be attached has a notice. */
+/**
+ * Returns the message with what its draft mentions. What cannot be attached has a notice. A file beyond
+ * the limits of the message is not read: its size is known before.
+ */
 export async function attachFiles(
   message: UserMessage,
   draft: Pick<Draft, "parts">,
@@ -49,28 +58,21 @@ export async function attachFiles(
     root: directory,
     hidden: (tool) => permissions.hidden({ tool }),
     only: ["read", "glob"],
+    limits: { resultCharacters: MAX_READ_BYTES },
   });
   const reading: Reading = { directory, permissions, tools, signal };
   const parts: UserContent[] = [];
-  let room = MAX_CHARACTERS;
-  let count = 0;
+  const used: Used = { files: 0, text: 0, image: 0 };
   for (const mention of mentions) {
-    const added = await attachment(mention, reading);
-    if (added === undefined) continue;
-    const size = added.parts.reduce((sum, part) => sum + textLength(part), 0);
-    const why =
-      added.why ??
-      (count >= MAX_FILES
-        ? `a message takes ${MAX_FILES} files`
-        : size > room
-          ? `the files of a message have at most ${bytesText(MAX_CHARACTERS)} in all`
-          : undefined);
-    if (why !== undefined) {
-      notice(`@${showPath(mention)} is not attached: ${why}.`, added.level ?? "warning");
+    const found = await examine(mention, reading);
+    if (found === undefined) continue;
+    const added = "why" in found ? found : await attachment(found, used, reading);
+    if ("why" in added) {
+      notice(`@${showPath(mention)} is not attached: ${added.why}.`, added.level ?? "warning");
       continue;
     }
-    room -= size;
-    count += 1;
+    used.files += 1;
+    for (const part of added.parts) used[kindOf(part)] += sizeOf(part);
     parts.push(...added.parts);
   }
   return withParts(message, parts);
@@ -83,42 +85,94 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
+/** What the message has so far: number of files, bytes of their texts, bytes of images. */
+interface Used {
+  files: number;
+  text: number;
+  image: number;
+}
+
+/** Something that may be attached, unread. */
+interface Found {
+  readonly path: string;
+  readonly tool: "read" | "glob";
+  readonly args: Record<string, unknown>;
+  /** In bytes. 0 for a folder, whose list has a size only when it is read. */
+  readonly size: number;
+}
+
 interface Attachment {
   readonly parts: readonly UserContent[];
-  /** Why it is not attached. */
-  readonly why?: string;
+}
+
+/** Why something is not attached. */
+interface Refusal {
+  readonly why: string;
   readonly level?: NoticeLevel;
 }
 
-/** Returns undefined for a word such as `@param` that names no file. */
-async function attachment(path: string, reading: Reading): Promise<Attachment | undefined> {
-  const not = (why: string, level: NoticeLevel = "warning"): Attachment => ({
-    parts: [],
-    why,
-    level,
-  });
+/** Reads nothing of a file. Returns undefined for a word such as `@param` that names no file. */
+async function examine(path: string, reading: Reading): Promise<Found | Refusal | undefined> {
   const full = resolve(reading.directory, path);
-  const stats = await lstat(full).catch(() => undefined);
+  const own = await lstat(full).catch(() => undefined);
   const looksLikeFile = /[/\\]|\.\w/.test(path);
-  if (stats === undefined && !path.startsWith("~"))
-    return looksLikeFile ? not("there is no such file", "info") : undefined;
+  if (own === undefined && !path.startsWith("~"))
+    return looksLikeFile ? { why: "there is no such file", level: "info" } : undefined;
   const real = await realpath(full).catch(() => full);
   if ([full, real].some((one) => isPrivateFile(shownFrom(reading.directory, one))))
-    return not("it may hold secrets");
-  const isFolder = stats?.isDirectory() === true;
+    return { why: "it may hold secrets" };
+  const isFolder = own?.isDirectory() === true;
   const tool = isFolder ? "glob" : "read";
   const args = isFolder ? { pattern: "*", path, kind: "any", limit: MAX_LISTED } : { path };
   const { action, reason } = reading.permissions.judge({ tool, args });
-  if (action === "ask") return not(`${withoutDot(reason)}; the model can ask to read it`);
-  if (action === "deny") return not(withoutDot(reason));
+  if (action === "ask") return { why: `${withoutDot(reason)}; the model can ask to read it` };
+  if (action === "deny") return { why: withoutDot(reason) };
+  const target = isFolder ? undefined : await stat(real).catch(() => undefined); // the tool says what is wrong with it
+  return { path, tool, args, size: target?.size ?? 0 };
+}
+
+async function attachment(
+  found: Found,
+  used: Used,
+  reading: Reading,
+): Promise<Attachment | Refusal> {
+  const { path, tool, args, size } = found;
+  if (used.files >= MAX_FILES) return { why: `a message takes ${MAX_FILES} files` };
+  const isImage = IMAGE_NAME.test(path);
+  const before = isImage
+    ? whyNot({ ...used, image: used.image + size })
+    : whyNot({ ...used, text: used.text + Math.min(size, MAX_READ_BYTES) });
+  if (before !== undefined) return before;
   try {
     const { content, details } = await toolOf(reading, tool).execute("", args, reading.signal);
-    const shown = isFolder ? `${path.replace(/\/+$/, "")}/` : path;
-    return { parts: partsOf(shown, content ?? [], details as ReadDetails | GlobDetails) };
+    const shown = tool === "glob" ? `${path.replace(/\/+$/, "")}/` : path;
+    const parts = partsOf(shown, content ?? [], details as ReadDetails | GlobDetails);
+    const after = { ...used };
+    for (const part of parts) after[kindOf(part)] += sizeOf(part);
+    return whyNot(after) ?? { parts };
   } catch (error) {
     if (reading.signal.aborted) throw error;
-    return not(withoutDot((error as Error).message));
+    return { why: withoutDot((error as Error).message) };
   }
+}
+
+/** Returns undefined if a message may have this much. */
+function whyNot({ text, image }: Used): Refusal | undefined {
+  const most = (what: string, bytes: number): Refusal => ({
+    why: `the ${what} of a message have at most ${bytesText(bytes)} in all`,
+  });
+  if (text > MAX_TEXT_BYTES) return most("files", MAX_TEXT_BYTES);
+  return image > MAX_IMAGE_BYTES ? most("images", MAX_IMAGE_BYTES) : undefined;
+}
+
+function kindOf({ type }: UserContent): "text" | "image" {
+  return type === "text" ? "text" : "image";
+}
+
+/** Returns the size of what the part adds to the message, in bytes. */
+function sizeOf(part: UserContent): number {
+  if (part.type === "text") return Buffer.byteLength(part.text);
+  return Buffer.byteLength(part.data ?? "", "base64");
 }
 
 function partsOf(
@@ -127,21 +181,20 @@ function partsOf(
   details: ReadDetails | GlobDetails,
 ): UserContent[] {
   const image = content.find((part) => part.type === "image");
+  const shownFile = showPath(path);
   if (image !== undefined && "bytes" in details) {
     const kind = (image.mimeType ?? "").replace(/^image\//, "").toUpperCase();
-    const shownAs = `the image ${showPath(path)} (${kind}, ${bytesText(details.bytes)})`;
-    return [
-      { type: "text", text: `${opening(path)} is the image that follows</file>`, shownAs },
-      image,
-    ];
+    const shownAs = `the image ${shownFile} (${kind}, ${bytesText(details.bytes)})`;
+    const text = `${opening(path)} is the image that follows</file>`;
+    return [{ type: "text", text, shownAs, shownFile }, image];
   }
   const text = messageText({ content });
   const size = bytesText(Buffer.byteLength(text));
   const shownAs =
     "total" in details
-      ? `the list of ${showPath(path)} (${plural(details.total, "name")}, ${size})`
-      : `the file ${showPath(path)} (${partOf(details, text)})`;
-  return [{ type: "text", text: `${opening(path)}\n${text}\n</file>`, shownAs }];
+      ? `the list of ${shownFile} (${plural(details.total, "name")}, ${size})`
+      : `the file ${shownFile} (${partOf(details, text)})`;
+  return [{ type: "text", text: `${opening(path)}\n${text}\n</file>`, shownAs, shownFile }];
 }
 
 /** Says how much of a file is attached. */
@@ -153,10 +206,6 @@ function partOf({ lines, bytes }: ReadDetails, text: string): string {
 
 function opening(path: string): string {
   return `<file path=${JSON.stringify(path)}>`;
-}
-
-function textLength(part: UserContent): number {
-  return part.type === "text" ? part.text.length : 0;
 }
 
 function toolOf({ tools }: Reading, name: string): AgentTool {

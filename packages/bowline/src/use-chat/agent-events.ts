@@ -1,8 +1,13 @@
 /** The gateway's events of a run as the events of an agent, as far as a page with `useChat` shows them. */
-import { BowlineError, type AgentEvent, type AgentEventBody } from "@bowline/core";
+import {
+  BowlineError,
+  type AgentEvent,
+  type AgentEventBody,
+  type UserMessage,
+} from "@bowline/core";
 import type { RunEvent } from "../gateway/client/client.ts";
 import type { Approval, Block } from "../gateway/protocol/protocol.ts";
-import { emptyAnswer, endOf, update } from "./event-bodies.ts";
+import { emptyAnswer, endOf, update, userContent } from "./event-bodies.ts";
 
 type CallBlock = Extract<Block, { readonly type: "tool_call" }>;
 type UserBlock = Extract<Block, { readonly type: "user" }>;
@@ -96,10 +101,14 @@ export class AgentEvents {
     return [...closed, { type: "turn_end", message, toolResults: [] }, opened];
   }
 
-  #user({ text }: Pick<UserBlock, "text">): AgentEventBody[] {
+  #user({ text, added }: Pick<UserBlock, "text" | "added">): AgentEventBody[] {
     const closed = this.#closeText();
     this.#told.push({ type: "user", text });
-    const message = { role: "user", content: text, timestamp: Date.now() } as const;
+    const message: UserMessage = {
+      role: "user",
+      content: userContent(text, added),
+      timestamp: Date.now(),
+    };
     return [...closed, { type: "message_end", message }];
   }
 

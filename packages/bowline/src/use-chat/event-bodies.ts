@@ -1,6 +1,13 @@
 /** Events of an agent with what a page with `useChat` shows of them. */
-import type { AgentEventBody, AssistantMessage, AssistantMessageEvent, Usage } from "@bowline/core";
-import type { TokenCounts } from "../gateway/protocol/protocol.ts";
+import type {
+  AgentEventBody,
+  AssistantMessage,
+  AssistantMessageEvent,
+  Usage,
+  UserContent,
+  UserMessage,
+} from "@bowline/core";
+import type { AddedText, TokenCounts } from "../gateway/protocol/protocol.ts";
 
 /** A page shows nothing else of a piece of an answer. */
 interface Piece {
@@ -20,6 +27,22 @@ export function update(piece: Piece): AgentEventBody {
 
 export function emptyAnswer(): AssistantMessage {
   return { role: "assistant", content: [] } as unknown as AssistantMessage;
+}
+
+/** The content of a user's message. What a program added to it has a label here, and no text. */
+export function userContent(
+  text: string,
+  added: readonly AddedText[] = [],
+): UserMessage["content"] {
+  if (added.length === 0) return text;
+  const written: UserContent[] = text === "" ? [] : [{ type: "text", text }];
+  const labels = added.map(({ label, file }): UserContent => ({
+    type: "text",
+    text: "",
+    shownAs: label,
+    ...(file !== undefined && { shownFile: file }),
+  }));
+  return [...written, ...labels];
 }
 
 export function endOf(

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@bowline/core";
 import { RequestError, type GatewayClient } from "../gateway/client/client.ts";
 import type { HistoryEntry, RunInfo, WaitingMessage } from "../gateway/protocol/protocol.ts";
+import { userContent } from "./event-bodies.ts";
 
 /** The most messages of a page of the history. */
 const PAGE = 500;
@@ -73,7 +74,11 @@ function messagesBefore(
   const messages = [...before, ...prompts].map(({ message }) => toMessage(message));
   const prompt = waiting.find(({ messageId }) => messageId === run?.runId);
   if (prompt !== undefined)
-    messages.push({ role: "user", content: prompt.text, timestamp: Date.now() });
+    messages.push({
+      role: "user",
+      content: userContent(prompt.text, prompt.added),
+      timestamp: Date.now(),
+    });
   return messages;
 }
 

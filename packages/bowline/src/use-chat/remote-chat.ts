@@ -1,18 +1,13 @@
 /** A session of a gateway as a chat of `ChatRuns`: its agent is elsewhere. */
-import {
-  BowlineError,
-  messageText,
-  type AgentEvent,
-  type AgentMessage,
-  type ErrorInfo,
-} from "@bowline/core";
+import { BowlineError, type AgentEvent, type AgentMessage, type ErrorInfo } from "@bowline/core";
 import type { ChatAgent, ChattingAgent } from "@bowline/core/ui-stream";
 import { RequestError, type GatewayClient, type RunHandle } from "../gateway/client/client.ts";
 import { createKey } from "../gateway/client/create-key.ts";
-import type { Attachment, RunInfo } from "../gateway/protocol/protocol.ts";
+import type { RunInfo, SendParams } from "../gateway/protocol/protocol.ts";
 import { AgentEvents } from "./agent-events.ts";
 import { endOf } from "./event-bodies.ts";
 import { readChat } from "./read-chat.ts";
+import { toSendParams } from "./sent-message.ts";
 
 /** How often to send an answer again while the gateway is busy, and how long to wait in between. */
 const TRIES = 20;
@@ -52,6 +47,8 @@ class RemoteAgent implements ChattingAgent {
   #fail: (error: unknown) => void = () => {};
   #hasCaughtUp = (): void => {};
   #runId: string | undefined;
+  /** Settles when the gateway has answered to the message. */
+  #sent: Promise<unknown> | undefined;
 
   constructor(
     client: GatewayClient,
@@ -69,14 +66,17 @@ class RemoteAgent implements ChattingAgent {
     this.#failed.catch(() => {}); // whoever reads a run gets it
   }
 
-  /** Throws `invalid_state` while a run is going on. */
-  prompt([message]: readonly AgentMessage[]): Promise<void> {
+  /**
+   * Throws `invalid_state` while a run is going on, and `invalid_argument` for a message that the
+   * gateway would not take whole.
+   */
+  prompt(messages: readonly AgentMessage[]): Promise<void> {
     if (this.#open !== undefined)
       throw new BowlineError(
         "invalid_state",
         "A run is going on. Wait for its end, answer its approval, or stop it.",
       );
-    return this.#send(message);
+    return this.#send(toSendParams(messages, this.#client.welcome?.limits));
   }
 
   /** Follows the run that is going on, from its beginning. */
@@ -94,10 +94,16 @@ class RemoteAgent implements ChattingAgent {
     throw new BowlineError("invalid_state", "This chat is kept, and its answers stay.");
   }
 
+  /**
+   * Aborts the run of the message, or else the one that is going on. Waits until the gateway has answered
+   * to the message: before, it knows no run of it and would abort nothing.
+   */
   async abort(): Promise<void> {
-    const which = { sessionKey: this.#sessionKey, runId: this.#runId ?? "" };
+    await this.#sent?.catch(() => {}); // `#send` reports it
+    const runId = this.#runId ?? this.#open?.runId;
+    if (runId === undefined) return;
     try {
-      await this.#client.request("chat.abort", which);
+      await this.#client.request("chat.abort", { sessionKey: this.#sessionKey, runId });
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -122,15 +128,17 @@ class RemoteAgent implements ChattingAgent {
     return () => void this.#listeners.delete(listener);
   }
 
-  async #send(message: AgentMessage | undefined): Promise<void> {
+  async #send(message: Pick<SendParams, "message" | "attachments">): Promise<void> {
     const runId = (this.#runId = createKey());
     let run: RunHandle;
+    const sent = this.#client.send({
+      sessionKey: this.#sessionKey,
+      idempotencyKey: runId,
+      ...message,
+    });
+    this.#sent = sent;
     try {
-      run = await this.#client.send({
-        sessionKey: this.#sessionKey,
-        idempotencyKey: runId,
-        ...sentOf(message),
-      });
+      run = await sent;
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // The page shows it as the end of the run that did not begin.
@@ -195,26 +203,6 @@ async function resolveOnce(
     const isOver = error instanceof RequestError && ["conflict", "not_found"].includes(error.code);
     if (!isOver) throw error;
   }
-}
-
-/** Returns the text and the images of a message that a page posted. */
-function sentOf(message: AgentMessage | undefined): {
-  readonly message: string;
-  readonly attachments?: readonly Attachment[];
-} {
-  if (message?.role !== "user")
-    throw new BowlineError("invalid_argument", "A chat sends messages of the user.");
-  const { content } = message;
-  const images = typeof content === "string" ? [] : content.filter((part) => part.type === "image");
-  const attachments = images.flatMap((image): Attachment[] =>
-    "data" in image && image.data !== undefined
-      ? [{ mimeType: image.mimeType as Attachment["mimeType"], data: image.data }]
-      : [],
-  );
-  return {
-    message: messageText({ content }),
-    ...(attachments.length > 0 && { attachments }),
-  };
 }
 
 function infoOf({ message, retryable }: RequestError): ErrorInfo {

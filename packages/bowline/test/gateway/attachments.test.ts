@@ -41,6 +41,18 @@ describe("attachments", () => {
     );
   });
 
+  it("may come without a text, which then is no part of the message", async () => {
+    await using server = await gatewayWith(["Seen."]);
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", message([png(100)], { message: "" }));
+    await client.end(runId);
+    const content = server.model.calls[0]?.context.messages[0]?.content;
+    assert.deepEqual(content, [{ type: "image", ...png(100) }]);
+    assert.equal((await client.event("chat.user", runId)).text, "");
+    for (const method of ["chat.send", "chat.steer", "chat.followUp"] as const)
+      assert.equal(await client.refused(method, { sessionKey: "s", message: "" }), "bad_params");
+  });
+
   it("appear in the history as type and size", async () => {
     await using server = await gatewayWith(["Seen.", "Seen."]);
     const client = await server.client();

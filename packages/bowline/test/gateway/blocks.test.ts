@@ -37,6 +37,18 @@ describe("the blocks of messages", () => {
     );
   });
 
+  it("tell what the person wrote from labels of what a program added, without secrets", () => {
+    const content = [
+      { type: "text", text: "Look " },
+      { type: "text", text: "hunter2", shownAs: "hunter2-and-more.md", shownFile: "x.md" },
+      { type: "text", text: "here" },
+    ];
+    const label = "[redacted].md";
+    assert.deepEqual(blocks({ role: "user", content }), [
+      { type: "user", text: "Look here", added: [{ label, file: "x.md" }] },
+    ]);
+  });
+
   it("attach each result to the last call with its id, and count a turn per answer", () => {
     const said = blocks(
       { role: "assistant", content: [{ type: "text", text: "One" }, call("a")] },

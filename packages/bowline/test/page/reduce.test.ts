@@ -9,6 +9,7 @@ import type {
 } from "../../src/gateway/protocol/protocol.ts";
 import { currentRun, runsOf } from "../../src/page/state/conversation.ts";
 import { runsOfHistory } from "../../src/page/state/history-runs.ts";
+import { canRetry } from "../../src/page/state/run-view.ts";
 import type { Outgoing } from "../../src/page/state/outgoing.ts";
 import type { PageAction, PageState } from "../../src/page/state/page-state.ts";
 import { initialState, reduce } from "../../src/page/state/reduce.ts";
@@ -116,6 +117,26 @@ describe("a transcript", () => {
       [{ inputTokens: 4 }, { inputTokens: 4 }],
     );
     assert.equal(run?.state, "final");
+  });
+
+  it("keeps what a program added apart from what the person wrote, and offers no retry without it", () => {
+    const content = [
+      { type: "text", text: "Mend it" },
+      { type: "text", text: "let a;", shownAs: "the file a.ts", shownFile: "a.ts" },
+      { type: "text", text: "Plan.", shownAs: "a note" },
+    ];
+    const [run] = runsOfHistory([entry("1", "r", { role: "user", content })]);
+    assert.deepEqual(run?.blocks, [
+      {
+        type: "user",
+        text: "Mend it",
+        added: [
+          { label: "the file a.ts", file: "a.ts", text: "let a;" },
+          { label: "a note", text: "Plan." },
+        ],
+      },
+    ]);
+    assert.equal(run === undefined || canRetry(run), false);
   });
 
   it("without run ids is split at each user message", () => {

@@ -20,7 +20,11 @@ const said = fc.oneof(
   fc.record({
     event: fc.constant("chat.user"),
     body: fc.record(
-      { text, files: fc.constant([{ mimeType: "application/pdf", name: "a.pdf", bytes: 3 }]) },
+      {
+        text,
+        files: fc.constant([{ mimeType: "application/pdf", name: "a.pdf", bytes: 3 }]),
+        added: fc.constant([{ label: "a note" }, { label: "the file a.ts", file: "a.ts" }]),
+      },
       { requiredKeys: ["text"] },
     ),
   }),

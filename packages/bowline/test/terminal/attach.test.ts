@@ -40,7 +40,7 @@ describe("a message with a file, in plan mode", { skip: missingTmux ?? false }, 
     await chat.window.until("An answer.");
     const request = JSON.stringify((await chat.request(0)).body);
     assert.ok(request.includes("two oak") && request.includes(NOTE), request);
-    assert.ok(!request.includes("a denied line") && !request.includes("shownAs"), request);
+    assert.ok(!request.includes("a denied line") && !request.includes("shown"), request);
     const live = await chat.window.history();
     assertShown(live);
     assert.match(live, /@keys\/a\.txt is not attached: .*denies it/s);

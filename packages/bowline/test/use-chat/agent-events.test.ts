@@ -49,7 +49,9 @@ async function shown(events: readonly RunEvent[]): Promise<string[]> {
   const options = { reasoning: true, approvals: "wait", toErrorText: () => "failed" } as const;
   for await (const chunk of toUIMessageStream(run(), options)) {
     const { type, ...about } = chunk as { type: string } & Record<string, string | boolean>;
-    const what = about.delta ?? about.output ?? about.approvalId ?? about.finishReason ?? "";
+    const label = chunk.type === "data-added" ? (chunk.data as { label: string }).label : undefined;
+    const what =
+      label ?? about.delta ?? about.output ?? about.approvalId ?? about.finishReason ?? "";
     lines.push(
       [type, about.preliminary === true ? "so far" : "", String(what)].filter(Boolean).join(" "),
     );
@@ -141,6 +143,21 @@ describe("the events of a gateway", () => {
       "message-metadata",
       "error",
       "finish error",
+    ]);
+  });
+
+  it("have what a program added to a message as its label, beside what the person wrote", async () => {
+    const added = [{ label: "the file a.ts", file: "a.ts" }, { label: "a note" }];
+    const steered = event("chat.user", { text: "And this", added });
+    const noted = event("chat.user", { text: "", added: added.slice(1) });
+    const told = await shown([user("Q"), delta(0, "One"), turn(0), steered, noted, final]);
+    assert.deepEqual(told.slice(-6), [
+      "finish-step",
+      "steering-message",
+      "data-added the file a.ts",
+      "data-added a note",
+      "data-added a note",
+      "finish stop",
     ]);
   });
 

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool } from "@bowline/core";
-import { scriptedToolCall } from "@bowline/core/testing";
+import { createMemoryStore, createSession } from "@bowline/core/session";
+import { createScriptedModel, scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import { ChatRuns } from "@bowline/core/ui-stream";
 import { GatewayClient } from "../../src/gateway/client/client.ts";
 import { remoteChat } from "../../src/use-chat/index.ts";
-import { gatewayWith, token, type TestGateway } from "../gateway/gateway.ts";
+import { gatewayWith, token, wait, type TestGateway } from "../gateway/gateway.ts";
 
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -141,6 +142,72 @@ describe("a remote chat", () => {
     assert.equal(await other.stop(), true);
     for (let tries = 0; (await other.resume()).status !== 204; tries++) assert.ok(tries < 100);
     assert.equal(server.model.calls.length, 1);
+  });
+
+  it("stops the run of a message that the gateway accepts late, and no other", async () => {
+    const step: ScriptedStep = ({ messages }) =>
+      messages.at(-1)?.content === "Mine" ? "word ".repeat(2000) : "Other.";
+    const pace = { delayMs: 5, deltaLength: 5 };
+    const { model, streamFn } = createScriptedModel([step, step], pace);
+    const slow = Promise.withResolvers<void>();
+    let isSlow = false;
+    await using server = await gatewayWith([], {
+      backendFor: async () => {
+        if (isSlow) await slow.promise;
+        return { model, streamFn, isPractice: false };
+      },
+    });
+    using web = webServer(server);
+    const other = await server.client();
+    await web.messages();
+    isSlow = true;
+    const mine = await web.say("Mine");
+    const sending = other.call("chat.send", { sessionKey: "web/c", message: "Other" });
+    let isStopped = false;
+    const stopping = web.stop().finally(() => (isStopped = true));
+    await wait(100);
+    assert.equal(isStopped, false);
+    slow.resolve();
+    assert.equal(await stopping, true);
+    const chunks = await chunksOf(mine);
+    assert.deepEqual(
+      chunks.slice(-2).map(({ type }) => type),
+      ["abort", "finish"],
+    );
+    const { runId } = await sending;
+    assert.equal((await other.end(runId)).event, "chat.final");
+  });
+
+  it("has labels for what a program added to the messages of earlier runs", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "web/c" });
+    const content = [
+      { type: "text" as const, text: "Mend it" },
+      { type: "text" as const, text: "let a;", shownAs: "the file a.ts", shownFile: "a.ts" },
+    ];
+    await session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
+    await session.close();
+    await using server = await gatewayWith([], { store });
+    using web = webServer(server);
+    assert.deepEqual(
+      (await web.messages()).map(({ parts }) => parts),
+      [
+        [
+          { type: "text", text: "Mend it" },
+          { type: "data-added", data: { label: "the file a.ts", file: "a.ts" } },
+        ],
+      ],
+    );
+  });
+
+  it("aborts nothing without a run of its own, also not one that began since", async () => {
+    await using server = await gatewayWith(["One."], { pace: { delayMs: 50 } });
+    using web = webServer(server);
+    const { agent } = await remoteChat(web.client, "web/c");
+    const other = await server.client();
+    const { runId } = await other.call("chat.send", { sessionKey: "web/c", message: "Other" });
+    await agent.abort();
+    assert.equal((await other.end(runId)).event, "chat.final");
   });
 
   it("follows a session while its run is read, and then no longer", async () => {

@@ -52,8 +52,8 @@ function isChange({ sessionKey, change, model, agentId }: Fields): boolean {
   return isText(sessionKey) && changes.includes(String(change)) && isOptional;
 }
 
-function isMessage({ messageId, kind, text, images, files }: Fields): boolean {
-  const isMedia = [images, files].every((list) => list === undefined || Array.isArray(list));
+function isMessage({ messageId, kind, text, images, files, added }: Fields): boolean {
+  const isMedia = [images, files, added].every((list) => list === undefined || Array.isArray(list));
   return isText(messageId) && kinds.includes(String(kind)) && isText(text) && isMedia;
 }
 

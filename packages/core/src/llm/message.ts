@@ -15,6 +15,11 @@ export interface TextContent {
    * message, such as the content of a file. Models get `text` as they get any other.
    */
   shownAs?: string;
+  /**
+   * With `shownAs`: the path of the file or folder that the text is from. Pages show it as an attached
+   * file. Absent for a note.
+   */
+  shownFile?: string;
   /** Opaque provider data of this part, replayed only to the model that produced it. */
   textSignature?: string;
 }

@@ -13,7 +13,7 @@ import { replayMessage } from "./to-ui-messages.ts";
 /** The part of an agent that a chat uses: an `Agent`, or one that is elsewhere. */
 export interface ChattingAgent {
   readonly state: { messages: AgentMessage[]; readonly isStreaming: boolean };
-  /** Settles when the run is over. Throws if no run can begin now. */
+  /** Settles when the run is over. Throws if no run can begin now, or not with this message. */
   prompt(messages: UserMessage[]): Promise<unknown>;
   /** Answers the last message again. Settles when the run is over. */
   continue(): Promise<unknown>;

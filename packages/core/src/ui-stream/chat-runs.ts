@@ -46,9 +46,9 @@ export class ChatRuns {
   /**
    * Answers a `POST` of `useChat`, given the parsed body. Starts a run for a message and for
    * another answer; continues the waiting run for answers to approvals. The client that leaves does
-   * not abort the run. Refuses with 400 what {@link fromUIMessages} refuses, and with 409 a message
-   * during a run, another answer in a chat with a session, and answers to approvals that this chat
-   * did not ask for.
+   * not abort the run. Refuses with 400 what {@link fromUIMessages} refuses and a message that the
+   * chat's agent cannot take, and with 409 a message during a run, another answer in a chat with a
+   * session, and answers to approvals that this chat did not ask for.
    */
   async post(body: unknown, open: OpenChat): Promise<Response> {
     let posted: PostedChat;
@@ -186,12 +186,10 @@ function invalid(why: string): BowlineError {
   return new BowlineError("invalid_state", why);
 }
 
-/** The messages of these errors are of this folder, and name nothing of the server. */
+/** The messages of these errors are of this folder or of a remote chat, and name nothing of the server. */
 function refusal(status: number, error: unknown): Response {
   if (!isBowlineError(error)) throw error;
   const { code, message } = error;
-  return Response.json(
-    { error: { code, message } },
-    { status: code === "overloaded" ? 503 : status },
-  );
+  const own = code === "overloaded" ? 503 : code === "invalid_argument" ? 400 : status;
+  return Response.json({ error: { code, message } }, { status: own });
 }

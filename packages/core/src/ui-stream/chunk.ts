@@ -16,7 +16,16 @@ export interface UIFilePart {
   readonly filename?: string;
 }
 
-/** A part of a user's message. */
+/**
+ * A text that a program added to a user's message, such as the content of a file: the message's
+ * `shownAs` as the label, and `shownFile`. The text itself is not sent.
+ */
+export interface UIAddedPart {
+  readonly type: "data-added";
+  readonly data: { readonly label: string; readonly file?: string };
+}
+
+/** A part of what a user wrote or attached. */
 export type UIUserPart = { readonly type: "text"; readonly text: string } | UIFilePart;
 
 /** A part of an answer that arrives whole. */

@@ -176,7 +176,7 @@ function fileOf(
   if (length > Math.ceil(maxFileBytes / 3) * 4)
     throw refused(`A file has at most ${maxFileBytes} bytes.`);
   const data = url.slice(prefix.length);
-  if (length === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+  if (length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
     throw refused("A file's Base64 is invalid.");
   if (mediaType.startsWith("image/")) return { type: "image", data, mimeType: mediaType };
   const name = typeof filename === "string" ? filename.slice(0, MAX_NAME_LENGTH) : undefined;

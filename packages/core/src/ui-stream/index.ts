@@ -6,6 +6,7 @@ export { ChatRuns } from "./chat-runs.ts";
 export type { ChatAgent, ChatRunsOptions, OpenChat } from "./chat-runs.ts";
 export type { ChatSession, ChattingAgent, LeftRun } from "./chat-run.ts";
 export type {
+  UIAddedPart,
   UIDataChunk,
   UIFinishReason,
   UIFilePart,

@@ -1,5 +1,5 @@
 /** The message that a page shows of a run: its steps, and the chunks for a page that joins. */
-import type { UIDataChunk, UIMessageChunk, UIUserPart } from "./chunk.ts";
+import type { UIAddedPart, UIDataChunk, UIMessageChunk, UIUserPart } from "./chunk.ts";
 import type { UIStreamSettings } from "./options.ts";
 import type { ShownCall } from "./shown-call.ts";
 import { ShownStep, type ShownData, type ShownPart } from "./shown-step.ts";
@@ -8,7 +8,7 @@ import { ShownStep, type ShownData, type ShownPart } from "./shown-step.ts";
 interface ShownSteering {
   readonly kind: "steering";
   readonly id: string;
-  readonly parts: readonly UIUserPart[];
+  readonly parts: readonly (UIUserPart | UIAddedPart)[];
 }
 
 type Item = ShownStep | ShownSteering;
@@ -144,7 +144,7 @@ export class ShownMessage {
     return [{ type: "finish-step" }];
   }
 
-  steer(parts: readonly UIUserPart[], seq: number): UIMessageChunk[] {
+  steer(parts: ShownSteering["parts"], seq: number): UIMessageChunk[] {
     const closed = this.closeStep();
     const steering: ShownSteering = { kind: "steering", id: `${this.runId ?? ""}:${seq}`, parts };
     this.items.push(steering);
@@ -199,11 +199,20 @@ function dataKey({ type, id }: UIDataChunk): string | undefined {
 }
 
 function itemChunks(item: Item): UIMessageChunk[] {
-  if (item.kind === "steering")
-    return [{ type: "steering-message", id: item.id, parts: item.parts }];
+  if (item.kind === "steering") return steeringChunks(item);
   return [
     { type: "start-step" },
     ...item.replay(),
     ...(item.isOpen ? [] : [{ type: "finish-step" } as const]),
+  ];
+}
+
+/** The client takes texts and files only as parts of such a message, so what was added follows. */
+function steeringChunks({ id, parts }: ShownSteering): UIMessageChunk[] {
+  const own = parts.filter((part) => part.type !== "data-added");
+  const added = parts.filter((part) => part.type === "data-added");
+  return [
+    ...(own.length > 0 ? [{ type: "steering-message", id, parts: own } as const] : []),
+    ...added.map((part, index) => ({ ...part, id: `${id}:${index}` })),
   ];
 }

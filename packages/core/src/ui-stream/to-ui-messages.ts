@@ -1,7 +1,7 @@
 /** A transcript as the messages that a page begins with. */
 import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentEvent, AgentEventBody } from "../agent/contract/event.ts";
-import type { UIUserPart, UIWholeChunk } from "./chunk.ts";
+import type { UIAddedPart, UIUserPart, UIWholeChunk } from "./chunk.ts";
 import { MessageFold } from "./message-fold.ts";
 import { settingsOf, type UIMessageStreamOptions } from "./options.ts";
 import type { ShownCall } from "./shown-call.ts";
@@ -11,6 +11,7 @@ import { userParts } from "./user-parts.ts";
 /** A part of an answer, as `useChat` holds it. */
 export type UIMessagePart =
   | UIUserPart
+  | UIAddedPart
   | UIWholeChunk
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly state: "done" }
   | { readonly type: "step-start" }

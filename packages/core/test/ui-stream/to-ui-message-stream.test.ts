@@ -282,6 +282,28 @@ describe("toUIMessageStream()", () => {
     assert.deepEqual(steering?.parts, [{ type: "text", text: "And?" }]);
   });
 
+  it("sends the label of what a program added to a queued message after it, and not its text", async () => {
+    const agent = agentOf(["One.", "Two.", "Three."]);
+    const note = { type: "text", text: "Plan.", shownAs: "a note" } as const;
+    const said = { type: "text", text: "And?" } as const;
+    agent.followUp({ role: "user", content: [note, said], timestamp: 0 });
+    agent.followUp({ role: "user", content: [note], timestamp: 0 });
+    const chunks = (await read(agent)).filter(
+      ({ type }) => type === "steering-message" || type === "data-added",
+    );
+    const ids = chunks.map((chunk) => ("id" in chunk ? chunk.id : undefined));
+    assert.equal(new Set(ids).size, chunks.length);
+    const data = { label: "a note" };
+    assert.deepEqual(
+      chunks.map((chunk) => ({ ...chunk, id: "" })),
+      [
+        { type: "steering-message", id: "", parts: [said] },
+        { type: "data-added", id: "", data },
+        { type: "data-added", id: "", data },
+      ],
+    );
+  });
+
   it("ends an aborted run as interrupted, with its calls settled", async () => {
     const agent = agentOf([{ content: [scriptedToolCall("wait", {}, "c1")] }], {
       tools: [

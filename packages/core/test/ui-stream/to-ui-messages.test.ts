@@ -69,4 +69,18 @@ describe("toUIMessages()", () => {
     assert.deepEqual(shown[0]?.parts[1], { type: "file", mediaType: "image/png", url });
     assert.deepEqual(toUIMessages(agent.state.messages), shown);
   });
+
+  it("shows the label of what a program added to a message, and not its text", () => {
+    const content = [
+      { type: "text" as const, text: "Mend it" },
+      { type: "text" as const, text: "let a;", shownAs: "the file a.ts", shownFile: "a.ts" },
+      { type: "text" as const, text: "Plan.", shownAs: "a note" },
+    ];
+    const [shown] = toUIMessages([{ role: "user", content, timestamp: 0 }]);
+    assert.deepEqual(shown?.parts, [
+      { type: "text", text: "Mend it" },
+      { type: "data-added", data: { label: "the file a.ts", file: "a.ts" } },
+      { type: "data-added", data: { label: "a note" } },
+    ]);
+  });
 });

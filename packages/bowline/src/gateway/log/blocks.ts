@@ -2,6 +2,7 @@
 import type { ToolResultMessage } from "@bowline/core";
 import { messageText, type AssistantMessage, type UserMessage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
+import { addedTo, writtenText } from "../protocol/added-text.ts";
 import { mediaOf } from "../protocol/images.ts";
 import type { EventFrame } from "../protocol/frame.ts";
 import type { Block } from "../protocol/protocol.ts";
@@ -17,13 +18,14 @@ const MAX_OUTPUT = 20_000;
 export function addToBlocks(blocks: Block[], { event, data }: EventFrame): void {
   switch (event) {
     case "chat.user": {
-      const { text, messageId, images, files } = data;
+      const { text, messageId, images, files, added } = data;
       blocks.push({
         type: "user",
         text,
         ...(messageId !== undefined && { messageId }),
         ...(images && { images }),
         ...(files && { files }),
+        ...(added && { added }),
       });
       break;
     }
@@ -91,10 +93,10 @@ export function blocksOf(messages: readonly SessionMessage[], filter: SecretFilt
   for (const message of messages) {
     if (message.role === "user") {
       const { messageId } = message as { readonly messageId?: string };
-      const media = filter.value(mediaOf((message as UserMessage).content));
-      const more = { ...(messageId !== undefined && { messageId }), ...media };
-      const text = filter.text(messageText(message as UserMessage));
-      blocks.push({ type: "user", text, ...more });
+      const { content } = message as UserMessage;
+      const more = filter.value({ ...mediaOf(content), ...addedTo(content) });
+      const text = filter.text(writtenText(content));
+      blocks.push({ type: "user", text, ...(messageId !== undefined && { messageId }), ...more });
     }
     if (message.role === "toolResult") {
       const { toolCallId, isError, content } = message as ToolResultMessage;

@@ -10,6 +10,7 @@ import {
   type Usage,
   type UserMessage,
 } from "@bowline/core";
+import { addedTo, writtenText } from "../protocol/added-text.ts";
 import { mediaOf } from "../protocol/images.ts";
 import { cut } from "./blocks.ts";
 import type { ErrorKind } from "../protocol/protocol.ts";
@@ -144,10 +145,11 @@ class RunEvents {
   #tellUser(message: UserMessage): void {
     const { filter, idOf } = this.#options;
     const messageId = idOf(message);
+    const { content } = message;
     this.#log.append("chat.user", {
-      text: filter.text(messageText(message)),
+      text: filter.text(writtenText(content)),
       ...(messageId !== undefined && { messageId }),
-      ...filter.value(mediaOf(message.content)),
+      ...filter.value({ ...mediaOf(content), ...addedTo(content) }),
     });
   }
 

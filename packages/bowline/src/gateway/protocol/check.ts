@@ -59,7 +59,8 @@ export function toRequest(frame: unknown): ParsedRequest {
 /** Throws `bad_params` with a message that begins with `what`. */
 export function assertParams(method: MethodName, params: unknown, what: string): void {
   const wrong = issuesOf(methods[method].params, params);
-  const issues = wrong.length > 0 ? wrong : wrongIds(method, asJson(params));
+  const given = asJson(params);
+  const issues = wrong.length > 0 ? wrong : [...wrongIds(method, given), ...empty(method, given)];
   const [first] = issues;
   if (first === undefined) return;
   const message = `${what} not fit: ${first.path === "" ? "" : `${first.path}: `}${first.message}.`;
@@ -79,6 +80,13 @@ function wrongIds(method: MethodName, params: Json): Issue[] {
       return [{ path, message: "expected well-formed Unicode of 1 to 512 units of UTF-16" }];
     return /\p{Surrogate}/u.test(value) ? [{ path, message: "expected well-formed Unicode" }] : [];
   });
+}
+
+/** Checks that a message says something or has attachments. */
+function empty(method: MethodName, { message, attachments }: Json): Issue[] {
+  if (!("message" in methods[method].refersTo) || message !== "") return [];
+  const wanted = "expected at least 1 character, or attachments";
+  return attachments === undefined ? [{ path: "message", message: wanted }] : [];
 }
 
 function isSessionId(text: string): boolean {

@@ -31,6 +31,7 @@ export interface HistoryFile {
   readonly url?: string;
 }
 
+/** In a message of the user, a text with `shownAs` is not the person's: see {@link TextContent}. */
 type HistoryText = Omit<TextContent, "textSignature">;
 
 export type HistoryPart = HistoryText | HistoryImage | HistoryFile;

@@ -101,12 +101,22 @@ export interface FileInfo {
   readonly bytes?: number;
 }
 
+/** A text that a program added to a person's message: the content of a file, or a note. */
+export interface AddedText {
+  /** What it is, for people. The text itself is in the history. */
+  readonly label: string;
+  /** The path of the file or folder that the text is from. Absent for a note. */
+  readonly file?: string;
+}
+
 interface UserText {
+  /** What the person wrote. */
   readonly text: string;
   /** As in {@link WaitingMessage}. Absent in messages read from the transcript. */
   readonly messageId?: string;
   readonly images?: readonly ImageInfo[];
   readonly files?: readonly FileInfo[];
+  readonly added?: readonly AddedText[];
 }
 
 /** An accepted message that is not in the transcript yet. */
@@ -124,6 +134,7 @@ export interface WaitingMessage {
   readonly text: string;
   readonly images?: readonly ImageInfo[];
   readonly files?: readonly FileInfo[];
+  readonly added?: readonly AddedText[];
 }
 
 /** A part of a run's content so far. */
@@ -183,6 +194,7 @@ interface SessionParams {
 }
 
 export interface SendParams extends SessionParams {
+  /** May be empty if there are attachments. */
   readonly message: string;
   /** Default: the session's agent, else the default agent. */
   readonly agentId?: string;

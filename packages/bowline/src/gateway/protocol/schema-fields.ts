@@ -41,5 +41,6 @@ export const anything: JsonSchema = {};
 export const key: JsonSchema = { type: "string", minLength: 1, maxLength: 512 };
 export const name: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
 export const title: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
-export const message: JsonSchema = { type: "string", minLength: 1, maxLength: MAX_TEXT };
+/** May be empty if attachments go with it, which `check.ts` checks. */
+export const message: JsonSchema = { type: "string", maxLength: MAX_TEXT };
 export const shortText: JsonSchema = { type: "string", maxLength: 2000 };

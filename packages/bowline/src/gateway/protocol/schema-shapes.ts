@@ -1,6 +1,7 @@
 /** JSON Schemas shared by several methods and events. */
 import type { JsonSchema } from "@bowline/core";
 import type {
+  AddedText,
   AgentInfo,
   Approval,
   Attachment,
@@ -158,11 +159,13 @@ const images = maybe(list(object<ImageInfo>({ mimeType: text, bytes: count })));
 const files = maybe(
   list(object<FileInfo>({ mimeType: text, name: maybe(text), bytes: maybe(count) })),
 );
+const added = maybe(list(object<AddedText>({ label: text, file: maybe(text) })));
 export const userText: Fields<Omit<EventData<"chat.user">, keyof RunEventData>> = {
   text,
   messageId: maybe(name),
   images,
   files,
+  added,
 };
 export const waitingFields: Fields<WaitingMessage> = {
   messageId: name,
@@ -170,6 +173,7 @@ export const waitingFields: Fields<WaitingMessage> = {
   text,
   images,
   files,
+  added,
 };
 
 export const block: JsonSchema = {

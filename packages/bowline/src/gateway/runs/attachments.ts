@@ -32,7 +32,6 @@ export function checkAttachments(attachments: Attachments = [], limits: GatewayL
 }
 
 /**
-/**
  * Throws `bad_params` if the model or its wire does not take an attachment. Such an attachment would
  * fail this run and all later ones of the session. Accepts any attachment if the model is not known
  * yet.
@@ -56,7 +55,8 @@ export function contentOf(
   attachments: Attachments = [],
 ): string | (TextContent | ImageContent | FileContent)[] {
   if (attachments.length === 0) return text;
-  return [{ type: "text", text }, ...attachments.map(partOf)];
+  const files = attachments.map(partOf);
+  return text === "" ? files : [{ type: "text", text }, ...files];
 }
 
 function partOf({ mimeType, data, name }: Attachment): ImageContent | FileContent {

@@ -1,5 +1,6 @@
 /** Converts an accepted message that is not in its transcript yet for clients. */
-import { messageText, type UserMessage } from "@bowline/core";
+import type { UserMessage } from "@bowline/core";
+import { addedTo, writtenText } from "../protocol/added-text.ts";
 import { mediaOf } from "../protocol/images.ts";
 import { incomingOf } from "./incoming.ts";
 import type { PendingMessage } from "./pending.ts";
@@ -26,6 +27,7 @@ export function waitingMessage(
     filter,
   }: Pick<WaitingMessage, "messageId" | "kind"> & { readonly filter: SecretFilter },
 ): WaitingMessage {
-  const media = filter.value(mediaOf(message.content));
-  return { messageId, kind, text: filter.text(messageText(message)), ...media };
+  const { content } = message;
+  const more = filter.value({ ...mediaOf(content), ...addedTo(content) });
+  return { messageId, kind, text: filter.text(writtenText(content)), ...more };
 }

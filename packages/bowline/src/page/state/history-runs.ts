@@ -1,4 +1,5 @@
 /** Groups the messages of a transcript into runs. */
+import { isAdded, labelOf } from "../../gateway/protocol/added-text.ts";
 import type {
   HistoryAssistantMessage,
   HistoryFile,
@@ -90,12 +91,18 @@ function toUserBlock(content: string | readonly HistoryPart[]): UserBlock {
   if (typeof content === "string") return { type: "user", text: content };
   const images = content.flatMap((part) => (part.type === "image" ? [sizeOf(part)] : []));
   const files = content.flatMap((part) => (part.type === "file" ? [fileOf(part)] : []));
-  const text = textOf(content.filter(({ type }) => type !== "image" && type !== "file"));
+  const added = content
+    .filter((part) => isAdded(part))
+    .map((part) => ({ ...labelOf(part), text: part.text }));
+  const isWritten = (part: HistoryPart): boolean =>
+    part.type !== "image" && part.type !== "file" && !isAdded(part);
+  const text = textOf(content.filter(isWritten));
   return {
     type: "user",
     text,
     ...(images.length > 0 && { images }),
     ...(files.length > 0 && { files }),
+    ...(added.length > 0 && { added }),
   };
 }
 

@@ -3,13 +3,25 @@
  * parts are not redrawn.
  */
 import type { RunEvent } from "../../gateway/client/client.ts";
-import type { Block, ErrorKind, RunState, TokenCounts } from "../../gateway/protocol/protocol.ts";
+import type {
+  AddedText,
+  Block,
+  ErrorKind,
+  EventData,
+  RunState,
+  TokenCounts,
+} from "../../gateway/protocol/protocol.ts";
 import { isReady, type SentImage } from "./sent-image.ts";
 
 export type ToolBlock = Extract<Block, { readonly type: "tool_call" }>;
+/** A text that a program added to a message. The text itself is known from the history only. */
+export interface ShownAddition extends AddedText {
+  readonly text?: string;
+}
 /** Events contain types and sizes of images; the sending tab has the images themselves. */
-export type UserBlock = Omit<Extract<Block, { readonly type: "user" }>, "images"> & {
+export type UserBlock = Omit<Extract<Block, { readonly type: "user" }>, "images" | "added"> & {
   readonly images?: readonly SentImage[];
+  readonly added?: readonly ShownAddition[];
 };
 export type ShownBlock = Exclude<Block, { readonly type: "user" }> | UserBlock;
 
@@ -60,11 +72,12 @@ export function isOver({ state }: RunView): boolean {
 
 /**
  * Returns true if the run's last message is complete here. After a reload only the sizes of images
- * and files are known.
+ * and files are known. What a program added to a message would not be sent again.
  */
 export function canRetry({ blocks }: RunView): boolean {
   const asked = blocks.findLast((block) => block.type === "user");
-  return asked?.files === undefined && (asked?.images ?? []).every(isReady);
+  if (asked?.files !== undefined || asked?.added !== undefined) return false;
+  return (asked?.images ?? []).every(isReady);
 }
 
 /**
@@ -78,16 +91,8 @@ export function foldRun(
   images: readonly SentImage[] = [],
 ): RunView {
   switch (event) {
-    case "chat.user": {
-      const { text, images: told = [], files } = data;
-      const shown = images.length > 0 ? images : told;
-      return add(run, {
-        type: "user",
-        text,
-        ...(shown.length > 0 && { images: shown }),
-        ...(files && { files }),
-      });
-    }
+    case "chat.user":
+      return add(run, userBlock(data, images));
     case "chat.delta":
       return grow(run, "text", data.turn, data.text);
     case "chat.thinking":
@@ -141,6 +146,20 @@ export function foldRun(
       return { ...run, answers: new Map(run.answers).set(toolCallId, answer) };
     }
   }
+}
+
+function userBlock(
+  { text, images: told = [], files, added }: EventData<"chat.user">,
+  images: readonly SentImage[],
+): UserBlock {
+  const shown = images.length > 0 ? images : told;
+  return {
+    type: "user",
+    text,
+    ...(shown.length > 0 && { images: shown }),
+    ...(files && { files }),
+    ...(added && { added }),
+  };
 }
 
 /** Adds the images that this tab sent to the messages of a snapshot. */

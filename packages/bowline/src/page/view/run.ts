@@ -2,7 +2,14 @@
 import type { ComponentClass, VNode } from "preact";
 import { html } from "htm/preact";
 import type { Approval } from "../../gateway/protocol/protocol.ts";
-import { canRetry, isOver, type RunView, type ShownBlock } from "../state/run-view.ts";
+import {
+  canRetry,
+  isOver,
+  type RunView,
+  type ShownBlock,
+  type UserBlock,
+} from "../state/run-view.ts";
+import { Added } from "./added.ts";
 import { CopyButton } from "./code-block.ts";
 import { useTools } from "./context.ts";
 import { icon } from "./icon.ts";
@@ -59,6 +66,11 @@ export const Run: ComponentClass<RunProps> = memo((props: RunProps): VNode => {
   </article>`;
 });
 
+/** A message may have nothing but what a program added to it. */
+function isOfPerson({ text, images, files, added }: UserBlock): boolean {
+  return text !== "" || images !== undefined || files !== undefined || added === undefined;
+}
+
 function BlockView({
   block,
   run,
@@ -69,10 +81,16 @@ function BlockView({
 }: RunProps & { block: ShownBlock; isGrowing: boolean }): VNode {
   switch (block.type) {
     case "user":
-      return html`<div class="asked">
-        <h2 class="offscreen">You</h2>
-        <p>${block.text}</p>
-        <${SentImages} images=${block.images} files=${block.files} />
+      return html`<div class="said">
+        ${
+          isOfPerson(block) &&
+          html`<div class="asked">
+            <h2 class="offscreen">You</h2>
+            ${block.text !== "" && html`<p>${block.text}</p>`}
+            <${SentImages} images=${block.images} files=${block.files} />
+          </div>`
+        }
+        ${block.added && html`<${Added} added=${block.added} />`}
       </div>`;
     case "text":
       return html`<${Markdown} text=${block.text} isGrowing=${isGrowing} />`;

@@ -65,9 +65,10 @@ interface KeptProps {
 
 function KeptMessage({ message, images, isRunning, isReadOnly }: KeptProps): VNode {
   const { controller } = useTools();
-  const { messageId, kind, text, files = [] } = message;
+  const { messageId, kind, text, files = [], added = [] } = message;
+  const labels = added.map(({ label }) => ({ mimeType: label }));
   return html`<li>
-    <span class="waiting-how">${howOf(kind, isRunning)}</span>${said(text, [...(images ?? []), ...files])}
+    <span class="waiting-how">${howOf(kind, isRunning)}</span>${said(text, [...(images ?? []), ...files, ...labels])}
     ${kind === "send" && !isReadOnly && dropButton("Do not send", () => controller.cancel(messageId))}
   </li>`;
 }
