@@ -43,8 +43,11 @@ export interface WorkerSettings {
   readonly isChanged?: boolean;
   /** Each event is appended to this file, as a line of JSON. */
   readonly events?: string;
-  /** The process kills itself: after an answer of the model, or after the commit of one. */
-  readonly diesAfter?: "answer" | "commit";
+  /**
+   * The process kills itself: after an answer of the model, after the commit of one, or after a run has
+   * begun in the database.
+   */
+  readonly diesAfter?: "answer" | "commit" | "begin";
 }
 
 const settings = JSON.parse(process.env.WORKER ?? "{}") as WorkerSettings;
@@ -101,6 +104,16 @@ if (settings.diesAfter === "commit") {
     const entries = await append(...args);
     if (entries.some((entry) => JSON.stringify(entry).includes('"role":"assistant"'))) die();
     return entries;
+  };
+}
+
+if (settings.diesAfter === "begin") {
+  const { durable } = store;
+  const begin = durable.begin.bind(durable);
+  durable.begin = async (...args) => {
+    const begun = await begin(...args);
+    die();
+    return begun;
   };
 }
 

@@ -13,6 +13,7 @@ export type {
   MessagePlace,
   QueuedInput,
   RunBeginning,
+  RunClosing,
 } from "./durable/contract.ts";
 export type { AllowRule, RuleFilter, StoredRule } from "./durable/rules.ts";
 export type { ServerInfo } from "./server-info.ts";

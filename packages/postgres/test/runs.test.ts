@@ -242,7 +242,8 @@ describe("a message that begins a run", { skip }, () => {
     await durable.push(id, { id: "left", queue: "steering", message: said });
     await durable.push(id, started("next"));
     assert.equal(await durable.pending(id), 1);
-    await durable.hold(id);
+    const epoch = await durable.takeEpoch(id);
+    await durable.end(id, epoch, { runId: "x", items: [], left: [], isHolding: true });
     assert.equal(await durable.pending(id), 0);
     const waiting = await durable.waiting(id);
     assert.deepEqual(
@@ -258,13 +259,14 @@ describe("a message that begins a run", { skip }, () => {
       own.map((one) => one.id),
       ["next"],
     );
-    const taken = await durable.drain(id, await durable.takeEpoch(id), {
-      runId: "r",
-      name: "start",
-    });
+    await durable.push(id, { id: "later", queue: "steering", message: said });
+    const taken = await durable.drain(id, epoch, { runId: "r", name: "start" });
     assert.deepEqual(
-      taken.map((one) => one.id),
-      ["left"],
+      taken.map((one) => [one.id, one.isHeld]),
+      [
+        ["left", true],
+        ["later", undefined],
+      ],
     );
   });
 
@@ -522,7 +524,7 @@ describe("the upgrade of tables without runs", { skip }, () => {
     const manual = rig.open({ schema, migrations: "manual" });
     assert.match(
       (await errorOf(manual.list())).message,
-      /is of version 1, and this code needs version 3/,
+      /is of version 1, and this code needs version 4/,
     );
     assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [2, true]);
     assert.equal(await rig.open({ schema: "not_there" }).hasTables(), false);

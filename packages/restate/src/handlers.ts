@@ -16,6 +16,7 @@ import {
   type AnswerCall,
   type OpenQuestion,
   type RecoverInput,
+  type RecoverOutcome,
   type RunningRun,
   type SessionRuns,
 } from "./wire.ts";
@@ -67,21 +68,27 @@ export async function answerQuestion(
   context.resolveAwakeable(question.awakeableId, { ...answer, at });
 }
 
-/** Ends the run that the engine gave up, in the session and in the state. */
+/**
+ * Ends the run that the engine gave up, in the session and in the state. Messages that it had taken, and
+ * that the transcript does not have, wait for the next message.
+ */
 export async function recoverSession(
   context: ObjectContext,
   store: PostgresStore,
   { reason }: RecoverInput,
-): Promise<void> {
+): Promise<RecoverOutcome> {
   const { key: sessionId } = context;
-  await context.run("recover", async () => {
+  const outcome = await context.run("recover", async (): Promise<RecoverOutcome> => {
     const epoch = await store.durable.takeEpoch(sessionId);
     const session = await openSession(store, sessionId, { readOnly: true });
     const state = await session.state();
     const error = toErrorInfo(new BowlineError("internal_error", reason));
     const ends = endsOf(await session.contextMessages(), state, "", error);
     if (ends.length > 0) await store.durable.append(sessionId, epoch, ends);
+    const { run } = state;
+    return run === undefined || run.reason !== undefined ? {} : { runId: run.runId };
   });
   for (const key of await context.stateKeys())
     if (key === RUNNING || questionName(key) !== undefined) context.clear(key);
+  return outcome;
 }

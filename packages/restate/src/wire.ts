@@ -64,6 +64,11 @@ export interface RecoverInput {
   readonly reason: string;
 }
 
+export interface RecoverOutcome {
+  /** The run that was ended. Absent: it had ended, or had not begun. */
+  readonly runId?: string;
+}
+
 /** In the state of the session, under {@link RUNNING}. */
 export interface RunningRun {
   readonly runId: string;

@@ -16,17 +16,26 @@ import type {
   PostgresStore,
   QueuedInput,
   RunBeginning,
+  RunClosing,
   StartInput,
   WaitingInput,
   WaitingMessage,
 } from "@bowline/postgres";
 
 interface Row {
-  readonly input: QueuedInput | StartInput;
+  input: QueuedInput | StartInput;
   runId?: string;
   drain?: string;
   isCancelled?: boolean;
   isHeld?: boolean;
+  /** Whether the transcript has the message. */
+  isRead?: boolean;
+}
+
+interface Released {
+  readonly type: string;
+  readonly runId: string;
+  readonly reason?: string;
 }
 
 /** Runs, approvals and rules are found in the database alone. */
@@ -68,14 +77,17 @@ class FakeSession implements Used {
     items: readonly DurableItem[],
   ): Promise<readonly AnyEntry[]> {
     await this.#check(epoch);
-    return items.map(({ key, body, timestamp = 1 }) => {
+    return items.map(({ key, body, timestamp = 1, messageId }) => {
       const known = this.entries.find(({ id }) => id === key);
       if (known !== undefined) return known;
       const base = { seq: this.entries.length, id: key, timestamp };
       const parentId = this.entries.at(-1)?.id ?? null;
       const entry = { ...(JSON.parse(JSON.stringify(body)) as object), ...base, parentId };
       if (epoch !== this.epoch) this.unfenced++;
+      this.#release(entry as unknown as Released);
       this.entries.push(entry as AnyEntry);
+      const read = this.inbox.find(({ input }) => input.id === messageId);
+      if (read !== undefined) read.isRead = true;
       return entry as AnyEntry;
     });
   }
@@ -99,13 +111,15 @@ class FakeSession implements Used {
         if (row.runId === undefined && row.input.queue !== "start")
           Object.assign(row, { runId, drain });
     }
-    return this.inbox
-      .filter((row) => row.drain === drain)
-      .map(({ input: { id, queue, message } }) => ({
+    const rows = this.inbox.filter((row) => row.drain === drain);
+    return rows
+      .toSorted((a, b) => Number(b.isHeld === true) - Number(a.isHeld === true))
+      .map(({ input: { id, queue, message }, isHeld }) => ({
         id,
         queue: queue as InboxMessage["queue"],
         message,
         at: 1,
+        ...(isHeld === true && { isHeld }),
       }));
   }
 
@@ -119,24 +133,42 @@ class FakeSession implements Used {
       const place = await this.claimRun(id, messageId, runId);
       if (place.state === "cancelled" || place.runId !== runId) return place;
     }
+    const ends = items.filter(({ body }) => body.type === "run_end");
+    for (const { body } of ends) this.#release(body as unknown as Released);
     const taken = await this.drain(id, epoch, { runId, name });
     if (messageId === undefined && taken.length === 0) return { state: "idle" };
     return { state: "begun", taken, entries: await this.append(id, epoch, items) };
   }
 
-  async putBack(_id: string, epoch: number, runId: string, ids: readonly string[]): Promise<void> {
-    await this.#check(epoch);
+  async end(
+    id: string,
+    epoch: number,
+    { runId, items, left, isHolding }: RunClosing,
+  ): Promise<void> {
+    await this.append(id, epoch, items);
     for (const row of this.inbox)
-      if (row.runId === runId && row.drain !== undefined && ids.includes(row.input.id)) {
+      if (row.runId === runId && row.drain !== undefined && left.includes(row.input.id)) {
         delete row.runId;
         delete row.drain;
+        row.isHeld = false;
       }
+    for (const row of this.inbox)
+      if (isHolding && row.runId === undefined && row.input.queue !== "start") row.isHeld = true;
   }
 
-  hold(): Promise<void> {
+  /** An interrupted run gives back what it has taken and what no entry has. */
+  #release({ type, runId, reason = "interrupted" }: Released): void {
+    if (type !== "run_end" || reason !== "interrupted") return;
     for (const row of this.inbox)
-      if (row.runId === undefined && row.input.queue !== "start") row.isHeld = true;
-    return Promise.resolve();
+      if (row.runId === runId && row.isRead !== true) {
+        delete row.runId;
+        delete row.drain;
+        row.isHeld = true;
+        if (row.input.queue === "start") {
+          const { id, message } = row.input;
+          row.input = { id, message, queue: "followUp" };
+        }
+      }
   }
 
   pending(): Promise<number> {

@@ -1,5 +1,7 @@
 /** Begins a run in one transaction: its message, what waits for it, and its first entries. */
 import type { SessionRow, StoreContext } from "../context.ts";
+import { toKey } from "../rows/column-text.ts";
+import { releaseText } from "../rows/unread.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
 import type { BegunRun, RunBeginning } from "./contract.ts";
@@ -25,6 +27,9 @@ export async function beginRun(
     const place = await claim(inbox, { messageId, runId, at: now });
     if (place.state === "cancelled" || place.runId !== runId) return place;
   }
+  // What the run before has taken and not shown to the model goes in with this one.
+  if (items.some(({ body }) => body.type === "run_end"))
+    await run(releaseText(context.schema, "key <> $2"), [session.number, toKey(runId)]);
   const taken = await drain(inbox, { runId, name });
   if (messageId === undefined && taken.length === 0) return { state: "idle" };
   const entries = await appendByKey(context, run, { id, session, items, now });

@@ -29,6 +29,7 @@ import type {
   MessagePlace,
   QueuedInput,
   RunBeginning,
+  RunClosing,
 } from "./contract.ts";
 import * as inbox from "./inbox.ts";
 import type {
@@ -133,23 +134,22 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async putBack(
+  async end(
     sessionId: string,
     epoch: number,
-    runId: string,
-    ids: readonly string[],
+    { runId, items, left, isHolding }: RunClosing,
   ): Promise<void> {
     checkKey("id of a run", runId);
-    for (const id of ids) checkKey("id of a message", id);
-    return this.#locked("Writing to", sessionId, epoch, (run, session) =>
-      inbox.putBack(this.#inbox(run, session), runId, ids),
-    );
-  }
-
-  async hold(sessionId: string): Promise<void> {
-    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
-      inbox.hold(this.#inbox(run, session)),
-    );
+    for (const id of left) checkKey("id of a message", id);
+    for (const { key } of items) checkKey("key", key);
+    const now = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, epoch, async (run, session) => {
+      const own = this.#inbox(run, session);
+      if (items.length > 0)
+        await appendByKey(this.#context, run, { id: sessionId, session, items, now });
+      if (left.length > 0) await inbox.putBack(own, runId, left);
+      if (isHolding) await inbox.hold(own);
+    });
   }
 
   async pending(sessionId: string): Promise<number> {
@@ -178,9 +178,12 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async waiting(sessionId: string): Promise<readonly WaitingInput[]> {
+  async waiting(
+    sessionId: string,
+    { isTaken = false }: { readonly isTaken?: boolean } = {},
+  ): Promise<readonly WaitingInput[]> {
     return this.#locked("Reading", sessionId, undefined, (run, session) =>
-      waiting(this.#inbox(run, session)),
+      waiting(this.#inbox(run, session), isTaken),
     );
   }
 

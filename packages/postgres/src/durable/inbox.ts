@@ -59,18 +59,19 @@ export async function drain(
   );
   if (first.length > 0)
     await run(
-      `update ${schema}.inbox set run_id = $2, drain = $3, is_held = false
+      `update ${schema}.inbox set run_id = $2, drain = $3
       where session = $1 and run_id is null and queue <> 'start'`,
       key,
     );
   const rows = await run(
-    `select queue, message, at from ${schema}.inbox
-    where session = $1 and run_id = $2 and drain = $3 order by number`,
+    `select queue, message, at, is_held from ${schema}.inbox
+    where session = $1 and run_id = $2 and drain = $3 order by is_held desc, number`,
     key,
   );
   return rows.map((row) => {
     const { id, message } = storedIn(row);
-    return { id, queue: row.queue as QueueKind, message, at: Number(row.at) };
+    const taken = { id, queue: row.queue as QueueKind, message, at: Number(row.at) };
+    return row.is_held === true ? { ...taken, isHeld: true } : taken;
   });
 }
 
@@ -81,7 +82,8 @@ export async function putBack(
   ids: readonly string[],
 ): Promise<void> {
   await run(
-    `update ${schema}.inbox set run_id = null, drain = null, returns = returns + 1
+    `update ${schema}.inbox
+    set run_id = null, drain = null, is_held = false, returns = returns + 1
     where session = $1 and run_id = $2 and drain is not null and message_id = any($3::text[])`,
     [session, toColumn(runId), ids.map(toKey)],
   );

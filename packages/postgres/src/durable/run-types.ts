@@ -19,14 +19,14 @@ export interface StartInput {
   readonly maxOwned?: number | undefined;
 }
 
-/** A message that no run has. */
+/** A message that no run has, or that is not in the transcript of its run yet. */
 export interface WaitingInput {
   readonly id: string;
   readonly queue: QueueKind | "start";
   readonly message: SessionMessage;
   /** When it was pushed first, in milliseconds since the epoch. */
   readonly at: number;
-  /** The message goes in with the next message that begins a run. */
+  /** The message goes in with the next message that begins a run, before it. */
   readonly isHeld?: true;
   /** How often a run has taken the message and put it back. Absent: never. */
   readonly returns?: number;

@@ -14,14 +14,26 @@ const MOST_LISTED = 1000;
 const inOrder = `order by array_position(array['steering', 'followUp', 'start'], queue), number`;
 
 /** Returns the waiting messages. Needs the row lock of the session. */
-export async function waiting({ run, schema, session }: Inbox): Promise<WaitingInput[]> {
+export async function waiting(
+  { run, schema, session }: Inbox,
+  isTaken: boolean,
+): Promise<WaitingInput[]> {
+  const taken = isTaken ? await run(takenText(schema), [session]) : [];
   const rows = await run(
     `select ${waitingColumns} from ${schema}.inbox where session = $1 and run_id is null
     ${inOrder} limit ${MOST_LISTED}`,
     [session],
   );
-  return rows.map(toWaiting);
+  return [...taken, ...rows].slice(0, MOST_LISTED).map(toWaiting);
 }
+
+/** The message that began the run comes first, as in the transcript. */
+const takenText = (schema: string): string => `
+select ${waitingColumns} from ${schema}.inbox
+where session = $1 and run_id is not null and not is_read and message is not null
+  and run_id in (select run_id from ${schema}.runs where session = $1 and state = 'running')
+order by is_held desc, array_position(array['start', 'steering', 'followUp'], queue), number
+limit ${MOST_LISTED}`;
 
 /** Cancels waiting messages. Needs the row lock of the session. */
 export async function cancel(

@@ -142,4 +142,12 @@ create table rules (
 );
 create index rules_of_session on rules (session);
 `,
+  `
+alter table inbox
+  -- Whether the transcript has the message that a run has taken.
+  add column is_read boolean not null default false;
+-- Of earlier versions, it is not known.
+update inbox set is_read = true where run_id is not null;
+create index inbox_unread on inbox (session, run_id) where run_id is not null and not is_read;
+`,
 ];

@@ -6,7 +6,6 @@ import {
   runLoop,
   toErrorInfo,
   type Agent,
-  type AgentMessage,
   type RunResult,
   type ToolStepResult,
 } from "@bowline/core";
@@ -26,6 +25,7 @@ import { createRunEffects } from "./effects.ts";
 import { Journal } from "./journal.ts";
 import { loadRun, type RunStart } from "./load.ts";
 import { checkAgent, loopInput } from "./loop-input.ts";
+import { promptsOf } from "./prompts.ts";
 import { SessionLog } from "./session-log.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -149,11 +149,9 @@ class Attempt {
         ? await this.#loop(start, about, source, transcript, approvedTools)
         : this.#refused(start, about, transcript);
     const items = transcript.take();
-    await journal.record("end", async () => {
-      await log.append(items);
-      await log.putBack(runId, ran.left);
-      if (this.#settings.holdsLeft && hasFailed(ran.ending)) await log.hold();
-    });
+    const left = ran.left.map(({ id }) => id);
+    const isHolding = this.#settings.holdsLeft && hasFailed(ran.ending);
+    await journal.record("end", () => log.end({ runId, items, left, isHolding }));
     if (approvedTools.size > approved.length) context.set(APPROVED, [...approvedTools]);
     context.clear(RUNNING);
     this.#tellEnd(ran.ending, source);
@@ -180,7 +178,7 @@ class Attempt {
     const agent = await agents(start.agent);
     agent.state.messages = [...transcript.messages];
     const owner: StepOwner = { controller: this.#controller, ended: this.#context.ended };
-    const { prompts, taken } = promptsOf(this.#input, start);
+    const { prompts, taken } = promptsOf(this.#input, start.taken, transcript);
     const { effects, left } = createRunEffects({
       runId,
       journal: this.#journal,
@@ -213,7 +211,7 @@ class Attempt {
   #refused(start: ReadyStart, { runId }: RunAbout, transcript: Transcript): Ran {
     const { error } = start;
     if (error === undefined) throw new BowlineError("internal_error", "The run has an agent.");
-    const { prompts, taken } = promptsOf(this.#input, start);
+    const { prompts, taken } = promptsOf(this.#input, start.taken, transcript);
     for (const message of prompts) transcript.add({ type: "message", runId, message });
     transcript.add({ type: "run_end", runId, reason: "error", error });
     const outcome = {
@@ -240,15 +238,6 @@ interface Ran {
   readonly outcome: RunOutcome;
   readonly ending: RunEnding;
   readonly left: ReadyStart["taken"];
-}
-
-/** A run without a message of its own begins with those of the inbox. */
-function promptsOf(
-  input: RunInput | WakeInput,
-  { taken }: ReadyStart,
-): { readonly prompts: readonly AgentMessage[]; readonly taken: ReadyStart["taken"] } {
-  if ("messageId" in input) return { prompts: [input.message as AgentMessage], taken };
-  return { prompts: taken.map(({ message }) => message as AgentMessage), taken: [] };
 }
 
 function outcomeOf({ runId, reason, text, output, usage, turns, error }: RunResult): RunOutcome {

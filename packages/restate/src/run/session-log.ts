@@ -11,6 +11,7 @@ import {
   type DurableSessions,
   type InboxMessage,
   type RunBeginning,
+  type RunClosing,
 } from "@bowline/postgres";
 
 export interface SessionLogParts {
@@ -53,18 +54,10 @@ export class SessionLog {
     return this.#retrying(() => durable.drain(sessionId, epoch, { runId, name }));
   }
 
-  /** Puts messages back that the run has not shown to the model. */
-  async putBack(runId: string, messages: readonly InboxMessage[]): Promise<void> {
+  /** Writes the end of a run, and puts messages back that it has not shown to the model. */
+  end(run: RunClosing): Promise<void> {
     const { durable, sessionId, epoch } = this.#parts;
-    if (messages.length === 0) return;
-    const ids = messages.map(({ id }) => id);
-    await this.#retrying(() => durable.putBack(sessionId, epoch, runId, ids));
-  }
-
-  /** Holds the messages that wait for a run, until another message begins one. */
-  async hold(): Promise<void> {
-    const { durable, sessionId } = this.#parts;
-    await this.#retrying(() => durable.hold(sessionId));
+    return this.#retrying(() => durable.end(sessionId, epoch, run));
   }
 
   /** Returns where the message is, without taking it. */
