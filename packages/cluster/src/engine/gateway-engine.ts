@@ -30,7 +30,7 @@ export function createGatewayEngine(parts: GatewayParts, readiness: ReadinessChe
     async open() {
       await store.durable.countRuns(); // rejects without a database
       sweeper = new Sweeper(parts);
-      watching = admin && watch(admin, stopping.signal, report);
+      watching = admin && watch(admin, stopping.signal, { news, report });
     },
     tick() {},
     closing: () => news.flush(),
@@ -55,7 +55,15 @@ async function withinMs(ms: number, work: Promise<unknown>, clock: Clock): Promi
 async function watch(
   admin: RestateAdmin,
   signal: AbortSignal,
-  report: (error: unknown) => void,
+  { news, report }: Pick<GatewayParts, "news" | "report">,
 ): Promise<void> {
-  await admin.watch({ signal, onError: report });
+  await admin.watch({
+    signal,
+    onError: report,
+    // No worker tells the end. Clients read then which messages wait.
+    onEnded({ sessionId: sessionKey, runId }) {
+      if (runId !== undefined) news.over(sessionKey, runId);
+      news.changed({ sessionKey, change: "updated" });
+    },
+  });
 }
