@@ -44,10 +44,10 @@ export interface WorkerSettings {
   /** Each event is appended to this file, as a line of JSON. */
   readonly events?: string;
   /**
-   * The process kills itself: after an answer of the model, after the commit of one, or after a run has
-   * begun in the database.
+   * The process kills itself: after an answer of the model, after the commit of one, after a run has
+   * begun in the database, or when a question to a person is in the database.
    */
-  readonly diesAfter?: "answer" | "commit" | "begin";
+  readonly diesAfter?: "answer" | "commit" | "begin" | "question";
 }
 
 const settings = JSON.parse(process.env.WORKER ?? "{}") as WorkerSettings;
@@ -97,12 +97,14 @@ function tool(
 
 const store = createPostgresStore({ connectionString: settings.postgres });
 const die = (): void => void process.kill(process.pid, "SIGKILL");
-if (settings.diesAfter === "commit") {
+const lastWords = { commit: '"role":"assistant"', question: '"type":"approval_request"' };
+if (settings.diesAfter === "commit" || settings.diesAfter === "question") {
+  const last = lastWords[settings.diesAfter];
   const { durable } = store;
   const append = durable.append.bind(durable);
   durable.append = async (...args) => {
     const entries = await append(...args);
-    if (entries.some((entry) => JSON.stringify(entry).includes('"role":"assistant"'))) die();
+    if (entries.some((entry) => JSON.stringify(entry).includes(last))) die();
     return entries;
   };
 }

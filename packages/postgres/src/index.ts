@@ -18,6 +18,9 @@ export type {
 export type { AllowRule, RuleFilter, StoredRule } from "./durable/rules.ts";
 export type { ServerInfo } from "./server-info.ts";
 export type {
+  AnsweredApproval,
+  AnswerPlace,
+  ApprovalAnswer,
   ApprovalFilter,
   CancelledInput,
   FoundApproval,
@@ -26,6 +29,7 @@ export type {
   OpenRun,
   RunFilter,
   StartInput,
+  StoredAnswer,
   WaitingInput,
   WaitingMessage,
 } from "./durable/run-types.ts";

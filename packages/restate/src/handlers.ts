@@ -1,9 +1,5 @@
 /** The handlers of a session besides its runs. */
-import {
-  TerminalError,
-  type ObjectContext,
-  type ObjectSharedContext,
-} from "@restatedev/restate-sdk";
+import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { BowlineError, toErrorInfo } from "@bowline/core";
 import { openSession } from "@bowline/core/session";
 import type { PostgresStore } from "@bowline/postgres";
@@ -20,9 +16,6 @@ import {
   type RunningRun,
   type SessionRuns,
 } from "./wire.ts";
-
-const NOT_FOUND = 404;
-const TIMED_OUT = 408;
 
 /** Returns the run that is going on, and the open approvals. */
 export async function readState(context: ObjectSharedContext): Promise<SessionRuns> {
@@ -50,22 +43,15 @@ export async function abortRun(
   return true;
 }
 
-/** Answers an open question. Fails for an unknown one, and for one whose time is over. */
+/** Gives an answer to the run that waits for it. Returns false if none waits: it finds the answer itself. */
 export async function answerQuestion(
   context: ObjectSharedContext,
   { approvalId, answer }: AnswerCall,
-): Promise<void> {
+): Promise<boolean> {
   const question = await context.get<OpenQuestion>(questionKey(approvalId));
-  if (question === null)
-    throw new TerminalError(`There is no open approval ${JSON.stringify(approvalId)}.`, {
-      errorCode: NOT_FOUND,
-    });
-  const at = await context.date.now();
-  if (question.until !== undefined && at > question.until)
-    throw new TerminalError("The answer came after the time limit of the approval.", {
-      errorCode: TIMED_OUT,
-    });
-  context.resolveAwakeable(question.awakeableId, { ...answer, at });
+  if (question === null) return false;
+  context.resolveAwakeable(question.awakeableId, answer);
+  return true;
 }
 
 /**

@@ -46,6 +46,8 @@ type Used = Omit<
   | "findRun"
   | "openApprovals"
   | "findApproval"
+  | "answer"
+  | "answeredSince"
   | "addRule"
   | "removeRule"
   | "rules"
@@ -204,6 +206,10 @@ class FakeSession implements Used {
   waiting(): Promise<readonly WaitingInput[]> {
     const rows = this.inbox.filter((row) => row.runId === undefined);
     return Promise.resolve(rows.map(({ input }) => ({ ...input, at: 1 }) as WaitingInput));
+  }
+
+  findAnswer(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   async waitingSince(): Promise<readonly WaitingMessage[]> {

@@ -2,6 +2,7 @@
 import type { Clock } from "@bowline/core";
 import type { RestateAdmin } from "@bowline/restate";
 import type { Engine } from "bowline/engine";
+import { AnswerSweep } from "./answer-sweep.ts";
 import { ClusterApprovals } from "./approvals.ts";
 import type { GatewayParts } from "./parts.ts";
 import type { ReadinessCheck } from "./readiness.ts";
@@ -29,7 +30,7 @@ export function createGatewayEngine(parts: GatewayParts, readiness: ReadinessChe
     ready: () => readiness.ready(),
     async open() {
       await store.durable.countRuns(); // rejects without a database
-      sweeper = new Sweeper(parts);
+      sweeper = new Sweeper({ ...parts, answers: new AnswerSweep(parts) });
       watching = admin && watch(admin, stopping.signal, { news, report });
     },
     tick() {},

@@ -12,6 +12,9 @@ import type {
 } from "@bowline/core/session";
 import type { AllowRule, RuleFilter, StoredRule } from "./rules.ts";
 import type {
+  AnsweredApproval,
+  AnswerPlace,
+  ApprovalAnswer,
   ApprovalFilter,
   CancelledInput,
   FoundApproval,
@@ -20,6 +23,7 @@ import type {
   OpenRun,
   RunFilter,
   StartInput,
+  StoredAnswer,
   WaitingInput,
   WaitingMessage,
 } from "./run-types.ts";
@@ -203,10 +207,38 @@ export interface DurableSessions {
    * not its own.
    */
   findRun(runId: string): Promise<readonly FoundRun[]>;
-  /** Returns the approvals that running runs wait for, in the order of their sessions' creation. */
+  /**
+   * Returns the approvals that running runs wait for and that nobody has answered, in the order of their
+   * sessions' creation.
+   */
   openApprovals(filter?: ApprovalFilter): Promise<readonly OpenApproval[]>;
   /** Returns the sessions that have an approval with this id, at most 2. */
   findApproval(approvalId: string): Promise<readonly FoundApproval[]>;
+  /**
+   * Stores the answer to an approval. The first one counts, and is returned. Then tell the engine: a run
+   * that does not wait yet finds the answer with `findAnswer`. Rejects with `invalid_argument` for what
+   * is no answer.
+   */
+  answer(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<AnswerPlace>;
+  /**
+   * Returns the answer to an approval. Undefined without one. With `isClosing`, none is taken from then
+   * on: for a run whose time limit is over.
+   */
+  findAnswer(
+    sessionId: string,
+    approvalId: string,
+    options?: { readonly isClosing?: boolean },
+  ): Promise<StoredAnswer | undefined>;
+  /**
+   * Returns answers of all sessions that were given before a moment and whose runs have not gone on with
+   * them, oldest first: for a gateway that tells the engine again. The arguments are those of
+   * `waitingSince`.
+   */
+  answeredSince(
+    before: number,
+    limit: number,
+    after?: string,
+  ): Promise<readonly AnsweredApproval[]>;
   /**
    * Adds a rule, once for its key of 1 to 512 characters. A rule of a session is deleted with it.
    * Rejects with `not_found` for a missing session, and with `invalid_state` at 1,000 rules of one

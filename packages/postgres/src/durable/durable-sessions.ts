@@ -18,7 +18,7 @@ import { sessionFenced } from "../errors.ts";
 import { toColumn } from "../rows/column-text.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
-import { checkInput, checkKey, checkLimit } from "./check-input.ts";
+import { checkAnswer, checkInput, checkKey } from "./check-input.ts";
 import { beginRun } from "./begin-run.ts";
 import type {
   BegunRun,
@@ -32,34 +32,24 @@ import type {
   RunClosing,
 } from "./contract.ts";
 import * as inbox from "./inbox.ts";
+import { findAnswer, storeAnswer } from "./answers.ts";
+import { DurableLists } from "./durable-lists.ts";
 import type {
-  ApprovalFilter,
+  AnswerPlace,
+  ApprovalAnswer,
   CancelledInput,
-  FoundApproval,
-  FoundRun,
-  OpenApproval,
-  OpenRun,
-  RunFilter,
   StartInput,
+  StoredAnswer,
   WaitingInput,
-  WaitingMessage,
 } from "./run-types.ts";
-import {
-  addRule,
-  readRules,
-  removeRule,
-  type AllowRule,
-  type RuleFilter,
-  type StoredRule,
-} from "./rules.ts";
-import * as runs from "./runs.ts";
 import type { Inbox } from "./session-inbox.ts";
-import { cancel, waiting, waitingSince } from "./waiting.ts";
+import { cancel, waiting } from "./waiting.ts";
 
-export class DurableLog implements DurableSessions {
+export class DurableLog extends DurableLists implements DurableSessions {
   readonly #context: StoreContext;
 
   constructor(context: StoreContext) {
+    super(context);
     this.#context = context;
   }
 
@@ -187,16 +177,6 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async waitingSince(
-    before: number,
-    limit: number,
-    after?: string,
-  ): Promise<readonly WaitingMessage[]> {
-    checkLimit(limit);
-    await this.#context.ready();
-    return waitingSince(this.#context, { before, limit, after });
-  }
-
   async cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]> {
     for (const id of ids ?? []) checkKey("id of a message", id);
     const at = this.#context.clock.now();
@@ -205,48 +185,26 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async openRuns(filter: RunFilter = {}): Promise<readonly OpenRun[]> {
-    checkLimit(filter.limit);
-    await this.#context.ready();
-    return runs.openRuns(this.#context, filter);
+  async answer(
+    sessionId: string,
+    approvalId: string,
+    answer: ApprovalAnswer,
+  ): Promise<AnswerPlace> {
+    checkAnswer(answer);
+    const at = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      storeAnswer(this.#inbox(run, session), approvalId, answer, at),
+    );
   }
 
-  async countRuns(): Promise<{ readonly queued: number; readonly running: number }> {
-    await this.#context.ready();
-    return runs.countRuns(this.#context);
-  }
-
-  async findRun(runId: string): Promise<readonly FoundRun[]> {
-    await this.#context.ready();
-    return runs.findRun(this.#context, runId);
-  }
-
-  async openApprovals(filter: ApprovalFilter = {}): Promise<readonly OpenApproval[]> {
-    checkLimit(filter.limit);
-    await this.#context.ready();
-    return runs.openApprovals(this.#context, filter);
-  }
-
-  async findApproval(approvalId: string): Promise<readonly FoundApproval[]> {
-    await this.#context.ready();
-    return runs.findApproval(this.#context, approvalId);
-  }
-
-  async addRule(key: string, rule: AllowRule): Promise<void> {
-    checkKey("key of a rule", key);
-    checkKey("tool of a rule", rule.tool);
-    await this.#context.ready();
-    return addRule(this.#context, key, rule);
-  }
-
-  async removeRule(key: string): Promise<void> {
-    await this.#context.ready();
-    return removeRule(this.#context, key);
-  }
-
-  async rules(filter: RuleFilter = {}): Promise<readonly StoredRule[]> {
-    await this.#context.ready();
-    return readRules(this.#context, filter);
+  async findAnswer(
+    sessionId: string,
+    approvalId: string,
+    { isClosing = false }: { readonly isClosing?: boolean } = {},
+  ): Promise<StoredAnswer | undefined> {
+    return this.#locked("Reading", sessionId, undefined, (run, session) =>
+      findAnswer(this.#inbox(run, session), approvalId, isClosing),
+    );
   }
 
   #inbox(run: Run, { number }: SessionRow): Inbox {

@@ -83,7 +83,7 @@ export interface ApprovalFilter {
   readonly limit?: number | undefined;
 }
 
-/** An approval that a running run waits for. */
+/** An approval that a running run waits for, and that nobody has answered. */
 export interface OpenApproval {
   readonly sessionId: string;
   readonly approvalId: string;
@@ -94,6 +94,41 @@ export interface OpenApproval {
   readonly expiresAt?: number;
   /** The request's entry, with its arguments. */
   readonly request: Extract<Entry, { type: "approval_request" }>;
+}
+
+/** What a person says to an approval. */
+export interface ApprovalAnswer {
+  readonly decision: "allow" | "deny";
+  /** Who answered. */
+  readonly by?: string | undefined;
+  /** With `deny`: the reason that the model gets. */
+  readonly reason?: string | undefined;
+  /** With `allow`: later calls of the tool in the session need no approval. */
+  readonly remember?: "session" | undefined;
+}
+
+export interface StoredAnswer extends ApprovalAnswer {
+  /** When it was stored, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What became of an answer. */
+export type AnswerPlace =
+  /** The answer that counts: this one, or an earlier one. */
+  | { readonly state: "stored"; readonly answer: StoredAnswer }
+  /** The time limit of the approval was over. */
+  | { readonly state: "late" }
+  /** No run waits for it any more. */
+  | { readonly state: "closed" }
+  | { readonly state: "unknown" };
+
+/** An answer that its run may not have. */
+export interface AnsweredApproval {
+  readonly sessionId: string;
+  readonly approvalId: string;
+  readonly answer: StoredAnswer;
+  /** Where the next page begins. */
+  readonly position: string;
 }
 
 export interface FoundApproval {

@@ -1,9 +1,9 @@
 /** Messages that no run has: lists of them, and their cancellation. */
 import type { StoreContext } from "../context.ts";
-import { invalid } from "../options.ts";
 import { fromColumn, toKey } from "../rows/column-text.ts";
 import { textOrNull } from "../sql/database.ts";
 import { toWaiting, waitingColumns } from "./inbox.ts";
+import { positionOf, readPosition } from "./position.ts";
 import { cancelStarts } from "./queued-runs.ts";
 import type { CancelledInput, WaitingInput, WaitingMessage } from "./run-types.ts";
 import type { Inbox } from "./session-inbox.ts";
@@ -75,11 +75,9 @@ export interface WaitingPage {
 /** Returns waiting messages of all sessions, oldest first. */
 export async function waitingSince(
   { database, schema }: StoreContext,
-  { before, limit, after = "-Infinity 0" }: WaitingPage,
+  { before, limit, after }: WaitingPage,
 ): Promise<WaitingMessage[]> {
-  const [, at, number] = /^(\S+) (\d+)$/.exec(after) ?? [];
-  if (at === undefined || number === undefined || Number.isNaN(Number(at)))
-    throw invalid("The position is invalid. Pass that of the last message.");
+  const [at, number] = readPosition(after, 2);
   const rows = await database.query(
     "Listing messages that wait",
     `select sessions.id, inbox.number, ${waitingColumns}
@@ -91,6 +89,6 @@ export async function waitingSince(
   return rows.map((row) => ({
     sessionId: fromColumn(String(row.id)),
     ...toWaiting(row),
-    position: `${String(row.at)} ${String(row.number)}`,
+    position: positionOf(row.at, row.number),
   }));
 }

@@ -76,8 +76,8 @@ function isText(value: unknown): value is string {
 
 /**
  * Applies changes in their order. The transaction must have the session's row lock. Messages that an
- * interrupted run has taken, and that no entry has, are put back. With `isFilling`, the tables of runs
- * are filled alone.
+ * interrupted run has taken, and that no entry has, are put back. With `isFilling`, the tables are those
+ * of version 2, in which the runs and approvals of earlier entries are filled.
  */
 export async function applyRunChanges(
   run: Run,
@@ -86,30 +86,32 @@ export async function applyRunChanges(
   changes: readonly RunChange[],
   { isFilling = false }: { readonly isFilling?: boolean } = {},
 ): Promise<void> {
-  for (const change of changes) await run(...statementOf(schema, session, change, !isFilling));
+  for (const change of changes) await run(...statementOf(schema, session, change, isFilling));
 }
 
 function statementOf(
   schema: string,
   session: number,
   change: RunChange,
-  isReleasing: boolean,
+  isFilling: boolean,
 ): [string, unknown[]] {
   switch (change.kind) {
     case "begin": {
       const { runId, at } = change;
-      const released = isReleasing ? `released as (${releaseText(schema, "key <> $2")}\n), ` : "";
+      const released = isFilling ? "" : `released as (${releaseText(schema, "key <> $2")}\n), `;
       return [beginText(schema, released), [session, toKey(runId), toColumn(runId), at]];
     }
     case "end": {
       const { runId, reason, at } = change;
-      const isInterrupted = isReleasing && reason === "interrupted";
+      const isInterrupted = !isFilling && reason === "interrupted";
       const released = isInterrupted ? `released as (${releaseText(schema, "key = $2")}\n), ` : "";
       return [endText(schema, released), [session, toKey(runId), toColumn(reason), at]];
     }
     case "ask": {
       const { approvalId, seq, expiresAt } = change;
-      return [askText(schema), [session, toKey(approvalId), seq, expiresAt]];
+      // Another question, under the same id: the answer was to the one before.
+      const unanswered = isFilling ? "" : ", answer = null, answered_at = null";
+      return [askText(schema, unanswered), [session, toKey(approvalId), seq, expiresAt]];
     }
     case "answer":
       return [
@@ -139,9 +141,10 @@ with ${released}closed as (
 update ${schema}.runs set state = 'ended', reason = $3, at = $4 where session = $1 and key = $2`;
 
 /** Without a running run, nothing waits for the answer. */
-const askText = (schema: string): string => `
+const askText = (schema: string, unanswered: string): string => `
 insert into ${schema}.approvals (session, key, run, seq, expires_at, is_open)
 select $1::bigint, $2::text, key, $3::int, $4::float8, true
 from ${schema}.runs where session = $1 and state = 'running'
 on conflict (session, key) do update set
-  run = excluded.run, seq = excluded.seq, expires_at = excluded.expires_at, is_open = true`;
+  run = excluded.run, seq = excluded.seq, expires_at = excluded.expires_at, is_open = true
+  ${unanswered}`;

@@ -66,6 +66,12 @@ export class SessionLog {
     return this.#retrying(() => durable.findMessage(sessionId, messageId));
   }
 
+  /** Returns the answer of a person, if there is one. With `isClosing`, none counts from then on. */
+  findAnswer(approvalId: string, isClosing: boolean): ReturnType<DurableSessions["findAnswer"]> {
+    const { durable, sessionId } = this.#parts;
+    return this.#retrying(() => durable.findAnswer(sessionId, approvalId, { isClosing }));
+  }
+
   /** Takes the messages of a run and writes its start, unless there is none for it. */
   begin(run: RunBeginning): ReturnType<DurableSessions["begin"]> {
     const { durable, sessionId, epoch } = this.#parts;
