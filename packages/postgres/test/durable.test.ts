@@ -318,6 +318,10 @@ describe("the beginning of a run", { skip }, () => {
     assert.deepEqual(begun.state === "begun" && begun.taken.map((one) => one.id), ["f"]);
     assert.deepEqual(await begin("later", "m"), { state: "taken", runId: "m" });
     assert.equal((await readAll(store, id)).length, 1);
+    // A message of a session that was deleted.
+    assert.deepEqual(await begin("ghost", "unknown"), { state: "cancelled", runId: "ghost" });
+    assert.equal(await durable.findMessage(id, "unknown"), undefined);
+    assert.equal((await readAll(store, id)).length, 1);
     await durable.takeEpoch(id);
     assert.equal(isSessionFenced(await errorOf(begin("zombie", "z"))), true);
     assert.equal(await durable.findMessage(id, "z"), undefined);
@@ -338,10 +342,37 @@ describe("the end of a run", { skip }, () => {
     assert.equal((await errorOf(end("no such"))).code, "invalid_argument");
     assert.deepEqual(await durable.findMessage(id, "left"), { state: "taken", runId: "r" });
     await end("run_end");
+    await durable.push(id, { id: "later", queue: "followUp", message: user("later") });
     await end("run_end");
-    const [left] = await durable.waiting(id);
+    const [left, later] = await durable.waiting(id);
     assert.deepEqual([left?.id, left?.isHeld, left?.returns], ["left", true, 1]);
+    assert.deepEqual([later?.id, later?.isHeld], ["later", undefined]);
     assert.equal((await readAll(store, id)).length, 1);
+  });
+});
+
+describe("a new beginning", { skip }, () => {
+  it("follows nothing, and waits for the end of a run", async () => {
+    const { durable, store, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    const title = (key: string): DurableItem => ({ key, body: { type: "title", title: key } });
+    await durable.append(id, epoch, [{ key: "s", body: { type: "run_start", runId: "r" } }]);
+    assert.equal(await durable.rewind(id, [title("a"), title("b")]), false);
+    assert.equal((await readAll(store, id)).length, 1);
+    const end = { type: "run_end", runId: "r", reason: "done" } as const;
+    await durable.append(id, epoch, [{ key: "e", body: end }]);
+    assert.equal(await durable.rewind(id, [title("a"), title("b")]), true);
+    assert.equal(await durable.rewind(id, [title("a"), title("b")]), true);
+    assert.deepEqual(
+      (await readAll(store, id)).map((one) => [one.id, one.parentId]),
+      [
+        ["s", null],
+        ["e", "s"],
+        ["a", null],
+        ["b", "a"],
+      ],
+    );
+    assert.equal((await errorOf(durable.rewind(id, []))).code, "invalid_argument");
   });
 });
 

@@ -22,6 +22,8 @@ import type {
   WaitingMessage,
 } from "@bowline/postgres";
 
+import type { RunInput } from "../src/wire.ts";
+
 interface Row {
   input: QueuedInput | StartInput;
   runId?: string;
@@ -47,6 +49,7 @@ type Used = Omit<
   | "openApprovals"
   | "findApproval"
   | "answer"
+  | "rewind"
   | "answeredSince"
   | "addRule"
   | "removeRule"
@@ -94,6 +97,13 @@ class FakeSession implements Used {
     });
   }
 
+  /** Pushes the message of a run unless it is known, as clients do before the run. */
+  accept({ messageId, message, runId = "random" }: RunInput): void {
+    if (this.claims.has(messageId) || this.inbox.some(({ input }) => input.id === messageId))
+      return;
+    this.inbox.push({ input: { id: messageId, queue: "start", message, runId } });
+  }
+
   async push(_id: string, input: QueuedInput | StartInput): Promise<MessagePlace> {
     await this.#check(undefined);
     if (!this.inbox.some((row) => row.input.id === input.id)) this.inbox.push({ input });
@@ -132,6 +142,8 @@ class FakeSession implements Used {
   ): Promise<BegunRun> {
     await this.#check(epoch);
     if (messageId !== undefined) {
+      if (!this.inbox.some(({ input }) => input.id === messageId))
+        return { state: "cancelled", runId };
       const place = await this.claimRun(id, messageId, runId);
       if (place.state === "cancelled" || place.runId !== runId) return place;
     }
@@ -147,7 +159,9 @@ class FakeSession implements Used {
     epoch: number,
     { runId, items, left, isHolding }: RunClosing,
   ): Promise<void> {
+    const count = this.entries.length;
     await this.append(id, epoch, items);
+    if (items.length > 0 && this.entries.length === count) return;
     for (const row of this.inbox)
       if (row.runId === runId && row.drain !== undefined && left.includes(row.input.id)) {
         delete row.runId;

@@ -91,6 +91,7 @@ export function testRun({ answers, tools = {}, agent, options, onAsk }: TestOpti
     input: RunInput | WakeInput = message,
     used = adoptions,
   ): Promise<RunOutcome | "over"> => {
+    if ("messageId" in input) store.session.accept(input);
     const context = engine.begin();
     const ran = runAttempt(context, settings, used, input).catch((error: unknown) => {
       if (context.ended.aborted) return "over" as const;

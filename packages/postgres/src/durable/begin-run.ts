@@ -5,7 +5,7 @@ import { releaseText } from "../rows/unread.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
 import type { BegunRun, RunBeginning } from "./contract.ts";
-import { claim, drain } from "./inbox.ts";
+import { claimPushed, drain } from "./inbox.ts";
 
 interface Beginning {
   readonly id: string;
@@ -24,7 +24,9 @@ export async function beginRun(
   const { runId, name, messageId, items } = about;
   const inbox = { run, schema: context.schema, session: session.number };
   if (messageId !== undefined) {
-    const place = await claim(inbox, { messageId, runId, at: now });
+    const place = await claimPushed(inbox, { messageId, runId });
+    // It was deleted with its session, and the engine heard of it too late.
+    if (place === undefined) return { state: "cancelled", runId };
     if (place.state === "cancelled" || place.runId !== runId) return place;
   }
   // What the run before has taken and not shown to the model goes in with this one.

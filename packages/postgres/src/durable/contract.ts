@@ -142,6 +142,11 @@ export interface DurableSessions {
     items: readonly DurableItem[],
   ): Promise<readonly AnyEntry[]>;
   /**
+   * Begins the conversation anew: appends entries of which the first one follows none. Resolves with
+   * false and changes nothing while a run is going on, whose entries would follow these.
+   */
+  rewind(sessionId: string, items: readonly DurableItem[]): Promise<boolean>;
+  /**
    * Puts a message into the inbox, once for its id. Returns where the message is: a run may have it
    * already. A `start` message whose `runId` is that of a run which has begun counts as taken by it.
    * Rejects with `rate_limited`, retryable, if its owner has `maxOwned` open runs, and with
@@ -154,9 +159,10 @@ export interface DurableSessions {
    */
   drain(sessionId: string, epoch: number, by: DrainName): Promise<readonly InboxMessage[]>;
   /**
-   * Begins a run: gives its message to it as `claimRun` does, takes the messages of the queues as
-   * `drain` does, and appends entries. All or nothing, so that no message has a run that never begins.
-   * Writes no entry if there is no message for the run.
+   * Begins a run: gives its message to it, takes the messages of the queues as `drain` does, and appends
+   * entries. All or nothing, so that no message has a run that never begins. Writes no entry if there is
+   * no message for the run. A message that was never pushed counts as cancelled: it was deleted with its
+   * session, and a session was created under the same id since.
    */
   begin(sessionId: string, epoch: number, run: RunBeginning): Promise<BegunRun>;
   /**

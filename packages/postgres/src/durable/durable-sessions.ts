@@ -15,6 +15,7 @@ import {
 } from "../context.ts";
 import { createSession } from "../create-session.ts";
 import { sessionFenced } from "../errors.ts";
+import { invalid } from "../options.ts";
 import { toColumn } from "../rows/column-text.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
@@ -96,6 +97,23 @@ export class DurableLog extends DurableLists implements DurableSessions {
     );
   }
 
+  async rewind(sessionId: string, items: readonly DurableItem[]): Promise<boolean> {
+    for (const { key } of items) checkKey("key", key);
+    const now = this.#context.clock.now();
+    const [first, ...rest] = items;
+    if (first === undefined) throw invalid("A conversation begins with at least one entry.");
+    const anew = [{ ...first, parentId: null }, ...rest];
+    return this.#locked("Writing to", sessionId, undefined, async (run, session) => {
+      const [running] = await run(
+        `select 1 from ${this.#context.schema}.runs where session = $1 and state = 'running'`,
+        [session.number],
+      );
+      if (running !== undefined) return false;
+      await appendByKey(this.#context, run, { id: sessionId, session, items: anew, now });
+      return true;
+    });
+  }
+
   async push(sessionId: string, input: QueuedInput | StartInput): Promise<MessagePlace> {
     checkInput(input);
     const at = this.#context.clock.now();
@@ -135,8 +153,12 @@ export class DurableLog extends DurableLists implements DurableSessions {
     const now = this.#context.clock.now();
     return this.#locked("Writing to", sessionId, epoch, async (run, session) => {
       const own = this.#inbox(run, session);
-      if (items.length > 0)
-        await appendByKey(this.#context, run, { id: sessionId, session, items, now });
+      if (items.length > 0) {
+        const about = { id: sessionId, session, items, now };
+        const entries = await appendByKey(this.#context, run, about);
+        // Called again. Messages that were sent since are not held.
+        if (entries.every(({ seq }) => seq < session.nextSeq)) return;
+      }
       if (left.length > 0) await inbox.putBack(own, runId, left);
       if (isHolding) await inbox.hold(own);
     });
