@@ -36,10 +36,10 @@ export class ClusterRig implements AsyncDisposable {
   readonly restate: Restate;
   readonly outside: Outside;
   readonly store: PostgresStore;
+  readonly postgresUrl: string;
   /** What Restate calls. */
   readonly door: Switch;
   readonly errors: unknown[] = [];
-  readonly #url: string;
   readonly #options: RigOptions;
   readonly #ending: (() => Promise<unknown>)[] = [];
 
@@ -54,7 +54,7 @@ export class ClusterRig implements AsyncDisposable {
     this.outside = parts.outside;
     this.door = parts.door;
     this.store = createPostgresStore({ connectionString: url });
-    this.#url = url;
+    this.postgresUrl = url;
     this.#options = options;
   }
 
@@ -123,7 +123,7 @@ export class ClusterRig implements AsyncDisposable {
     return createCluster({
       token,
       agents,
-      postgres: { connectionString: this.#url },
+      postgres: { connectionString: this.postgresUrl },
       restate: {
         ingress,
         admin,

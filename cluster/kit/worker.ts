@@ -43,8 +43,11 @@ export interface WorkerSettings {
   readonly isChanged?: boolean;
   /** Each event is appended to this file, as a line of JSON. */
   readonly events?: string;
-  /** The process kills itself: after an answer of the model, or after the commit of one. */
-  readonly diesAfter?: "answer" | "commit";
+  /**
+   * The process kills itself: after an answer of the model, after the commit of one, after a run has
+   * begun in the database, or when a question to a person is in the database.
+   */
+  readonly diesAfter?: "answer" | "commit" | "begin" | "question";
 }
 
 const settings = JSON.parse(process.env.WORKER ?? "{}") as WorkerSettings;
@@ -94,13 +97,25 @@ function tool(
 
 const store = createPostgresStore({ connectionString: settings.postgres });
 const die = (): void => void process.kill(process.pid, "SIGKILL");
-if (settings.diesAfter === "commit") {
+const lastWords = { commit: '"role":"assistant"', question: '"type":"approval_request"' };
+if (settings.diesAfter === "commit" || settings.diesAfter === "question") {
+  const last = lastWords[settings.diesAfter];
   const { durable } = store;
   const append = durable.append.bind(durable);
   durable.append = async (...args) => {
     const entries = await append(...args);
-    if (entries.some((entry) => JSON.stringify(entry).includes('"role":"assistant"'))) die();
+    if (entries.some((entry) => JSON.stringify(entry).includes(last))) die();
     return entries;
+  };
+}
+
+if (settings.diesAfter === "begin") {
+  const { durable } = store;
+  const begin = durable.begin.bind(durable);
+  durable.begin = async (...args) => {
+    const begun = await begin(...args);
+    die();
+    return begun;
   };
 }
 

@@ -5,6 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { ClusterOptions } from "@bowline/cluster";
 import { BowlineError } from "@bowline/core";
+import { createPostgresStore } from "@bowline/postgres";
 import { GatewayClient } from "bowline/client";
 import { createPage } from "bowline/gateway";
 import { TestClient } from "../../packages/bowline/test/gateway/gateway.ts";
@@ -143,6 +144,67 @@ describe("a cluster", { skip: clusterIsMissing() || natsIsMissing() }, () => {
     );
     const again = await send(two, randomUUID());
     await two.call("chat.abort", { runId: again.runId });
+  });
+
+  it("takes an answer while no worker and no Restate knows the question", async () => {
+    const store = createPostgresStore({ connectionString: rig.postgresUrl });
+    const { durable } = store;
+    const append = durable.append.bind(durable);
+    // The worker stops when the question is in the database.
+    durable.append = async (...args) => {
+      const entries = await append(...args);
+      return entries.some(({ type }) => type === "approval_request")
+        ? new Promise(() => {})
+        : entries;
+    };
+    await rig.addWorker({ postgres: store });
+    const client = await enter("token of all");
+    const ask = async (): Promise<{ name: string; runId: string; approvalId: string }> => {
+      const name = randomUUID();
+      const message = say(name, [{ calls: [{ name: "asks" }] }, { text: "Done." }]);
+      const sessionKey = `answered/${name}`;
+      const { runId } = await client.call("chat.send", { sessionKey, message });
+      const { approvals } = await eventually(
+        () => client.call("approvals.list", { sessionKey }),
+        (answer) => answer.approvals.length > 0,
+      );
+      return { name, runId, approvalId: approvals[0]?.approvalId ?? "" };
+    };
+    const [one, two] = [await ask(), await ask()];
+    await client.call("exec.approve", { approvalId: one.approvalId });
+    assert.deepEqual(
+      (await client.call("approvals.list", {})).approvals.map(({ approvalId }) => approvalId),
+      [two.approvalId],
+    );
+    assert.equal(await client.refused("exec.deny", { approvalId: one.approvalId }), "conflict");
+    await rig.restate.first.kill();
+    await client.call("exec.approve", { approvalId: two.approvalId });
+    await rig.restate.first.start();
+    await rig.addWorker();
+    for (const { name, runId } of [one, two]) {
+      assert.equal((await client.end(runId)).event, "chat.final");
+      assert.equal(rig.outside.seen(name).tools.length, 1);
+    }
+    await store.close();
+  });
+
+  it("passes an answer on that was stored while Restate was away", async () => {
+    const client = await enter("token of all");
+    const name = randomUUID();
+    const message = say(name, [{ calls: [{ name: "asks" }] }, { text: "Done." }]);
+    const sessionKey = `answered/${name}`;
+    const { runId } = await client.call("chat.send", { sessionKey, message });
+    const { approvalId } = await client.event("exec.approval_request", runId);
+    const url = `${rig.restate.ingress}/bowline/${encodeURIComponent(sessionKey)}/state`;
+    await eventually(
+      async () => (await fetch(url, { method: "POST" })).text(),
+      (state) => state.includes(approvalId),
+    );
+    await rig.restate.first.kill();
+    await client.call("exec.approve", { approvalId });
+    await rig.restate.first.start();
+    assert.equal((await client.end(runId)).event, "chat.final");
+    assert.equal(rig.outside.seen(name).tools.length, 1);
   });
 
   it("tells the error of an agent that cannot be made at once, without secrets", async () => {

@@ -130,6 +130,57 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
     assert.deepEqual(h.outside.seen(name).turns, [0]);
   });
 
+  it("wait for the next message when their run is killed before it has shown them", async () => {
+    await h.worker.kill();
+    await h.worker.start({ diesAfter: "begin" });
+    const { durable } = h.store;
+    const run = await h.begin([{ text: "never asked" }]);
+    const { sessionId } = run;
+    await h.until(async () => (await durable.openRuns({ sessionId }))[0]?.state === "running");
+    const shown = await durable.waiting(sessionId, { isTaken: true });
+    assert.deepEqual(
+      shown.map(({ id }) => id),
+      [run.messageId],
+    );
+    await kill(run.invocationId);
+    await h.worker.kill();
+    await h.worker.start();
+    // As the watchdog does after the kill.
+    const answer = await fetch(`${h.restate.ingress}/bowline/${sessionId}/recover`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ reason: "The run could not go on." }),
+    });
+    const { runId } = (await answer.json()) as { runId: string };
+    assert.deepEqual(await durable.findRun(runId), [
+      { sessionId, state: "ended", reason: "interrupted" },
+    ]);
+    const [held, ...others] = await durable.waiting(sessionId);
+    assert.deepEqual([held?.id, held?.isHeld, others], [run.messageId, true, []]);
+    assert.deepEqual(await h.messages(sessionId), []);
+    const next = await h.begin([{ text: "both" }], sessionId);
+    assert.equal((await h.outcome(next)).text, "both");
+    const asked = [`script:${run.name}`, `script:${next.name}`];
+    assert.deepEqual(h.outside.seen(next.name).asked, [asked]);
+    assert.deepEqual(await durable.waiting(sessionId), []);
+  });
+
+  it("go in with the next message when Restate has lost their run", async () => {
+    await h.worker.kill();
+    await h.worker.start({ diesAfter: "begin" });
+    const { durable } = h.store;
+    const run = await h.begin([{ text: "never asked" }]);
+    const { sessionId } = run;
+    await h.until(async () => (await durable.openRuns({ sessionId }))[0]?.state === "running");
+    await kill(run.invocationId);
+    await h.worker.kill();
+    await h.worker.start();
+    const next = await h.begin([{ text: "both" }], sessionId);
+    assert.equal((await h.outcome(next)).text, "both");
+    const asked = [`script:${run.name}`, `script:${next.name}`];
+    assert.deepEqual(h.outside.seen(next.name).asked, [asked]);
+  });
+
   it("and approvals are found over all sessions, while the worker is dead", async () => {
     const run = await h.begin([{ calls: [{ name: "asks", args: {} }] }, { text: "ok" }]);
     const { sessionId } = run;

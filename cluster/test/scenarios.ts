@@ -165,7 +165,7 @@ export const scenarios: readonly Scenario[] = [
         sessionKey,
         message: say(name, [
           { calls: [{ name: "work", args: { ms: 1000 } }] },
-          { text: "Steered." },
+          { text: "Steered.", ms: 500 },
           { text: "Followed up." },
         ]),
       });
@@ -186,6 +186,13 @@ export const scenarios: readonly Scenario[] = [
       assert.deepEqual(
         waiting.map(({ kind }) => kind),
         ["steer", "followUp"],
+      );
+      // The run has the follow-up from its second turn on, and shows it to the model at its end.
+      await outside.when(name, ({ turns }) => turns.length > 1);
+      const later = await two.call("chat.history", { sessionKey });
+      assert.deepEqual(
+        later.waiting.map(({ kind }) => kind),
+        ["followUp"],
       );
       assert.equal((await one.end(runId)).event, "chat.final");
       assert.deepEqual(outside.seen(name).asked.at(-1)?.slice(1), ["left", "and then"]);
@@ -255,10 +262,13 @@ export const scenarios: readonly Scenario[] = [
       assert.deepEqual((await one.call("sessions.get", { sessionKey })).session.runs, []);
       const sent = await two.call("chat.send", {
         sessionKey,
-        message: say(next, [{ text: "Yes." }, { text: "Both." }]),
+        message: say(next, [{ text: "Both." }]),
       });
       assert.equal((await two.end(sent.runId)).event, "chat.final");
-      assert.ok(outside.seen(next).asked.at(-1)?.includes("left over"));
+      // It goes in before the next message, as the history shows.
+      assert.deepEqual(outside.seen(next).asked, [
+        [`script:${first}`, "left over", `script:${next}`],
+      ]);
       assert.deepEqual((await one.call("chat.history", { sessionKey })).waiting, []);
     },
   },

@@ -14,14 +14,20 @@ interface Rig {
   readonly errors: unknown[];
   waiting: string[];
   failure: BowlineError | undefined;
+  sweptAnswers: number;
 }
 
 function rigOf(waiting: string[]): Rig {
   const clock = new ManualClock();
-  const rig = { clock, told: [], asked: [], errors: [], waiting, failure: undefined } as Omit<
-    Rig,
-    "sweeper"
-  > & { sweeper?: Sweeper };
+  const rig = {
+    clock,
+    told: [],
+    asked: [],
+    errors: [],
+    waiting,
+    failure: undefined,
+    sweptAnswers: 0,
+  } as Omit<Rig, "sweeper"> & { sweeper?: Sweeper };
   const waitingSince = async (before: number, limit: number, after?: string) => {
     rig.asked.push({ before, after });
     const from = after === undefined ? 0 : Number(after) + 1;
@@ -43,6 +49,7 @@ function rigOf(waiting: string[]): Rig {
         rig.told.push(id);
       },
     },
+    answers: { sweep: () => Promise.resolve(void rig.sweptAnswers++) },
     clock,
     report: (error) => rig.errors.push(error),
   });
@@ -71,6 +78,7 @@ describe("a sweeper", () => {
     const begun = rig.clock.now();
     await rig.clock.advance(10_000);
     assert.ok(rig.asked.length >= 3 && rig.asked.length <= 5);
+    assert.equal(rig.sweptAnswers, rig.asked.length);
     assert.ok(rig.asked.every(({ before }) => before >= begun - 5000 && before <= begun + 5000));
     await rig.sweeper.close();
     const looks = rig.asked.length;

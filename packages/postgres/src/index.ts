@@ -13,10 +13,14 @@ export type {
   MessagePlace,
   QueuedInput,
   RunBeginning,
+  RunClosing,
 } from "./durable/contract.ts";
 export type { AllowRule, RuleFilter, StoredRule } from "./durable/rules.ts";
 export type { ServerInfo } from "./server-info.ts";
 export type {
+  AnsweredApproval,
+  AnswerPlace,
+  ApprovalAnswer,
   ApprovalFilter,
   CancelledInput,
   FoundApproval,
@@ -25,6 +29,7 @@ export type {
   OpenRun,
   RunFilter,
   StartInput,
+  StoredAnswer,
   WaitingInput,
   WaitingMessage,
 } from "./durable/run-types.ts";

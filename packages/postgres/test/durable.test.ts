@@ -267,13 +267,15 @@ describe("the inbox", { skip }, () => {
     const ids = (all: readonly { readonly id: string }[]): string[] => all.map((one) => one.id);
     await push("a");
     await push("b");
-    await durable.hold(id);
+    const end = (runId: string, left: readonly string[], at = epoch): Promise<void> =>
+      durable.end(id, at, { runId, items: [], left, isHolding: false });
+    await durable.end(id, epoch, { runId: "x", items: [], left: [], isHolding: true });
     await durable.drain(id, epoch, { runId: "r", name: "0" });
     await push("c");
-    await durable.putBack(id, epoch, "another", ["a", "b"]);
+    await end("another", ["a", "b"]);
     assert.deepEqual(await durable.findMessage(id, "b"), { state: "taken", runId: "r" });
-    await durable.putBack(id, epoch, "r", ["b"]);
-    await durable.putBack(id, epoch, "r", ["b"]);
+    await end("r", ["b"]);
+    await end("r", ["b"]);
     assert.deepEqual(await durable.findMessage(id, "a"), { state: "taken", runId: "r" });
     assert.deepEqual(await durable.findMessage(id, "b"), { state: "pending" });
     // The message that it was held for has begun a run.
@@ -281,7 +283,7 @@ describe("the inbox", { skip }, () => {
     const [back, new_] = await durable.waiting(id);
     assert.deepEqual([back?.id, back?.returns, new_?.returns], ["b", 1, undefined]);
     const next = await durable.takeEpoch(id);
-    const fenced = await errorOf(durable.putBack(id, epoch, "r", ["a"]));
+    const fenced = await errorOf(end("r", ["a"]));
     assert.equal(isSessionFenced(fenced), true);
     assert.deepEqual(ids(await durable.drain(id, next, { runId: "q", name: "0" })), ["b", "c"]);
   });
@@ -316,9 +318,185 @@ describe("the beginning of a run", { skip }, () => {
     assert.deepEqual(begun.state === "begun" && begun.taken.map((one) => one.id), ["f"]);
     assert.deepEqual(await begin("later", "m"), { state: "taken", runId: "m" });
     assert.equal((await readAll(store, id)).length, 1);
+    // A message of a session that was deleted.
+    assert.deepEqual(await begin("ghost", "unknown"), { state: "cancelled", runId: "ghost" });
+    assert.equal(await durable.findMessage(id, "unknown"), undefined);
+    assert.equal((await readAll(store, id)).length, 1);
     await durable.takeEpoch(id);
     assert.equal(isSessionFenced(await errorOf(begin("zombie", "z"))), true);
     assert.equal(await durable.findMessage(id, "z"), undefined);
+  });
+});
+
+describe("the end of a run", { skip }, () => {
+  it("is stored with the messages that it leaves, or nothing of both", async () => {
+    const { durable, store, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    await durable.push(id, { id: "left", queue: "followUp", message: user("left") });
+    await durable.drain(id, epoch, { runId: "r", name: "1" });
+    const end = (type: string): Promise<void> => {
+      const body = { type, runId: "r", reason: "error" } as unknown as DurableItem["body"];
+      const items = [{ key: "r:end", body }];
+      return durable.end(id, epoch, { runId: "r", items, left: ["left"], isHolding: true });
+    };
+    assert.equal((await errorOf(end("no such"))).code, "invalid_argument");
+    assert.deepEqual(await durable.findMessage(id, "left"), { state: "taken", runId: "r" });
+    await end("run_end");
+    await durable.push(id, { id: "later", queue: "followUp", message: user("later") });
+    await end("run_end");
+    const [left, later] = await durable.waiting(id);
+    assert.deepEqual([left?.id, left?.isHeld, left?.returns], ["left", true, 1]);
+    assert.deepEqual([later?.id, later?.isHeld], ["later", undefined]);
+    assert.equal((await readAll(store, id)).length, 1);
+  });
+});
+
+describe("a new beginning", { skip }, () => {
+  it("follows nothing, and waits for the end of a run", async () => {
+    const { durable, store, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    const title = (key: string): DurableItem => ({ key, body: { type: "title", title: key } });
+    await durable.append(id, epoch, [{ key: "s", body: { type: "run_start", runId: "r" } }]);
+    assert.equal(await durable.rewind(id, [title("a"), title("b")]), false);
+    assert.equal((await readAll(store, id)).length, 1);
+    const end = { type: "run_end", runId: "r", reason: "done" } as const;
+    await durable.append(id, epoch, [{ key: "e", body: end }]);
+    assert.equal(await durable.rewind(id, [title("a"), title("b")]), true);
+    assert.equal(await durable.rewind(id, [title("a"), title("b")]), true);
+    assert.deepEqual(
+      (await readAll(store, id)).map((one) => [one.id, one.parentId]),
+      [
+        ["s", null],
+        ["e", "s"],
+        ["a", null],
+        ["b", "a"],
+      ],
+    );
+    assert.equal((await errorOf(durable.rewind(id, []))).code, "invalid_argument");
+  });
+});
+
+describe("a run that its engine gave up", { skip }, () => {
+  const start = (runId: string): DurableItem => ({
+    key: `${runId}:start`,
+    body: { type: "run_start", runId },
+  });
+  const shown = (runId: string, id: string): DurableItem => ({
+    key: `${runId}:${id}`,
+    body: { type: "message", runId, message: user(id) },
+    messageId: id,
+  });
+  const gaveUp = (runId: string): DurableItem => ({
+    key: `${runId}:closed`,
+    body: { type: "run_end", runId, reason: "interrupted" },
+  });
+  const rows = (all: readonly { id: string; queue: string; isHeld?: true }[]): unknown[] =>
+    all.map(({ id, queue, isHeld }) => [id, queue, isHeld === true]);
+
+  /** A run with its message and two follow-ups, of which it has shown some to the model. */
+  async function begun(...read: string[]) {
+    const made = await engine();
+    const { durable, id } = made;
+    const epoch = await durable.takeEpoch(id);
+    await durable.push(id, { id: "f", queue: "followUp", message: user("f") });
+    await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "r" });
+    await durable.begin(id, epoch, {
+      runId: "r",
+      messageId: "m",
+      name: "start",
+      items: [start("r")],
+    });
+    await durable.push(id, { id: "g", queue: "steering", message: user("g") });
+    await durable.drain(id, epoch, { runId: "r", name: "1" });
+    if (read.length > 0)
+      await durable.append(
+        id,
+        epoch,
+        read.map((one) => shown("r", one)),
+      );
+    return { ...made, epoch };
+  }
+
+  it("leaves each message that no entry has, held and in its place", async () => {
+    const { durable, id, epoch } = await begun("m", "g");
+    const taken = await durable.waiting(id, { isTaken: true });
+    assert.deepEqual(rows(taken), [["f", "followUp", false]]);
+    await durable.push(id, { id: "later", queue: "followUp", message: user("later") });
+    await durable.append(id, epoch, [gaveUp("r")]);
+    assert.deepEqual(rows(await durable.waiting(id)), [
+      ["f", "followUp", true],
+      ["later", "followUp", false],
+    ]);
+    assert.deepEqual(await durable.findMessage(id, "m"), { state: "taken", runId: "r" });
+    assert.equal(await durable.pending(id), 1);
+    await durable.append(id, epoch, [gaveUp("r")]);
+    assert.equal((await durable.waiting(id))[0]?.returns, 1);
+  });
+
+  it("leaves the message that began it for the next message", async () => {
+    const { durable, id, epoch } = await begun();
+    assert.deepEqual(rows(await durable.waiting(id, { isTaken: true })), [
+      ["m", "start", false],
+      ["g", "steering", false],
+      ["f", "followUp", false],
+    ]);
+    assert.deepEqual(await durable.waiting(id), []);
+    await durable.append(id, epoch, [gaveUp("r")]);
+    const held = await durable.waiting(id);
+    assert.deepEqual(rows(held), [
+      ["g", "steering", true],
+      ["f", "followUp", true],
+      ["m", "followUp", true],
+    ]);
+    assert.deepEqual(await durable.findMessage(id, "m"), { state: "pending" });
+    assert.deepEqual(await durable.openRuns({ sessionId: id }), []);
+    const taken = await durable.drain(id, epoch, { runId: "s", name: "0" });
+    assert.deepEqual(
+      taken.map((one) => [one.id, one.isHeld]),
+      [
+        ["f", true],
+        ["m", true],
+        ["g", true],
+      ],
+    );
+  });
+
+  it("leaves its messages to the next run that begins, also if that run ends it", async () => {
+    for (const items of [[gaveUp("r"), start("s")], [start("s")]]) {
+      const { durable, id } = await begun("f");
+      const epoch = await durable.takeEpoch(id);
+      await durable.push(id, { id: "n", queue: "start", message: user("n"), runId: "s" });
+      const next = await durable.begin(id, epoch, {
+        runId: "s",
+        messageId: "n",
+        name: "start",
+        items,
+      });
+      const isEnding = items.length === 2;
+      assert.deepEqual(
+        next.state === "begun" && next.taken.map((one) => [one.id, one.isHeld]),
+        isEnding
+          ? [
+              ["m", true],
+              ["g", true],
+            ]
+          : [],
+      );
+      const waiting = await durable.waiting(id);
+      assert.deepEqual(
+        waiting.map((one) => one.id),
+        isEnding ? [] : ["g", "m"],
+      );
+    }
+  });
+
+  it("leaves no message that was given to it without its content", async () => {
+    const { durable, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    await durable.claimRun(id, "m", "r");
+    await durable.append(id, epoch, [start("r"), gaveUp("r")]);
+    assert.deepEqual(await durable.waiting(id), []);
+    assert.deepEqual(await durable.findMessage(id, "m"), { state: "taken", runId: "r" });
   });
 });
 

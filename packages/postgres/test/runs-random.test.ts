@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import type { EntryBody } from "@bowline/core/session";
 import type { MessagePlace, PostgresStore } from "../src/index.ts";
 import { skip, startRig } from "./support.ts";
 
@@ -31,7 +32,9 @@ type Operation =
       readonly session: string;
       readonly ids: readonly string[] | undefined;
     }
-  | { readonly op: "begin" | "end"; readonly session: string; readonly run: string };
+  | { readonly op: "begin" | "end" | "interrupt"; readonly session: string; readonly run: string }
+  /** The transcript of a run gets a message. */
+  | { readonly op: "read"; readonly session: string; readonly run: string; readonly id: string };
 
 const session = fc.constantFrom("s\\1", "s2\0");
 const id = fc.constantFrom("a", "b\0", "c\\", "d\uD800", "e".repeat(512), "f");
@@ -78,10 +81,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      op: fc.constantFrom("begin" as const, "end" as const),
+      op: fc.constantFrom("begin" as const, "end" as const, "interrupt" as const),
       session,
       run,
     }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant("read" as const), session, run, id }),
   },
 );
 
@@ -92,15 +99,18 @@ function runOf(messageId: string): string {
 
 interface ModelMessage {
   readonly id: string;
-  readonly queue: Queue | undefined;
+  queue: Queue | undefined;
   place: MessagePlace;
+  drain?: string;
+  isHeld?: boolean;
+  isRead?: boolean;
 }
 
 type RunState = { state: "queued" | "running" | "ended"; reason?: string };
 
 class ModelSession {
   messages: ModelMessage[] = [];
-  readonly drains = new Map<string, string[]>();
+  readonly drains = new Set<string>();
   readonly runs = new Map<string, RunState>();
 
   push(messageId: string, queue: Queue): unknown {
@@ -137,13 +147,14 @@ class ModelSession {
   }
 
   drain(name: string, runId: string): string[] {
-    const before = this.drains.get(name);
-    if (before !== undefined) return before;
-    const taken = this.waiting().filter(({ queue }) => queue !== "start");
-    for (const one of taken) one.place = { state: "taken", runId };
-    const inOrder = this.messages.filter((one) => taken.includes(one)).map((one) => one.id);
-    this.drains.set(name, inOrder);
-    return inOrder;
+    if (!this.drains.has(name))
+      for (const one of this.waiting().filter(({ queue }) => queue !== "start"))
+        Object.assign(one, { place: { state: "taken", runId }, drain: name });
+    this.drains.add(name);
+    return this.messages
+      .filter(({ drain }) => drain === name)
+      .toSorted((one, other) => Number(other.isHeld ?? false) - Number(one.isHeld ?? false))
+      .map((one) => one.id);
   }
 
   cancel(ids: readonly string[] | undefined): unknown {
@@ -161,9 +172,31 @@ class ModelSession {
   }
 
   begin(runId: string): void {
-    for (const one of this.runs.values())
-      if (one.state === "running") Object.assign(one, { state: "ended", reason: "interrupted" });
+    for (const [other, { state }] of this.runs)
+      if (state === "running" && other !== runId) this.interrupt(other);
     this.runs.set(runId, { state: "running" });
+  }
+
+  /** What the run has taken and not read waits for the next message. */
+  interrupt(runId: string): void {
+    const own = this.runs.get(runId);
+    if (own === undefined) return;
+    if (own.state === "running")
+      for (const one of this.messages) {
+        const { place, isRead = false, queue } = one;
+        if (place.state !== "taken" || place.runId !== runId || isRead || queue === undefined)
+          continue;
+        delete one.drain;
+        one.place = { state: "pending" };
+        one.queue = queue === "start" ? "followUp" : queue;
+        one.isHeld = true;
+      }
+    this.runs.set(runId, { state: "ended", reason: "interrupted" });
+  }
+
+  read(messageId: string): void {
+    const found = this.messages.find((one) => one.id === messageId);
+    if (found !== undefined) found.isRead = true;
   }
 
   end(runId: string): void {
@@ -211,13 +244,19 @@ class Applied {
       case "cancel":
         return durable.cancel(one.session, one.ids);
       case "begin":
-      case "end": {
+      case "end":
+      case "interrupt": {
         const { run: runId } = one;
-        const body =
-          one.op === "begin"
-            ? ({ type: "run_start", runId } as const)
-            : ({ type: "run_end", runId, reason: "done" } as const);
+        const reason = one.op === "end" ? "done" : "interrupted";
+        const body: EntryBody =
+          one.op === "begin" ? { type: "run_start", runId } : { type: "run_end", runId, reason };
         await durable.append(one.session, epoch, [{ key: `k${this.#count++}`, body }]);
+        return undefined;
+      }
+      case "read": {
+        const body = { type: "message", runId: one.run, message } as const;
+        const key = `k${this.#count++}`;
+        await durable.append(one.session, epoch, [{ key, body, messageId: one.id }]);
         return undefined;
       }
     }
@@ -238,6 +277,10 @@ function applyToModel(model: ModelSession, one: Operation): unknown {
       return model.begin(one.run);
     case "end":
       return model.end(one.run);
+    case "interrupt":
+      return model.interrupt(one.run);
+    case "read":
+      return model.read(one.id);
   }
 }
 
@@ -295,7 +338,7 @@ describe("random operations on messages and runs", { skip }, () => {
 
   it("give each message to one run or to a cancellation, also all at once", async () => {
     const input = fc.array(
-      operation.filter(({ op }) => op !== "begin" && op !== "end"),
+      operation.filter(({ op }) => ["push", "claim", "drain", "cancel"].includes(op)),
       { minLength: 20, maxLength: 60 },
     );
     await fc.assert(

@@ -242,7 +242,8 @@ describe("a message that begins a run", { skip }, () => {
     await durable.push(id, { id: "left", queue: "steering", message: said });
     await durable.push(id, started("next"));
     assert.equal(await durable.pending(id), 1);
-    await durable.hold(id);
+    const epoch = await durable.takeEpoch(id);
+    await durable.end(id, epoch, { runId: "x", items: [], left: [], isHolding: true });
     assert.equal(await durable.pending(id), 0);
     const waiting = await durable.waiting(id);
     assert.deepEqual(
@@ -258,13 +259,14 @@ describe("a message that begins a run", { skip }, () => {
       own.map((one) => one.id),
       ["next"],
     );
-    const taken = await durable.drain(id, await durable.takeEpoch(id), {
-      runId: "r",
-      name: "start",
-    });
+    await durable.push(id, { id: "later", queue: "steering", message: said });
+    const taken = await durable.drain(id, epoch, { runId: "r", name: "start" });
     assert.deepEqual(
-      taken.map((one) => one.id),
-      ["left"],
+      taken.map((one) => [one.id, one.isHeld]),
+      [
+        ["left", true],
+        ["later", undefined],
+      ],
     );
   });
 
@@ -294,6 +296,7 @@ describe("a message that begins a run", { skip }, () => {
       for (const refused of [
         () => durable.waitingSince(1, limit),
         () => durable.openRuns({ limit }),
+        () => durable.answeredSince(1, limit),
         () => durable.openApprovals({ limit }),
       ])
         assert.equal((await errorOf(refused())).code, "invalid_argument");
@@ -425,6 +428,72 @@ describe("runs and approvals", { skip }, () => {
     assert.equal((await durable.openRuns({ limit: 1 })).length, 1);
   });
 
+  it("keep the first answer, which the run finds, until its time limit", async () => {
+    let now = 100;
+    const clock = { now: () => now, setTimer: () => () => {} };
+    const own = rig.open({ schema: "answers", clock });
+    const { durable } = own;
+    const id = await newSession(own);
+    const epoch = await durable.takeEpoch(id);
+    const long = "\uD800".repeat(600);
+    await durable.append(id, epoch, [
+      item("s", begins("r")),
+      item("1", asks(long, { expiresAt: 200 })),
+      item("2", asks("limited", { expiresAt: 200 })),
+      item("3", asks("unlimited")),
+    ]);
+    const allow = { decision: "allow", by: "ada\0", remember: "session" } as const;
+    const stored = { state: "stored", answer: { ...allow, at: 200 } } as const;
+    now = 200;
+    assert.equal(await durable.findAnswer(id, long), undefined);
+    assert.deepEqual(await durable.answer(id, long, allow), stored);
+    now = 300;
+    assert.deepEqual(await durable.answer(id, long, { decision: "deny" }), stored);
+    assert.deepEqual(await durable.findAnswer(id, long, { isClosing: true }), stored.answer);
+    assert.deepEqual(await durable.answer(id, "limited", allow), { state: "late" });
+    assert.deepEqual(await durable.answer(id, "nobody asked", allow), { state: "unknown" });
+    const open = await durable.openApprovals({ sessionId: id });
+    assert.deepEqual(
+      open.map(({ approvalId }) => approvalId),
+      ["limited", "unlimited"],
+    );
+    // The run has given the question up: no answer counts from then on.
+    assert.equal(await durable.findAnswer(id, "unlimited", { isClosing: true }), undefined);
+    assert.deepEqual(await durable.answer(id, "unlimited", allow), { state: "closed" });
+    assert.deepEqual(await durable.findApproval("unlimited"), [{ sessionId: id, isOpen: false }]);
+    const [undelivered, ...others] = await durable.answeredSince(301, 10);
+    assert.deepEqual(
+      { ...undelivered, position: "" },
+      { sessionId: id, approvalId: long, answer: stored.answer, position: "" },
+    );
+    assert.deepEqual(others, []);
+    assert.deepEqual(await durable.answeredSince(301, 10, undelivered?.position), []);
+    assert.deepEqual(await durable.answeredSince(200, 10), []);
+    await durable.append(id, epoch, [
+      item("4", { type: "approval_answer", approvalId: long, decision: "allow" }),
+    ]);
+    assert.deepEqual(await durable.answeredSince(301, 10), []);
+    assert.deepEqual(await durable.answer(id, long, allow), stored);
+    // Another question, under the same id.
+    await durable.append(id, epoch, [item("5", asks(long))]);
+    assert.equal(await durable.findAnswer(id, long), undefined);
+    await durable.append(id, epoch, [item("6", ends("r"))]);
+    assert.deepEqual(await durable.answer(id, long, allow), { state: "closed" });
+    for (const wrong of [
+      { decision: "maybe" },
+      { decision: "deny", reason: 1 },
+      { decision: "deny", by: null },
+      { decision: "allow", remember: "ever" },
+      { decision: "allow", at: 1 },
+    ])
+      assert.equal(
+        (await errorOf(durable.answer(id, long, wrong as never))).code,
+        "invalid_argument",
+        JSON.stringify(wrong),
+      );
+    assert.equal((await errorOf(durable.answeredSince(1, 1, "1 2"))).code, "invalid_argument");
+  });
+
   it("of a fork are its own, not those that it copied", async () => {
     const id = await newSession(store);
     const { durable } = store;
@@ -493,6 +562,10 @@ describe("the upgrade of tables without runs", { skip }, () => {
     await fork.close();
     await session.close();
     await store.durable.ensure({ id: "empty", createdAt: 1 });
+    // A message that a running run has.
+    const epoch = await store.durable.takeEpoch("a");
+    await store.durable.push("a", { id: "taken", queue: "steering", message: said });
+    await store.durable.drain("a", epoch, { runId: "2\0", name: "1" });
     const all = async (): Promise<unknown> => {
       const { rows } = await pool.query(
         `select s.id, r.run_id, r.state, r.reason, a.key, a.seq, a.is_open
@@ -508,7 +581,7 @@ describe("the upgrade of tables without runs", { skip }, () => {
     await pool.query(
       `drop table ${schema}.runs, ${schema}.approvals, ${schema}.deleted_epochs, ${schema}.rules;
       alter table ${schema}.inbox drop column start_run, drop column is_cancelled, drop column is_held,
-        drop column returns;
+        drop column returns, drop column is_read;
       drop index ${schema}.inbox_waiting;
       update ${schema}.bowline_version set version = 1`,
     );
@@ -522,15 +595,19 @@ describe("the upgrade of tables without runs", { skip }, () => {
     const manual = rig.open({ schema, migrations: "manual" });
     assert.match(
       (await errorOf(manual.list())).message,
-      /is of version 1, and this code needs version 3/,
+      /is of version 1, and this code needs version 4/,
     );
-    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [2, true]);
+    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [3, true]);
     assert.equal(await rig.open({ schema: "not_there" }).hasTables(), false);
-    assert.equal(await migrate(database, schema), 2);
+    assert.equal(await migrate(database, schema), 3);
     assert.deepEqual(await all(), before);
     assert.equal((await manual.durable.openApprovals({ sessionId: "a" })).length, 2);
     await manual.durable.push("a", started("m"));
     assert.equal((await manual.durable.waiting("a")).length, 1);
-    assert.equal(migrations.length, 3);
+    // Whether the transcript has a message of before is not known, so it is not put back.
+    const end = { type: "run_end", runId: "2\0", reason: "interrupted" } as const;
+    await manual.durable.append("a", epoch, [item("end", end)]);
+    assert.equal((await manual.durable.waiting("a")).length, 1);
+    assert.equal(migrations.length, 4);
   });
 });

@@ -11,7 +11,7 @@ import { AdminRequests } from "./admin-requests.ts";
 import { toClientError } from "./client-error.ts";
 import { checkServiceName, invalid } from "./options.ts";
 import { readRestateStatus, type RestateStatus } from "./restate-status.ts";
-import { DEFAULT_SERVICE, type RecoverInput } from "./wire.ts";
+import { DEFAULT_SERVICE, type RecoverInput, type RecoverOutcome } from "./wire.ts";
 
 export interface RestateAdminOptions {
   /** The address of Restate's admin interface, such as `http://restate:9070`. */
@@ -34,6 +34,8 @@ export interface EndedRun {
   readonly invocationId: string;
   /** What Restate says of its last attempt. */
   readonly failure: string;
+  /** Absent: the run had not begun, or its end was stored already. */
+  readonly runId?: string;
 }
 
 export interface RestateAdmin {
@@ -41,7 +43,8 @@ export interface RestateAdmin {
   status(): Promise<RestateStatus>;
   /**
    * Ends the runs that cannot go on: kills their invocations, gives their open calls results, and
-   * writes `run_end` with the reason `interrupted`. Resolves with them.
+   * writes `run_end` with the reason `interrupted`. Messages that a run had taken, and that its
+   * transcript does not have, go in with the next message. Resolves with the runs.
    */
   endStuckRuns(): Promise<readonly EndedRun[]>;
   /**
@@ -117,8 +120,7 @@ class Admin implements RestateAdmin {
       last_failure: failure = "",
     } of await this.#requests.query(sql)) {
       const run = { sessionId, invocationId: id, failure };
-      await this.#end(run);
-      ended.push(run);
+      ended.push({ ...run, ...(await this.#end(run)) });
     }
     return ended;
   }
@@ -153,7 +155,7 @@ class Admin implements RestateAdmin {
     }
   }
 
-  async #end({ sessionId, invocationId }: EndedRun): Promise<void> {
+  async #end({ sessionId, invocationId }: EndedRun): Promise<RecoverOutcome> {
     const {
       ingress,
       headers,
@@ -166,9 +168,9 @@ class Admin implements RestateAdmin {
     };
     try {
       const restate = connect({ url: ingress.replace(/\/$/, ""), headers: { ...headers } });
-      const opts = rpc.opts<RecoverInput, void>({ timeout });
+      const opts = rpc.opts<RecoverInput, RecoverOutcome>({ timeout });
       const to = { service: serviceName ?? DEFAULT_SERVICE, handler: "recover", key: sessionId };
-      await restate.call<RecoverInput, void>({ ...to, parameter, opts });
+      return await restate.call<RecoverInput, RecoverOutcome>({ ...to, parameter, opts });
     } catch (error) {
       throw toClientError(error);
     }

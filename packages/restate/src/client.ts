@@ -7,19 +7,19 @@ import {
   type Ingress,
   type IngressSendOptions,
 } from "@restatedev/restate-sdk-clients";
+import { BowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import type { AnyEntry, FollowOptions, QueueKind, SessionHeader } from "@bowline/core/session";
-import type { PostgresStore, WaitingMessage } from "@bowline/postgres";
+import type {
+  AnsweredApproval,
+  ApprovalAnswer,
+  PostgresStore,
+  WaitingMessage,
+} from "@bowline/postgres";
 import { toClientError } from "./client-error.ts";
 import { keyAfter, keyOf, readMessage, runInput, type ClientMessage } from "./client-message.ts";
 import { checkServiceName, invalid } from "./options.ts";
-import {
-  DEFAULT_SERVICE,
-  type AbortInput,
-  type AnswerInput,
-  type RunOutcome,
-  type SessionRuns,
-} from "./wire.ts";
+import { DEFAULT_SERVICE, type AbortInput, type RunOutcome, type SessionRuns } from "./wire.ts";
 
 export interface RestateClientOptions {
   /** The address of Restate's ingress, such as `http://restate:8080`. */
@@ -73,10 +73,17 @@ export interface RestateClient {
    */
   abort(sessionId: string, options?: { readonly runId?: string }): Promise<boolean>;
   /**
-   * Answers an approval. Rejects with `not_found` if it is not open, and with `timeout` after its
-   * time limit; the call is then denied.
+   * Answers an approval. The first answer counts, and is in the database before Restate hears of it. If
+   * this then rejects with a retryable error, it counts nevertheless: call it again, or `tellAnswer`.
+   * Rejects with `not_found` if the approval is not open or has another answer, and with `timeout` after
+   * its time limit; the call is then denied.
    */
-  answer(sessionId: string, approvalId: string, answer: Omit<AnswerInput, "at">): Promise<void>;
+  answer(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
+  /**
+   * Tells Restate of an answer that the database has, from `store.durable.answer()` or
+   * `store.durable.answeredSince()`. A run that does not wait for it yet finds it itself.
+   */
+  tellAnswer(answered: Omit<AnsweredApproval, "position">): Promise<void>;
   /** Resolves with the run that is going on and the open approvals. */
   state(sessionId: string): Promise<SessionRuns>;
   /**
@@ -180,12 +187,24 @@ class Client implements RestateClient {
     return this.#call(sessionId, "abort", runId === undefined ? {} : { runId });
   }
 
-  async answer(
-    sessionId: string,
-    approvalId: string,
-    answer: Omit<AnswerInput, "at">,
-  ): Promise<void> {
-    await this.#call(sessionId, "answer", { approvalId, answer });
+  async answer(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    const place = await this.#parts.store.durable.answer(sessionId, approvalId, answer);
+    if (place.state === "late")
+      throw new BowlineError("timeout", "The answer came after the time limit of the approval.");
+    if (place.state !== "stored" || !isSameAnswer(place.answer, answer))
+      throw new BowlineError(
+        "not_found",
+        `There is no open approval ${JSON.stringify(approvalId)}.`,
+      );
+    await this.tellAnswer({ sessionId, approvalId, answer: place.answer });
+  }
+
+  async tellAnswer({
+    sessionId,
+    approvalId,
+    answer,
+  }: Omit<AnsweredApproval, "position">): Promise<void> {
+    await this.#call<boolean>(sessionId, "answer", { approvalId, answer });
   }
 
   state(sessionId: string): Promise<SessionRuns> {
@@ -253,4 +272,10 @@ class Client implements RestateClient {
       throw toClientError(error);
     }
   }
+}
+
+/** Whether an answer is the one that is stored, so that it may be given again. */
+function isSameAnswer(stored: ApprovalAnswer, given: ApprovalAnswer): boolean {
+  const names = ["decision", "by", "reason", "remember"] as const;
+  return names.every((name) => stored[name] === given[name]);
 }

@@ -1,9 +1,5 @@
 /** The handlers of a session besides its runs. */
-import {
-  TerminalError,
-  type ObjectContext,
-  type ObjectSharedContext,
-} from "@restatedev/restate-sdk";
+import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { BowlineError, toErrorInfo } from "@bowline/core";
 import { openSession } from "@bowline/core/session";
 import type { PostgresStore } from "@bowline/postgres";
@@ -16,12 +12,10 @@ import {
   type AnswerCall,
   type OpenQuestion,
   type RecoverInput,
+  type RecoverOutcome,
   type RunningRun,
   type SessionRuns,
 } from "./wire.ts";
-
-const NOT_FOUND = 404;
-const TIMED_OUT = 408;
 
 /** Returns the run that is going on, and the open approvals. */
 export async function readState(context: ObjectSharedContext): Promise<SessionRuns> {
@@ -49,39 +43,38 @@ export async function abortRun(
   return true;
 }
 
-/** Answers an open question. Fails for an unknown one, and for one whose time is over. */
+/** Gives an answer to the run that waits for it. Returns false if none waits: it finds the answer itself. */
 export async function answerQuestion(
   context: ObjectSharedContext,
   { approvalId, answer }: AnswerCall,
-): Promise<void> {
+): Promise<boolean> {
   const question = await context.get<OpenQuestion>(questionKey(approvalId));
-  if (question === null)
-    throw new TerminalError(`There is no open approval ${JSON.stringify(approvalId)}.`, {
-      errorCode: NOT_FOUND,
-    });
-  const at = await context.date.now();
-  if (question.until !== undefined && at > question.until)
-    throw new TerminalError("The answer came after the time limit of the approval.", {
-      errorCode: TIMED_OUT,
-    });
-  context.resolveAwakeable(question.awakeableId, { ...answer, at });
+  if (question === null) return false;
+  context.resolveAwakeable(question.awakeableId, answer);
+  return true;
 }
 
-/** Ends the run that the engine gave up, in the session and in the state. */
+/**
+ * Ends the run that the engine gave up, in the session and in the state. Messages that it had taken, and
+ * that the transcript does not have, wait for the next message.
+ */
 export async function recoverSession(
   context: ObjectContext,
   store: PostgresStore,
   { reason }: RecoverInput,
-): Promise<void> {
+): Promise<RecoverOutcome> {
   const { key: sessionId } = context;
-  await context.run("recover", async () => {
+  const outcome = await context.run("recover", async (): Promise<RecoverOutcome> => {
     const epoch = await store.durable.takeEpoch(sessionId);
     const session = await openSession(store, sessionId, { readOnly: true });
     const state = await session.state();
     const error = toErrorInfo(new BowlineError("internal_error", reason));
     const ends = endsOf(await session.contextMessages(), state, "", error);
     if (ends.length > 0) await store.durable.append(sessionId, epoch, ends);
+    const { run } = state;
+    return run === undefined || run.reason !== undefined ? {} : { runId: run.runId };
   });
   for (const key of await context.stateKeys())
     if (key === RUNNING || questionName(key) !== undefined) context.clear(key);
+  return outcome;
 }

@@ -41,6 +41,7 @@ export function readAnswer(value: unknown): AnswerCall {
     by: optional(isString),
     reason: optional(isString),
     remember: optional((remember) => remember === "session"),
+    at: (at) => typeof at === "number" && Number.isFinite(at),
   });
   return call;
 }

@@ -1,6 +1,7 @@
 /** The names and the data between gateways and runs. */
 import type { ErrorInfo, RunEndReason, Usage } from "@bowline/core";
 import type { SessionMessage } from "@bowline/core/session";
+import type { StoredAnswer } from "@bowline/postgres";
 
 /** The default name of the virtual object whose keys are the sessions. */
 export const DEFAULT_SERVICE = "bowline";
@@ -43,25 +44,23 @@ export interface AbortInput {
   readonly runId?: string;
 }
 
-/** An answer as the run gets it. */
-export interface AnswerInput {
-  readonly decision: "allow" | "deny";
-  readonly by?: string;
-  readonly reason?: string;
-  readonly remember?: "session";
-  /** When the answer arrived, in milliseconds since the epoch. */
-  readonly at: number;
-}
+/** An answer as the run gets it, as the database has it. */
+export type AnswerInput = StoredAnswer;
 
 export interface AnswerCall {
   readonly approvalId: string;
-  readonly answer: Omit<AnswerInput, "at">;
+  readonly answer: AnswerInput;
 }
 
 /** Ends a run that cannot go on. */
 export interface RecoverInput {
   /** Why, for `run_end`. */
   readonly reason: string;
+}
+
+export interface RecoverOutcome {
+  /** The run that was ended. Absent: it had ended, or had not begun. */
+  readonly runId?: string;
 }
 
 /** In the state of the session, under {@link RUNNING}. */

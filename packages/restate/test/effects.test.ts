@@ -52,6 +52,7 @@ function createHarness(): EffectsHarness {
           } satisfies typeof effects) as never,
       };
       const input = { messageId: "prompt", message: prompt as SessionMessage, runId: "run" };
+      store.session.accept(input);
       // The process died with its steps.
       const ran = runAttempt(context, { ...settings, probe }, new Adoptions(0), input);
       const outcome = await Promise.race([ran, context.failed]);

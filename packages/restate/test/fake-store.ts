@@ -16,17 +16,28 @@ import type {
   PostgresStore,
   QueuedInput,
   RunBeginning,
+  RunClosing,
   StartInput,
   WaitingInput,
   WaitingMessage,
 } from "@bowline/postgres";
 
+import type { RunInput } from "../src/wire.ts";
+
 interface Row {
-  readonly input: QueuedInput | StartInput;
+  input: QueuedInput | StartInput;
   runId?: string;
   drain?: string;
   isCancelled?: boolean;
   isHeld?: boolean;
+  /** Whether the transcript has the message. */
+  isRead?: boolean;
+}
+
+interface Released {
+  readonly type: string;
+  readonly runId: string;
+  readonly reason?: string;
 }
 
 /** Runs, approvals and rules are found in the database alone. */
@@ -37,6 +48,9 @@ type Used = Omit<
   | "findRun"
   | "openApprovals"
   | "findApproval"
+  | "answer"
+  | "rewind"
+  | "answeredSince"
   | "addRule"
   | "removeRule"
   | "rules"
@@ -68,16 +82,26 @@ class FakeSession implements Used {
     items: readonly DurableItem[],
   ): Promise<readonly AnyEntry[]> {
     await this.#check(epoch);
-    return items.map(({ key, body, timestamp = 1 }) => {
+    return items.map(({ key, body, timestamp = 1, messageId }) => {
       const known = this.entries.find(({ id }) => id === key);
       if (known !== undefined) return known;
       const base = { seq: this.entries.length, id: key, timestamp };
       const parentId = this.entries.at(-1)?.id ?? null;
       const entry = { ...(JSON.parse(JSON.stringify(body)) as object), ...base, parentId };
       if (epoch !== this.epoch) this.unfenced++;
+      this.#release(entry as unknown as Released);
       this.entries.push(entry as AnyEntry);
+      const read = this.inbox.find(({ input }) => input.id === messageId);
+      if (read !== undefined) read.isRead = true;
       return entry as AnyEntry;
     });
+  }
+
+  /** Pushes the message of a run unless it is known, as clients do before the run. */
+  accept({ messageId, message, runId = "random" }: RunInput): void {
+    if (this.claims.has(messageId) || this.inbox.some(({ input }) => input.id === messageId))
+      return;
+    this.inbox.push({ input: { id: messageId, queue: "start", message, runId } });
   }
 
   async push(_id: string, input: QueuedInput | StartInput): Promise<MessagePlace> {
@@ -99,13 +123,15 @@ class FakeSession implements Used {
         if (row.runId === undefined && row.input.queue !== "start")
           Object.assign(row, { runId, drain });
     }
-    return this.inbox
-      .filter((row) => row.drain === drain)
-      .map(({ input: { id, queue, message } }) => ({
+    const rows = this.inbox.filter((row) => row.drain === drain);
+    return rows
+      .toSorted((a, b) => Number(b.isHeld === true) - Number(a.isHeld === true))
+      .map(({ input: { id, queue, message }, isHeld }) => ({
         id,
         queue: queue as InboxMessage["queue"],
         message,
         at: 1,
+        ...(isHeld === true && { isHeld }),
       }));
   }
 
@@ -116,27 +142,49 @@ class FakeSession implements Used {
   ): Promise<BegunRun> {
     await this.#check(epoch);
     if (messageId !== undefined) {
+      if (!this.inbox.some(({ input }) => input.id === messageId))
+        return { state: "cancelled", runId };
       const place = await this.claimRun(id, messageId, runId);
       if (place.state === "cancelled" || place.runId !== runId) return place;
     }
+    const ends = items.filter(({ body }) => body.type === "run_end");
+    for (const { body } of ends) this.#release(body as unknown as Released);
     const taken = await this.drain(id, epoch, { runId, name });
     if (messageId === undefined && taken.length === 0) return { state: "idle" };
     return { state: "begun", taken, entries: await this.append(id, epoch, items) };
   }
 
-  async putBack(_id: string, epoch: number, runId: string, ids: readonly string[]): Promise<void> {
-    await this.#check(epoch);
+  async end(
+    id: string,
+    epoch: number,
+    { runId, items, left, isHolding }: RunClosing,
+  ): Promise<void> {
+    const count = this.entries.length;
+    await this.append(id, epoch, items);
+    if (items.length > 0 && this.entries.length === count) return;
     for (const row of this.inbox)
-      if (row.runId === runId && row.drain !== undefined && ids.includes(row.input.id)) {
+      if (row.runId === runId && row.drain !== undefined && left.includes(row.input.id)) {
         delete row.runId;
         delete row.drain;
+        row.isHeld = false;
       }
+    for (const row of this.inbox)
+      if (isHolding && row.runId === undefined && row.input.queue !== "start") row.isHeld = true;
   }
 
-  hold(): Promise<void> {
+  /** An interrupted run gives back what it has taken and what no entry has. */
+  #release({ type, runId, reason = "interrupted" }: Released): void {
+    if (type !== "run_end" || reason !== "interrupted") return;
     for (const row of this.inbox)
-      if (row.runId === undefined && row.input.queue !== "start") row.isHeld = true;
-    return Promise.resolve();
+      if (row.runId === runId && row.isRead !== true) {
+        delete row.runId;
+        delete row.drain;
+        row.isHeld = true;
+        if (row.input.queue === "start") {
+          const { id, message } = row.input;
+          row.input = { id, message, queue: "followUp" };
+        }
+      }
   }
 
   pending(): Promise<number> {
@@ -172,6 +220,10 @@ class FakeSession implements Used {
   waiting(): Promise<readonly WaitingInput[]> {
     const rows = this.inbox.filter((row) => row.runId === undefined);
     return Promise.resolve(rows.map(({ input }) => ({ ...input, at: 1 }) as WaitingInput));
+  }
+
+  findAnswer(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   async waitingSince(): Promise<readonly WaitingMessage[]> {

@@ -110,6 +110,7 @@ describe("the inbox of a run", () => {
     const inbox = new RunInbox({
       taken,
       modes: { steering: "all", followUp: "all" },
+      transcript: { expect: () => {} },
     } as unknown as ConstructorParameters<typeof RunInbox>[0]);
     const read = await inbox.read("steering", 0);
     assert.deepEqual(ids(inbox.left), ["f"]);

@@ -6,6 +6,7 @@ import { settle } from "../../../test/support/manual-clock.ts";
 import { until } from "../../../test/support/until.ts";
 import { Journal } from "../src/run/journal.ts";
 import { Questions } from "../src/run/questions.ts";
+import type { AnswerInput } from "../src/wire.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
 /** `time`: that of the system, while the run's is 1000. */
@@ -21,19 +22,30 @@ function ask(time = 1000) {
   const flushed: string[] = [];
   /** Until then the request of the question "slow" is not written. */
   const slow = deferred();
-  const questions = new Questions("r", journal, async (name) => {
-    if (name === "slow") await slow.promise;
-    flushed.push(name);
+  /** What the database has. */
+  const stored = new Map<string, AnswerInput>();
+  const closed: string[] = [];
+  const questions = new Questions({
+    runId: "r",
+    journal,
+    async write(name) {
+      if (name === "slow") await slow.promise;
+      flushed.push(name);
+    },
+    async find(name, isClosing) {
+      if (isClosing) closed.push(name);
+      return stored.get(name);
+    },
   });
   const waitFor = (name: string, options: WaitOptions): Promise<unknown> => {
     const answer = questions.waitFor(name, options);
     questions.asked(name);
     return answer;
   };
-  return { engine, journal, questions, waitFor, flushed, slow };
+  return { engine, journal, questions, waitFor, flushed, slow, stored, closed };
 }
 
-describe("questions to people", () => {
+describe("questions to people", { timeout: 10_000 }, () => {
   it("is open until it is answered, and takes the time of the answer", async () => {
     const { engine, journal, waitFor, flushed } = ask();
     const answer = waitFor("a", { until: 90_000 });
@@ -69,7 +81,7 @@ describe("questions to people", () => {
       const { engine, waitFor, journal } = ask(1_000_000);
       const late = waitFor("late", { until: 61_000 });
       await assert.rejects(late, { code: "timeout" });
-      assert.equal(journal.now, 61_000);
+      assert.equal(journal.now, 1_000_000);
       assert.equal(engine.sleeps.size, 1);
     },
   );
@@ -89,6 +101,38 @@ describe("questions to people", () => {
     await assert.rejects(waitFor("a", { until: 1020 }), { code: "timeout" });
     assert.equal(journal.now, 1020);
     assert.equal(engine.state.size, 0);
+  });
+
+  it("takes an answer that was stored before the engine had its wait", async () => {
+    const { engine, journal, waitFor, stored } = ask();
+    stored.set("a", { decision: "allow", by: "ada", at: 5000 });
+    const answer = waitFor("a", { until: 90_000 });
+    assert.deepEqual(await answer, { decision: "allow", by: "ada", at: 5000 });
+    assert.deepEqual([journal.now, engine.state.size, engine.sleeps.size], [5000, 0, 0]);
+  });
+
+  it("looks for a stored answer when the engine has its wait", async () => {
+    const { engine, waitFor, stored } = ask();
+    // Stored and told a moment before the engine knew the question.
+    engine.killsAfter = (name) => {
+      if (name === "open:a") stored.set("a", { decision: "deny", at: 5000 });
+      return false;
+    };
+    assert.deepEqual(await waitFor("a", {}), { decision: "deny", at: 5000 });
+  });
+
+  it("takes an answer that was given in time and told to nobody, and no other", async () => {
+    for (const at of [1010, 1021]) {
+      const { engine, waitFor, stored, closed } = ask();
+      engine.killsAfter = (name) => {
+        if (name === "answer:a") stored.set("a", { decision: "allow", at });
+        return false;
+      };
+      const answer = waitFor("a", { until: 1020 });
+      if (at > 1020) await assert.rejects(answer, { code: "timeout" });
+      else assert.deepEqual(await answer, { decision: "allow", at });
+      assert.deepEqual(closed, ["a"]);
+    }
   });
 
   it("rejects when its signal fires", async () => {

@@ -99,6 +99,7 @@ export function testRun({
     input: RunInput | WakeInput = message,
     used = adoptions,
   ): Promise<RunOutcome | "over"> => {
+    if ("messageId" in input) store.session.accept(input);
     const context = engine.begin();
     const ran = runAttempt(context, settings, used, input).catch((error: unknown) => {
       if (context.ended.aborted) return "over" as const;

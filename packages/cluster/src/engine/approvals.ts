@@ -1,6 +1,5 @@
-/** The approvals of a cluster. The request is in the session's log, and Restate takes the answer. */
+/** The approvals of a cluster. Requests and answers are in PostgreSQL, and Restate passes answers on. */
 import { isBowlineError } from "@bowline/core";
-import { isKnownEntry } from "@bowline/core/session";
 import type { OpenApproval } from "@bowline/postgres";
 import {
   addedRule,
@@ -11,10 +10,11 @@ import {
   type EngineApprovals,
 } from "bowline/engine";
 import type { GatewayParts } from "./parts.ts";
+import { tellAnswer } from "./telling.ts";
 
 type Approval = Awaited<ReturnType<EngineApprovals["list"]>>[number];
 
-/** How long to wait until the run has an answer, in milliseconds. It is stored before. */
+/** How long to look for an approval that clients have heard of, in milliseconds. */
 const HEARD_MS = 2000;
 const PAUSE_MS = 25;
 const MAX_LISTED = 1000;
@@ -36,7 +36,6 @@ interface Found {
   readonly sessionKey: string;
   /** The approval's id in the log. */
   readonly name: string;
-  readonly isOpen: boolean;
 }
 
 export class ClusterApprovals implements EngineApprovals {
@@ -58,7 +57,6 @@ export class ClusterApprovals implements EngineApprovals {
     const found = await this.#find(approvalId);
     if (found === undefined)
       throw new GatewayError("not_found", "There is no such question, or its run has ended.");
-    if (!found.isOpen) throw notOpen();
     const forget = await this.#remember(found, answer);
     try {
       await this.#give(found, answer);
@@ -96,6 +94,7 @@ export class ClusterApprovals implements EngineApprovals {
     return () => store.durable.removeRule(key).catch(report);
   }
 
+  /** Stores the answer, which then counts, and tells Restate. Rejects if another one counts, or none. */
   async #give(
     { sessionKey, name }: Found,
     { decision, reason, by }: ApprovalAnswer,
@@ -105,30 +104,11 @@ export class ClusterApprovals implements EngineApprovals {
       by,
       ...(reason !== undefined && { reason }),
     } as const;
-    await this.#answer(sessionKey, name, given);
-    const kept = await this.#answerIn(sessionKey, name);
-    if (kept !== undefined && (kept.decision !== given.decision || kept.by !== by)) throw notOpen();
-  }
-
-  /** Rejects with `conflict` if the run does not wait any more. */
-  async #answer(
-    sessionKey: string,
-    name: string,
-    given: Parameters<Parts["restate"]["answer"]>[2],
-  ): Promise<void> {
-    const { restate, clock } = this.#parts;
-    const end = clock.now() + HEARD_MS;
-    for (;;) {
-      try {
-        return await restate.answer(sessionKey, name, given);
-      } catch (error) {
-        const isUnknown = isBowlineError(error) && error.code === "not_found";
-        if (!isUnknown || (await this.#find(name))?.isOpen !== true) throw toGatewayError(error);
-        // The request is in the log a moment before Restate knows it, longer if its worker died then.
-        if (clock.now() >= end) throw notTaken();
-      }
-      await this.#pause();
-    }
+    const place = await this.#parts.store.durable.answer(sessionKey, name, given);
+    if (place.state !== "stored") throw notOpen();
+    const { answer } = place;
+    if (answer.decision !== given.decision || answer.by !== by) throw notOpen();
+    await tellAnswer({ sessionId: sessionKey, approvalId: name, answer }, this.#parts);
   }
 
   async #pause(): Promise<void> {
@@ -148,12 +128,11 @@ export class ClusterApprovals implements EngineApprovals {
     const open = found.filter(({ isOpen }) => isOpen);
     const [only] = open.length > 0 ? open : found;
     if (open.length > 1 || (open.length === 0 && found.length > 1)) return undefined;
-    if (only !== undefined)
-      return { sessionKey: only.sessionId, name: approvalId, isOpen: only.isOpen };
+    if (only !== undefined) return { sessionKey: only.sessionId, name: approvalId };
     // Clients see another id in place of one that has characters which they cannot send back.
     if (!approvalId.includes("\ufffd")) return undefined;
     const same = (await this.#open()).find((one) => this.#shown(one).approvalId === approvalId);
-    return same && { sessionKey: same.sessionId, name: same.approvalId, isOpen: true };
+    return same && { sessionKey: same.sessionId, name: same.approvalId };
   }
 
   async #open(sessionId?: string, beginning?: string): Promise<readonly OpenApproval[]> {
@@ -173,38 +152,6 @@ export class ClusterApprovals implements EngineApprovals {
     const { filter, workingDir, isRemembering: patterns } = this.#parts;
     return shownApproval(request, { runId, sessionKey }, { filter, workingDir, patterns });
   }
-
-  /** Returns the answer that the log has, once it has one. Another person may have been faster. */
-  async #answerIn(
-    sessionKey: string,
-    approvalId: string,
-  ): Promise<{ readonly decision: string; readonly by?: string } | undefined> {
-    const { store, clock } = this.#parts;
-    const end = clock.now() + HEARD_MS;
-    for (;;) {
-      const found = await store.durable.findApproval(approvalId);
-      const own = found.find(({ sessionId }) => sessionId === sessionKey);
-      if (own?.isOpen !== true) break;
-      // No worker goes on with the run. Restate has the answer for the next one.
-      if (clock.now() >= end) return undefined;
-      await this.#pause();
-    }
-    for await (const batch of store.read(sessionKey, { reverse: true, files: false }))
-      for (const entry of batch)
-        if (
-          isKnownEntry(entry) &&
-          entry.type === "approval_answer" &&
-          entry.approvalId === approvalId
-        )
-          return entry;
-        else if (
-          isKnownEntry(entry) &&
-          entry.type === "approval_request" &&
-          entry.approvalId === approvalId
-        )
-          return undefined; // its run ended without an answer
-    return undefined;
-  }
 }
 
 /** Rethrows the error of a rule that was not stored. */
@@ -216,18 +163,4 @@ function toRefusal(error: unknown): never {
 
 function notOpen(): GatewayError {
   return new GatewayError("conflict", "The approval was already answered, or its time is over.");
-}
-
-function toGatewayError(error: unknown): unknown {
-  if (!isBowlineError(error)) return error;
-  // Restate's own time limit, not that of the request: the request's is retryable.
-  if (error.code === "not_found" || (error.code === "timeout" && !error.retryable))
-    return notOpen();
-  if (!error.retryable) return error;
-  return notTaken();
-}
-
-function notTaken(): GatewayError {
-  const why = "The answer is not stored, because the run is not being executed now. Try again.";
-  return new GatewayError("busy", why, { retryable: true });
 }

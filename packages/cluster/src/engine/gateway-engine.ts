@@ -2,6 +2,7 @@
 import type { Clock } from "@bowline/core";
 import type { RestateAdmin } from "@bowline/restate";
 import type { Engine } from "bowline/engine";
+import { AnswerSweep } from "./answer-sweep.ts";
 import { ClusterApprovals } from "./approvals.ts";
 import type { GatewayParts } from "./parts.ts";
 import type { ReadinessCheck } from "./readiness.ts";
@@ -29,8 +30,8 @@ export function createGatewayEngine(parts: GatewayParts, readiness: ReadinessChe
     ready: () => readiness.ready(),
     async open() {
       await store.durable.countRuns(); // rejects without a database
-      sweeper = new Sweeper(parts);
-      watching = admin && watch(admin, stopping.signal, report);
+      sweeper = new Sweeper({ ...parts, answers: new AnswerSweep(parts) });
+      watching = admin && watch(admin, stopping.signal, { news, report });
     },
     tick() {},
     closing: () => news.flush(),
@@ -55,7 +56,15 @@ async function withinMs(ms: number, work: Promise<unknown>, clock: Clock): Promi
 async function watch(
   admin: RestateAdmin,
   signal: AbortSignal,
-  report: (error: unknown) => void,
+  { news, report }: Pick<GatewayParts, "news" | "report">,
 ): Promise<void> {
-  await admin.watch({ signal, onError: report });
+  await admin.watch({
+    signal,
+    onError: report,
+    // No worker tells the end. Clients read then which messages wait.
+    onEnded({ sessionId: sessionKey, runId }) {
+      if (runId !== undefined) news.over(sessionKey, runId);
+      news.changed({ sessionKey, change: "updated" });
+    },
+  });
 }

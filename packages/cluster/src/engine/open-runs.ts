@@ -47,12 +47,12 @@ export async function openRunsFor(
   });
 }
 
-/** Returns the messages that no run has, in the order in which runs take them. */
+/** Returns the messages that no transcript has, in the order in which runs take them. */
 export async function waitingInputs(
   { store }: Pick<OpenRunsParts, "store">,
   sessionKey: string,
 ): Promise<readonly WaitingInput[]> {
-  return orNone(store.durable.waiting(sessionKey));
+  return orNone(store.durable.waiting(sessionKey, { isTaken: true }));
 }
 
 /** Returns a waiting message as clients see it. */

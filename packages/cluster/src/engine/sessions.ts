@@ -26,6 +26,9 @@ type OneSession = ReturnType<EngineSessions["get"]>;
 type SessionInfo = Awaited<OneSession>["session"];
 type User = NonNullable<OwnedMessage["user"]>;
 
+/** How often a run may begin in the moment of a reset. */
+const MAX_RESETS = 5;
+
 export class ClusterSessions implements EngineSessions {
   readonly #parts: GatewayParts;
   readonly #runs: ClusterRuns;
@@ -94,12 +97,16 @@ export class ClusterSessions implements EngineSessions {
   async #reset(sessionKey: string): OneSession {
     const { store, agents, choices } = this.#parts;
     await store.load(sessionKey); // throws not_found before any run is aborted
-    await quiet(this.#parts, sessionKey);
-    const { session } = await this.get({ sessionKey });
-    const chosen = await choiceEntries(agents, await choices.of(sessionKey));
-    // The new beginning keeps the title and the chosen agent and model.
-    const title = titled(session.title ?? titleFrom(sessionKey));
-    await this.#append(sessionKey, [title, ...chosen], null);
+    for (let tries = 1; ; tries++) {
+      await quiet(this.#parts, sessionKey);
+      const { session } = await this.get({ sessionKey });
+      const chosen = await choiceEntries(agents, await choices.of(sessionKey));
+      // The new beginning keeps the title and the chosen agent and model.
+      const title = titled(session.title ?? titleFrom(sessionKey));
+      // A message of another gateway may have begun a run in the old conversation since.
+      if (await store.durable.rewind(sessionKey, this.#items([title, ...chosen]))) break;
+      if (tries === MAX_RESETS) throw tooBusy();
+    }
     return this.#changed(sessionKey, "reset");
   }
 
@@ -129,15 +136,14 @@ export class ClusterSessions implements EngineSessions {
     return this.#changed(id, "created");
   }
 
-  /** Appends entries, also during a run. With `parentId`, after that entry instead of the last. */
-  async #append(sessionKey: string, bodies: readonly EntryBody[], parentId?: null): Promise<void> {
+  /** Appends entries, also during a run. */
+  async #append(sessionKey: string, bodies: readonly EntryBody[]): Promise<void> {
     if (bodies.length === 0) return;
-    const items = bodies.map((body, index): DurableItem => ({
-      key: this.#parts.createId(),
-      body,
-      ...(index === 0 && parentId !== undefined && { parentId }),
-    }));
-    await this.#parts.store.durable.append(sessionKey, undefined, items);
+    await this.#parts.store.durable.append(sessionKey, undefined, this.#items(bodies));
+  }
+
+  #items(bodies: readonly EntryBody[]): DurableItem[] {
+    return bodies.map((body) => ({ key: this.#parts.createId(), body }));
   }
 
   /** Returns the entries of a new session. */
@@ -169,6 +175,12 @@ export class ClusterSessions implements EngineSessions {
 
 function titled(title: string): Extract<EntryBody, { readonly type: "title" }> {
   return { type: "title", title };
+}
+
+function tooBusy(): GatewayError {
+  return new GatewayError("busy", "Runs of the session begin all the time. Try again.", {
+    retryable: true,
+  });
 }
 
 function alreadyThere(): GatewayError {

@@ -5,29 +5,28 @@
 import { isBowlineError, type Clock } from "@bowline/core";
 import type { PostgresStore, WaitingMessage } from "@bowline/postgres";
 import type { RestateClient } from "@bowline/restate";
+import type { AnswerSweep } from "./answer-sweep.ts";
+import { Told } from "./told.ts";
 
 /** How long a message waits before it is told again, in milliseconds. */
 const WAIT_MS = 5000;
 /** How often to look, in milliseconds; up to half more, so that gateways do not look together. */
 const EVERY_MS = 2000;
-/** How long a message that was told is left alone, in milliseconds: its session may be busy for days. */
-const AGAIN_MS = 60_000;
 /** Messages of one look. */
 const PAGE = 100;
-/** The most messages that are remembered as told. */
-const MAX_TOLD = 20_000;
 
 export interface SweeperOptions {
   readonly store: PostgresStore;
   readonly restate: Pick<RestateClient, "resend">;
+  /** What else is told again. */
+  readonly answers: Pick<AnswerSweep, "sweep">;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
 }
 
 export class Sweeper {
   readonly #options: SweeperOptions;
-  /** When messages were told, oldest first. */
-  readonly #told = new Map<string, number>();
+  readonly #told = new Told();
   /** The position of the last message that was looked at. Undefined: begins with the oldest. */
   #after: string | undefined;
   #stopTimer = (): void => {};
@@ -62,17 +61,14 @@ export class Sweeper {
   async #tell(message: WaitingMessage, now: number): Promise<boolean> {
     const { restate, report } = this.#options;
     const key = JSON.stringify([message.sessionId, message.id, message.returns]);
-    if (now - (this.#told.get(key) ?? -Infinity) < AGAIN_MS) return true;
+    if (this.#told.isRecent(key, now)) return true;
     try {
       await restate.resend(message);
     } catch (error) {
       report(error);
       if (isBowlineError(error) && error.retryable) return false;
     }
-    this.#told.delete(key);
-    this.#told.set(key, now);
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > MAX_TOLD && oldest !== undefined) this.#told.delete(oldest);
+    this.#told.note(key, now);
     return true;
   }
 
@@ -80,6 +76,8 @@ export class Sweeper {
     const ms = EVERY_MS * (1 + Math.random() / 2);
     this.#stopTimer = this.#options.clock.setTimer(ms, () => {
       this.#sweeping = this.sweep()
+        .catch(this.#options.report)
+        .then(() => this.#options.answers.sweep())
         .catch(this.#options.report)
         .finally(() => {
           if (!this.#isClosed) this.#later();

@@ -6,6 +6,7 @@ import { invalid } from "../options.ts";
 import { fromColumn, toKey } from "../rows/column-text.ts";
 import { encodeBatch, insertBlobs, insertEntries, missingBlobs } from "../rows/insert-entries.ts";
 import { restore, type Source } from "../rows/read-entries.ts";
+import { markRead } from "../rows/unread.ts";
 import type { Run } from "../sql/database.ts";
 import type { DurableItem } from "./contract.ts";
 
@@ -48,6 +49,11 @@ export async function appendByKey(
     const isDone = await insertEntries(run, context, { number, epoch: undefined }, batch);
     if (!isDone)
       throw new BowlineError("internal_error", "The row changed under its lock. Report this.");
+    const isFresh = new Set(fresh.map((entry) => entry.id));
+    const read = items.flatMap((item) =>
+      item.messageId !== undefined && isFresh.has(item.key) ? [item.messageId] : [],
+    );
+    if (read.length > 0) await markRead(run, schema, number, read);
   }
   const own = new Map(fresh.map((entry) => [toKey(entry.id), entry] as const));
   return keys.map((key) => (own.get(key) ?? stored.get(key)) as AnyEntry);

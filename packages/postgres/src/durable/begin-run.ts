@@ -1,9 +1,11 @@
 /** Begins a run in one transaction: its message, what waits for it, and its first entries. */
 import type { SessionRow, StoreContext } from "../context.ts";
+import { toKey } from "../rows/column-text.ts";
+import { releaseText } from "../rows/unread.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
 import type { BegunRun, RunBeginning } from "./contract.ts";
-import { claim, drain } from "./inbox.ts";
+import { claimPushed, drain } from "./inbox.ts";
 
 interface Beginning {
   readonly id: string;
@@ -22,9 +24,14 @@ export async function beginRun(
   const { runId, name, messageId, items } = about;
   const inbox = { run, schema: context.schema, session: session.number };
   if (messageId !== undefined) {
-    const place = await claim(inbox, { messageId, runId, at: now });
+    const place = await claimPushed(inbox, { messageId, runId });
+    // It was deleted with its session, and the engine heard of it too late.
+    if (place === undefined) return { state: "cancelled", runId };
     if (place.state === "cancelled" || place.runId !== runId) return place;
   }
+  // What the run before has taken and not shown to the model goes in with this one.
+  if (items.some(({ body }) => body.type === "run_end"))
+    await run(releaseText(context.schema, "key <> $2"), [session.number, toKey(runId)]);
   const taken = await drain(inbox, { runId, name });
   if (messageId === undefined && taken.length === 0) return { state: "idle" };
   const entries = await appendByKey(context, run, { id, session, items, now });

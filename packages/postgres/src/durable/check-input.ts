@@ -3,7 +3,7 @@ import { checkNames } from "@bowline/core/agent";
 import { invalid } from "../options.ts";
 import { toJson } from "@bowline/core/session";
 import type { QueuedInput } from "./contract.ts";
-import type { StartInput } from "./run-types.ts";
+import type { ApprovalAnswer, StartInput } from "./run-types.ts";
 
 const LONGEST_KEY = 512;
 /** The keys of a run's entries begin with its id. */
@@ -35,6 +35,26 @@ export function checkLimit(limit: number | undefined): void {
   if (limit === undefined || (Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_LIMIT))
     return;
   throw invalid(`The limit must be a whole number from 1 to ${LARGEST_LIMIT}.`);
+}
+
+const answerNames: Readonly<Record<keyof ApprovalAnswer, true>> = {
+  decision: true,
+  by: true,
+  reason: true,
+  remember: true,
+};
+
+/** Checks an answer to an approval. */
+export function checkAnswer(answer: ApprovalAnswer): void {
+  checkNames(answer, Object.keys(answerNames), "field of an answer:");
+  const { decision, by, reason, remember } = answer;
+  if (decision !== "allow" && decision !== "deny")
+    throw invalid('The decision must be "allow" or "deny".');
+  for (const [name, text] of Object.entries({ by, reason }))
+    if (text !== undefined && typeof text !== "string")
+      throw invalid(`The field ${name} of an answer must be a string.`);
+  if (remember !== undefined && remember !== "session")
+    throw invalid('The field remember of an answer must be "session".');
 }
 
 /** Checks a message for the inbox. */

@@ -12,6 +12,9 @@ import type {
 } from "@bowline/core/session";
 import type { AllowRule, RuleFilter, StoredRule } from "./rules.ts";
 import type {
+  AnsweredApproval,
+  AnswerPlace,
+  ApprovalAnswer,
   ApprovalFilter,
   CancelledInput,
   FoundApproval,
@@ -20,6 +23,7 @@ import type {
   OpenRun,
   RunFilter,
   StartInput,
+  StoredAnswer,
   WaitingInput,
   WaitingMessage,
 } from "./run-types.ts";
@@ -33,6 +37,11 @@ export interface DurableItem {
   readonly timestamp?: number | undefined;
   /** Id of the entry before. `null`: none. Default: the last entry of the session. */
   readonly parentId?: string | null | undefined;
+  /**
+   * The client's id of the message that the entry puts into the transcript. A run that is interrupted
+   * before leaves the message in the inbox.
+   */
+  readonly messageId?: string | undefined;
 }
 
 /** A message for a run that is going on, or for the next one. */
@@ -49,6 +58,8 @@ export interface QueuedInput {
 export interface InboxMessage extends Omit<QueuedInput, "agent"> {
   /** When it was pushed first, in milliseconds since the epoch. */
   readonly at: number;
+  /** It was left by an earlier run, and goes in before the message that begins this one. */
+  readonly isHeld?: true;
 }
 
 /** Names a drain for ever. */
@@ -64,6 +75,20 @@ export interface RunBeginning extends DrainName {
   readonly messageId?: string | undefined;
   /** The entries of its start. */
   readonly items: readonly DurableItem[];
+}
+
+/** How a run ends. */
+export interface RunClosing {
+  readonly runId: string;
+  /** The entries of its end. */
+  readonly items: readonly DurableItem[];
+  /** Ids of messages that the run has taken from the queues and not used. */
+  readonly left: readonly string[];
+  /**
+   * Whether the messages that wait then in the queues `steering` and `followUp` are held: they go in
+   * with the next message that begins a run, before it, and begin none themselves.
+   */
+  readonly isHolding: boolean;
 }
 
 /** What became of a run that was to begin. */
@@ -107,12 +132,20 @@ export interface DurableSessions {
    * one is returned, whatever its body. The others get the next `seq`. With an undefined epoch the
    * append is not refused, and refuses a {@link SessionWriter} that is open: for a title or an
    * answer to an approval during a run.
+   *
+   * A `run_end` with the reason `interrupted`, and the start of another run, put the messages back that
+   * the run has taken and that no entry has, by `messageId`. They are held, and have their places.
    */
   append(
     sessionId: string,
     epoch: number | undefined,
     items: readonly DurableItem[],
   ): Promise<readonly AnyEntry[]>;
+  /**
+   * Begins the conversation anew: appends entries of which the first one follows none. Resolves with
+   * false and changes nothing while a run is going on, whose entries would follow these.
+   */
+  rewind(sessionId: string, items: readonly DurableItem[]): Promise<boolean>;
   /**
    * Puts a message into the inbox, once for its id. Returns where the message is: a run may have it
    * already. A `start` message whose `runId` is that of a run which has begun counts as taken by it.
@@ -121,26 +154,22 @@ export interface DurableSessions {
    */
   push(sessionId: string, input: QueuedInput | StartInput): Promise<MessagePlace>;
   /**
-   * Takes all waiting messages of the queues `steering` and `followUp`, in order. The same drain,
-   * called again, returns the same messages, also if there were none.
+   * Takes all waiting messages of the queues `steering` and `followUp`: held ones first, each in the
+   * order of pushing. The same drain, called again, returns the same messages, also if there were none.
    */
   drain(sessionId: string, epoch: number, by: DrainName): Promise<readonly InboxMessage[]>;
   /**
-   * Begins a run: gives its message to it as `claimRun` does, takes the messages of the queues as
-   * `drain` does, and appends entries. All or nothing, so that no message has a run that never begins.
-   * Writes no entry if there is no message for the run.
+   * Begins a run: gives its message to it, takes the messages of the queues as `drain` does, and appends
+   * entries. All or nothing, so that no message has a run that never begins. Writes no entry if there is
+   * no message for the run. A message that was never pushed counts as cancelled: it was deleted with its
+   * session, and a session was created under the same id since.
    */
   begin(sessionId: string, epoch: number, run: RunBeginning): Promise<BegunRun>;
   /**
-   * Puts messages back that drains of this run have taken. They have the places in their queues that
-   * they had before.
+   * Ends a run: appends entries, and puts messages back that drains of this run have taken. They have
+   * the places in their queues that they had before. All or nothing.
    */
-  putBack(sessionId: string, epoch: number, runId: string, ids: readonly string[]): Promise<void>;
-  /**
-   * Holds the messages that wait in the queues `steering` and `followUp`: they go in with the next
-   * message that begins a run, and begin none themselves.
-   */
-  hold(sessionId: string): Promise<void>;
+  end(sessionId: string, epoch: number, run: RunClosing): Promise<void>;
   /** Returns the number of messages that wait in these queues and are not held. */
   pending(sessionId: string): Promise<number>;
   /**
@@ -156,9 +185,13 @@ export interface DurableSessions {
   findMessage(sessionId: string, messageId: string): Promise<MessagePlace | undefined>;
   /**
    * Returns the first 1,000 messages that no run has: `steering`, then `followUp`, then `start`, each
-   * in the order of pushing, as runs take them.
+   * in the order of pushing, as runs take them. With `isTaken`, those that a running run has taken and
+   * that its transcript does not have yet come first.
    */
-  waiting(sessionId: string): Promise<readonly WaitingInput[]>;
+  waiting(
+    sessionId: string,
+    options?: { readonly isTaken?: boolean },
+  ): Promise<readonly WaitingInput[]>;
   /**
    * Returns messages of all sessions that were pushed before a moment, that no run has and that are
    * not held, oldest first: for a gateway that tells the engine again. `before` is in milliseconds since the epoch,
@@ -180,10 +213,38 @@ export interface DurableSessions {
    * not its own.
    */
   findRun(runId: string): Promise<readonly FoundRun[]>;
-  /** Returns the approvals that running runs wait for, in the order of their sessions' creation. */
+  /**
+   * Returns the approvals that running runs wait for and that nobody has answered, in the order of their
+   * sessions' creation.
+   */
   openApprovals(filter?: ApprovalFilter): Promise<readonly OpenApproval[]>;
   /** Returns the sessions that have an approval with this id, at most 2. */
   findApproval(approvalId: string): Promise<readonly FoundApproval[]>;
+  /**
+   * Stores the answer to an approval. The first one counts, and is returned. Then tell the engine: a run
+   * that does not wait yet finds the answer with `findAnswer`. Rejects with `invalid_argument` for what
+   * is no answer.
+   */
+  answer(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<AnswerPlace>;
+  /**
+   * Returns the answer to an approval. Undefined without one. With `isClosing`, none is taken from then
+   * on: for a run whose time limit is over.
+   */
+  findAnswer(
+    sessionId: string,
+    approvalId: string,
+    options?: { readonly isClosing?: boolean },
+  ): Promise<StoredAnswer | undefined>;
+  /**
+   * Returns answers of all sessions that were given before a moment and whose runs have not gone on with
+   * them, oldest first: for a gateway that tells the engine again. The arguments are those of
+   * `waitingSince`.
+   */
+  answeredSince(
+    before: number,
+    limit: number,
+    after?: string,
+  ): Promise<readonly AnsweredApproval[]>;
   /**
    * Adds a rule, once for its key of 1 to 512 characters. A rule of a session is deleted with it.
    * Rejects with `not_found` for a missing session, and with `invalid_state` at 1,000 rules of one

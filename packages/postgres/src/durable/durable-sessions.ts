@@ -15,10 +15,11 @@ import {
 } from "../context.ts";
 import { createSession } from "../create-session.ts";
 import { sessionFenced } from "../errors.ts";
+import { invalid } from "../options.ts";
 import { toColumn } from "../rows/column-text.ts";
 import type { Run } from "../sql/database.ts";
 import { appendByKey } from "./append-by-key.ts";
-import { checkInput, checkKey, checkLimit } from "./check-input.ts";
+import { checkAnswer, checkInput, checkKey } from "./check-input.ts";
 import { beginRun } from "./begin-run.ts";
 import type {
   BegunRun,
@@ -29,36 +30,27 @@ import type {
   MessagePlace,
   QueuedInput,
   RunBeginning,
+  RunClosing,
 } from "./contract.ts";
 import * as inbox from "./inbox.ts";
+import { findAnswer, storeAnswer } from "./answers.ts";
+import { DurableLists } from "./durable-lists.ts";
 import type {
-  ApprovalFilter,
+  AnswerPlace,
+  ApprovalAnswer,
   CancelledInput,
-  FoundApproval,
-  FoundRun,
-  OpenApproval,
-  OpenRun,
-  RunFilter,
   StartInput,
+  StoredAnswer,
   WaitingInput,
-  WaitingMessage,
 } from "./run-types.ts";
-import {
-  addRule,
-  readRules,
-  removeRule,
-  type AllowRule,
-  type RuleFilter,
-  type StoredRule,
-} from "./rules.ts";
-import * as runs from "./runs.ts";
 import type { Inbox } from "./session-inbox.ts";
-import { cancel, waiting, waitingSince } from "./waiting.ts";
+import { cancel, waiting } from "./waiting.ts";
 
-export class DurableLog implements DurableSessions {
+export class DurableLog extends DurableLists implements DurableSessions {
   readonly #context: StoreContext;
 
   constructor(context: StoreContext) {
+    super(context);
     this.#context = context;
   }
 
@@ -105,6 +97,23 @@ export class DurableLog implements DurableSessions {
     );
   }
 
+  async rewind(sessionId: string, items: readonly DurableItem[]): Promise<boolean> {
+    for (const { key } of items) checkKey("key", key);
+    const now = this.#context.clock.now();
+    const [first, ...rest] = items;
+    if (first === undefined) throw invalid("A conversation begins with at least one entry.");
+    const anew = [{ ...first, parentId: null }, ...rest];
+    return this.#locked("Writing to", sessionId, undefined, async (run, session) => {
+      const [running] = await run(
+        `select 1 from ${this.#context.schema}.runs where session = $1 and state = 'running'`,
+        [session.number],
+      );
+      if (running !== undefined) return false;
+      await appendByKey(this.#context, run, { id: sessionId, session, items: anew, now });
+      return true;
+    });
+  }
+
   async push(sessionId: string, input: QueuedInput | StartInput): Promise<MessagePlace> {
     checkInput(input);
     const at = this.#context.clock.now();
@@ -133,23 +142,26 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async putBack(
+  async end(
     sessionId: string,
     epoch: number,
-    runId: string,
-    ids: readonly string[],
+    { runId, items, left, isHolding }: RunClosing,
   ): Promise<void> {
     checkKey("id of a run", runId);
-    for (const id of ids) checkKey("id of a message", id);
-    return this.#locked("Writing to", sessionId, epoch, (run, session) =>
-      inbox.putBack(this.#inbox(run, session), runId, ids),
-    );
-  }
-
-  async hold(sessionId: string): Promise<void> {
-    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
-      inbox.hold(this.#inbox(run, session)),
-    );
+    for (const id of left) checkKey("id of a message", id);
+    for (const { key } of items) checkKey("key", key);
+    const now = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, epoch, async (run, session) => {
+      const own = this.#inbox(run, session);
+      if (items.length > 0) {
+        const about = { id: sessionId, session, items, now };
+        const entries = await appendByKey(this.#context, run, about);
+        // Called again. Messages that were sent since are not held.
+        if (entries.every(({ seq }) => seq < session.nextSeq)) return;
+      }
+      if (left.length > 0) await inbox.putBack(own, runId, left);
+      if (isHolding) await inbox.hold(own);
+    });
   }
 
   async pending(sessionId: string): Promise<number> {
@@ -178,20 +190,13 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async waiting(sessionId: string): Promise<readonly WaitingInput[]> {
+  async waiting(
+    sessionId: string,
+    { isTaken = false }: { readonly isTaken?: boolean } = {},
+  ): Promise<readonly WaitingInput[]> {
     return this.#locked("Reading", sessionId, undefined, (run, session) =>
-      waiting(this.#inbox(run, session)),
+      waiting(this.#inbox(run, session), isTaken),
     );
-  }
-
-  async waitingSince(
-    before: number,
-    limit: number,
-    after?: string,
-  ): Promise<readonly WaitingMessage[]> {
-    checkLimit(limit);
-    await this.#context.ready();
-    return waitingSince(this.#context, { before, limit, after });
   }
 
   async cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]> {
@@ -202,48 +207,26 @@ export class DurableLog implements DurableSessions {
     );
   }
 
-  async openRuns(filter: RunFilter = {}): Promise<readonly OpenRun[]> {
-    checkLimit(filter.limit);
-    await this.#context.ready();
-    return runs.openRuns(this.#context, filter);
+  async answer(
+    sessionId: string,
+    approvalId: string,
+    answer: ApprovalAnswer,
+  ): Promise<AnswerPlace> {
+    checkAnswer(answer);
+    const at = this.#context.clock.now();
+    return this.#locked("Writing to", sessionId, undefined, (run, session) =>
+      storeAnswer(this.#inbox(run, session), approvalId, answer, at),
+    );
   }
 
-  async countRuns(): Promise<{ readonly queued: number; readonly running: number }> {
-    await this.#context.ready();
-    return runs.countRuns(this.#context);
-  }
-
-  async findRun(runId: string): Promise<readonly FoundRun[]> {
-    await this.#context.ready();
-    return runs.findRun(this.#context, runId);
-  }
-
-  async openApprovals(filter: ApprovalFilter = {}): Promise<readonly OpenApproval[]> {
-    checkLimit(filter.limit);
-    await this.#context.ready();
-    return runs.openApprovals(this.#context, filter);
-  }
-
-  async findApproval(approvalId: string): Promise<readonly FoundApproval[]> {
-    await this.#context.ready();
-    return runs.findApproval(this.#context, approvalId);
-  }
-
-  async addRule(key: string, rule: AllowRule): Promise<void> {
-    checkKey("key of a rule", key);
-    checkKey("tool of a rule", rule.tool);
-    await this.#context.ready();
-    return addRule(this.#context, key, rule);
-  }
-
-  async removeRule(key: string): Promise<void> {
-    await this.#context.ready();
-    return removeRule(this.#context, key);
-  }
-
-  async rules(filter: RuleFilter = {}): Promise<readonly StoredRule[]> {
-    await this.#context.ready();
-    return readRules(this.#context, filter);
+  async findAnswer(
+    sessionId: string,
+    approvalId: string,
+    { isClosing = false }: { readonly isClosing?: boolean } = {},
+  ): Promise<StoredAnswer | undefined> {
+    return this.#locked("Reading", sessionId, undefined, (run, session) =>
+      findAnswer(this.#inbox(run, session), approvalId, isClosing),
+    );
   }
 
   #inbox(run: Run, { number }: SessionRow): Inbox {

@@ -59,18 +59,19 @@ export async function drain(
   );
   if (first.length > 0)
     await run(
-      `update ${schema}.inbox set run_id = $2, drain = $3, is_held = false
+      `update ${schema}.inbox set run_id = $2, drain = $3
       where session = $1 and run_id is null and queue <> 'start'`,
       key,
     );
   const rows = await run(
-    `select queue, message, at from ${schema}.inbox
-    where session = $1 and run_id = $2 and drain = $3 order by number`,
+    `select queue, message, at, is_held from ${schema}.inbox
+    where session = $1 and run_id = $2 and drain = $3 order by is_held desc, number`,
     key,
   );
   return rows.map((row) => {
     const { id, message } = storedIn(row);
-    return { id, queue: row.queue as QueueKind, message, at: Number(row.at) };
+    const taken = { id, queue: row.queue as QueueKind, message, at: Number(row.at) };
+    return row.is_held === true ? { ...taken, isHeld: true } : taken;
   });
 }
 
@@ -81,7 +82,8 @@ export async function putBack(
   ids: readonly string[],
 ): Promise<void> {
   await run(
-    `update ${schema}.inbox set run_id = null, drain = null, returns = returns + 1
+    `update ${schema}.inbox
+    set run_id = null, drain = null, is_held = false, returns = returns + 1
     where session = $1 and run_id = $2 and drain is not null and message_id = any($3::text[])`,
     [session, toColumn(runId), ids.map(toKey)],
   );
@@ -106,15 +108,18 @@ export async function pending({ run, schema, session }: Inbox): Promise<number> 
   return Number(row?.waiting);
 }
 
-/** Gives a message to a run, unless another has it. Takes it from its queue. */
+type Claimed = Exclude<MessagePlace, { readonly state: "pending" }>;
+
+interface Claim {
+  readonly messageId: string;
+  readonly runId: string;
+}
+
+/** Gives a message to a run, unless another has it, also one that was never pushed. */
 export async function claim(
   inbox: Inbox,
-  {
-    messageId,
-    runId,
-    at,
-  }: { readonly messageId: string; readonly runId: string; readonly at: number },
-): Promise<Exclude<MessagePlace, { readonly state: "pending" }>> {
+  { messageId, runId, at }: Claim & { readonly at: number },
+): Promise<Claimed> {
   const { run, schema, session } = inbox;
   const [row] = await run(
     `insert into ${schema}.inbox as mine (session, message_id, run_id, at) values ($1, $2, $3, $4)
@@ -122,6 +127,24 @@ export async function claim(
     returning run_id, is_cancelled, start_run`,
     [session, toKey(messageId), toColumn(runId), at],
   );
+  return placeOf(inbox, row);
+}
+
+/** As {@link claim}, of a message that was pushed. Undefined for another one. */
+export async function claimPushed(
+  inbox: Inbox,
+  { messageId, runId }: Claim,
+): Promise<Claimed | undefined> {
+  const { run, schema, session } = inbox;
+  const [row] = await run(
+    `update ${schema}.inbox set run_id = coalesce(run_id, $3)
+    where session = $1 and message_id = $2 returning run_id, is_cancelled, start_run`,
+    [session, toKey(messageId), toColumn(runId)],
+  );
+  return row && placeOf(inbox, row);
+}
+
+async function placeOf(inbox: Inbox, row: Row | undefined): Promise<Claimed> {
   const owner = fromColumn(String(row?.run_id));
   if (row?.is_cancelled === true) return { state: "cancelled", runId: owner };
   const startRun = textOrNull(row?.start_run);

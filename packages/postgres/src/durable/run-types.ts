@@ -19,14 +19,14 @@ export interface StartInput {
   readonly maxOwned?: number | undefined;
 }
 
-/** A message that no run has. */
+/** A message that no run has, or that is not in the transcript of its run yet. */
 export interface WaitingInput {
   readonly id: string;
   readonly queue: QueueKind | "start";
   readonly message: SessionMessage;
   /** When it was pushed first, in milliseconds since the epoch. */
   readonly at: number;
-  /** The message goes in with the next message that begins a run. */
+  /** The message goes in with the next message that begins a run, before it. */
   readonly isHeld?: true;
   /** How often a run has taken the message and put it back. Absent: never. */
   readonly returns?: number;
@@ -83,7 +83,7 @@ export interface ApprovalFilter {
   readonly limit?: number | undefined;
 }
 
-/** An approval that a running run waits for. */
+/** An approval that a running run waits for, and that nobody has answered. */
 export interface OpenApproval {
   readonly sessionId: string;
   readonly approvalId: string;
@@ -94,6 +94,41 @@ export interface OpenApproval {
   readonly expiresAt?: number;
   /** The request's entry, with its arguments. */
   readonly request: Extract<Entry, { type: "approval_request" }>;
+}
+
+/** What a person says to an approval. */
+export interface ApprovalAnswer {
+  readonly decision: "allow" | "deny";
+  /** Who answered. */
+  readonly by?: string | undefined;
+  /** With `deny`: the reason that the model gets. */
+  readonly reason?: string | undefined;
+  /** With `allow`: later calls of the tool in the session need no approval. */
+  readonly remember?: "session" | undefined;
+}
+
+export interface StoredAnswer extends ApprovalAnswer {
+  /** When it was stored, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What became of an answer. */
+export type AnswerPlace =
+  /** The answer that counts: this one, or an earlier one. */
+  | { readonly state: "stored"; readonly answer: StoredAnswer }
+  /** The time limit of the approval was over. */
+  | { readonly state: "late" }
+  /** No run waits for it any more. */
+  | { readonly state: "closed" }
+  | { readonly state: "unknown" };
+
+/** An answer that its run may not have. */
+export interface AnsweredApproval {
+  readonly sessionId: string;
+  readonly approvalId: string;
+  readonly answer: StoredAnswer;
+  /** Where the next page begins. */
+  readonly position: string;
 }
 
 export interface FoundApproval {

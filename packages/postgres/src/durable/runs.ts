@@ -82,7 +82,7 @@ export async function openApprovals(
     from ${schema}.approvals join ${schema}.sessions on sessions.number = approvals.session
       join ${schema}.runs on runs.session = approvals.session and runs.key = approvals.run
       join ${schema}.entries on entries.session = approvals.session and entries.seq = approvals.seq
-    where is_open and ($1::text is null or sessions.id = $1)
+    where is_open and answer is null and ($1::text is null or sessions.id = $1)
       and ($2::text is null or starts_with(sessions.id, $2))
     order by approvals.session, approvals.seq limit $3`,
     [columnOf(sessionId), columnOf(beginning), limit],

@@ -1,9 +1,9 @@
 /** Messages that no run has: lists of them, and their cancellation. */
 import type { StoreContext } from "../context.ts";
-import { invalid } from "../options.ts";
 import { fromColumn, toKey } from "../rows/column-text.ts";
 import { textOrNull } from "../sql/database.ts";
 import { toWaiting, waitingColumns } from "./inbox.ts";
+import { positionOf, readPosition } from "./position.ts";
 import { cancelStarts } from "./queued-runs.ts";
 import type { CancelledInput, WaitingInput, WaitingMessage } from "./run-types.ts";
 import type { Inbox } from "./session-inbox.ts";
@@ -14,14 +14,26 @@ const MOST_LISTED = 1000;
 const inOrder = `order by array_position(array['steering', 'followUp', 'start'], queue), number`;
 
 /** Returns the waiting messages. Needs the row lock of the session. */
-export async function waiting({ run, schema, session }: Inbox): Promise<WaitingInput[]> {
+export async function waiting(
+  { run, schema, session }: Inbox,
+  isTaken: boolean,
+): Promise<WaitingInput[]> {
+  const taken = isTaken ? await run(takenText(schema), [session]) : [];
   const rows = await run(
     `select ${waitingColumns} from ${schema}.inbox where session = $1 and run_id is null
     ${inOrder} limit ${MOST_LISTED}`,
     [session],
   );
-  return rows.map(toWaiting);
+  return [...taken, ...rows].slice(0, MOST_LISTED).map(toWaiting);
 }
+
+/** The message that began the run comes first, as in the transcript. */
+const takenText = (schema: string): string => `
+select ${waitingColumns} from ${schema}.inbox
+where session = $1 and run_id is not null and not is_read and message is not null
+  and run_id in (select run_id from ${schema}.runs where session = $1 and state = 'running')
+order by is_held desc, array_position(array['start', 'steering', 'followUp'], queue), number
+limit ${MOST_LISTED}`;
 
 /** Cancels waiting messages. Needs the row lock of the session. */
 export async function cancel(
@@ -63,11 +75,9 @@ export interface WaitingPage {
 /** Returns waiting messages of all sessions, oldest first. */
 export async function waitingSince(
   { database, schema }: StoreContext,
-  { before, limit, after = "-Infinity 0" }: WaitingPage,
+  { before, limit, after }: WaitingPage,
 ): Promise<WaitingMessage[]> {
-  const [, at, number] = /^(\S+) (\d+)$/.exec(after) ?? [];
-  if (at === undefined || number === undefined || Number.isNaN(Number(at)))
-    throw invalid("The position is invalid. Pass that of the last message.");
+  const [at, number] = readPosition(after, 2);
   const rows = await database.query(
     "Listing messages that wait",
     `select sessions.id, inbox.number, ${waitingColumns}
@@ -79,6 +89,6 @@ export async function waitingSince(
   return rows.map((row) => ({
     sessionId: fromColumn(String(row.id)),
     ...toWaiting(row),
-    position: `${String(row.at)} ${String(row.number)}`,
+    position: positionOf(row.at, row.number),
   }));
 }

@@ -34,7 +34,8 @@ export async function fillRuns(run: Run, schema: string): Promise<void> {
       const source = { run, schema, id: "", number };
       const { entry } = await restore(source, row, false, undefined);
       // A damaged entry is left out here as everywhere.
-      if (entry !== undefined) await applyRunChanges(run, schema, number, runChanges([entry]));
+      if (entry !== undefined)
+        await applyRunChanges(run, schema, number, runChanges([entry]), { isFilling: true });
     }
     if (rows.length === 0) return;
   }

@@ -142,4 +142,18 @@ create table rules (
 );
 create index rules_of_session on rules (session);
 `,
+  `
+alter table inbox
+  -- Whether the transcript has the message that a run has taken.
+  add column is_read boolean not null default false;
+-- Of earlier versions, it is not known.
+update inbox set is_read = true where run_id is not null;
+create index inbox_unread on inbox (session, run_id) where run_id is not null and not is_read;
+alter table approvals
+  -- The answer that counts, and when it was given. The entry of the answer follows.
+  add column answer text,
+  add column answered_at double precision;
+create index approvals_answered on approvals (answered_at, session, seq)
+  where is_open and answer is not null;
+`,
 ];

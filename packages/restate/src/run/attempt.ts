@@ -6,7 +6,6 @@ import {
   runLoop,
   toErrorInfo,
   type Agent,
-  type AgentMessage,
   type RunResult,
   type ToolStepResult,
 } from "@bowline/core";
@@ -27,6 +26,7 @@ import { Journal } from "./journal.ts";
 import { LiveEvents } from "./live-events.ts";
 import { loadRun, type RunStart } from "./load.ts";
 import { checkAgent, loopInput } from "./loop-input.ts";
+import { promptsOf } from "./prompts.ts";
 import { SessionLog } from "./session-log.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -150,11 +150,9 @@ class Attempt {
         ? await this.#loop(start, about, source, transcript, approvedTools)
         : this.#refused(start, about, transcript);
     const items = transcript.take();
-    await journal.record("end", async () => {
-      await log.append(items);
-      await log.putBack(runId, ran.left);
-      if (this.#settings.holdsLeft && hasFailed(ran.ending)) await log.hold();
-    });
+    const left = ran.left.map(({ id }) => id);
+    const isHolding = this.#settings.holdsLeft && hasFailed(ran.ending);
+    await journal.record("end", () => log.end({ runId, items, left, isHolding }));
     if (approvedTools.size > approved.length) context.set(APPROVED, [...approvedTools]);
     context.clear(RUNNING);
     this.#tellEnd(ran.ending, source);
@@ -186,7 +184,7 @@ class Attempt {
       ended: this.#context.ended,
       takeEvent: (event) => live.takeOver(event),
     };
-    const { prompts, taken } = promptsOf(this.#input, start);
+    const { prompts, taken } = promptsOf(this.#input, start.taken, transcript);
     const { effects, left } = createRunEffects({
       runId,
       journal: this.#journal,
@@ -218,7 +216,7 @@ class Attempt {
   #refused(start: ReadyStart, { runId }: RunAbout, transcript: Transcript): Ran {
     const { error } = start;
     if (error === undefined) throw new BowlineError("internal_error", "The run has an agent.");
-    const { prompts, taken } = promptsOf(this.#input, start);
+    const { prompts, taken } = promptsOf(this.#input, start.taken, transcript);
     for (const message of prompts) transcript.add({ type: "message", runId, message });
     transcript.add({ type: "run_end", runId, reason: "error", error });
     const outcome = {
@@ -245,15 +243,6 @@ interface Ran {
   readonly outcome: RunOutcome;
   readonly ending: RunEnding;
   readonly left: ReadyStart["taken"];
-}
-
-/** A run without a message of its own begins with those of the inbox. */
-function promptsOf(
-  input: RunInput | WakeInput,
-  { taken }: ReadyStart,
-): { readonly prompts: readonly AgentMessage[]; readonly taken: ReadyStart["taken"] } {
-  if ("messageId" in input) return { prompts: [input.message as AgentMessage], taken };
-  return { prompts: taken.map(({ message }) => message as AgentMessage), taken: [] };
 }
 
 function outcomeOf({ runId, reason, text, output, usage, turns, error }: RunResult): RunOutcome {

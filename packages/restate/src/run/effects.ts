@@ -42,7 +42,9 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
     if (items.length > 0)
       await journal.record(`commit:${name}`, async () => void (await log.append(items)));
   };
-  const questions = new Questions(runId, journal, write);
+  const find = (name: string, isClosing: boolean): ReturnType<SessionLog["findAnswer"]> =>
+    log.findAnswer(name, isClosing);
+  const questions = new Questions({ runId, journal, write, find });
   const effects: Effects = {
     step: steps.step,
     begin: (calls) => steps.begin(calls),

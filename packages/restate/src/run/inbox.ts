@@ -22,7 +22,7 @@ export interface InboxParts {
 export class RunInbox {
   readonly #parts: InboxParts;
   /** Taken messages that the run has not read. */
-  #waiting: InboxMessage[];
+  #waiting: InboxMessage[] = [];
   /** The messages of the last read of each queue, which may be given back. */
   readonly #read = new Map<InboxKind, readonly InboxMessage[]>();
   /** The last turn whose messages were taken. */
@@ -30,7 +30,7 @@ export class RunInbox {
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
-    this.#waiting = [...parts.taken];
+    this.#add(parts.taken);
   }
 
   /** Messages that no turn will read, for when the run has ended. */
@@ -41,7 +41,7 @@ export class RunInbox {
   async read(kind: InboxKind, turn: number): Promise<readonly AgentMessage[]> {
     if (turn > this.#turn) {
       this.#turn = turn;
-      this.#waiting.push(...(await this.#take(turn)));
+      this.#add(await this.#take(turn));
     }
     const own = this.#waiting.filter(({ queue }) => queue === kind);
     const read = this.#parts.modes[kind] === "all" ? own : own.slice(0, 1);
@@ -55,6 +55,12 @@ export class RunInbox {
     const read = this.#read.get(kind) ?? [];
     const back = read.filter(({ message }) => messages.includes(message as AgentMessage));
     this.#waiting.unshift(...back);
+  }
+
+  #add(messages: readonly InboxMessage[]): void {
+    for (const { id, message } of messages)
+      this.#parts.transcript.expect(id, message as AgentMessage);
+    this.#waiting.push(...messages);
   }
 
   #take(turn: number): Promise<readonly InboxMessage[]> {

@@ -20,20 +20,30 @@ interface Request {
   readonly resolve: (written: Promise<void>) => void;
 }
 
+export interface QuestionsParts {
+  readonly runId: string;
+  readonly journal: Journal;
+  /** Writes the entries of the run that are not written yet. */
+  readonly write: (name: string) => Promise<void>;
+  /** Finds the answer that the database has. With `isClosing`, it takes none from then on. */
+  readonly find: (name: string, isClosing: boolean) => Promise<AnswerInput | undefined>;
+}
+
 export class Questions {
   readonly #runId: string;
   readonly #journal: Journal;
-  readonly #write: (name: string) => Promise<void>;
+  readonly #write: QuestionsParts["write"];
+  readonly #find: QuestionsParts["find"];
   /** The requests of questions that are not open yet. */
   readonly #requests = new Map<string, Request>();
   /** Settles when the last request is written. */
   #written: Promise<void> = Promise.resolve();
 
-  /** `write` writes the entries of the run that are not written yet. */
-  constructor(runId: string, journal: Journal, write: (name: string) => Promise<void>) {
+  constructor({ runId, journal, write, find }: QuestionsParts) {
     this.#runId = runId;
     this.#journal = journal;
     this.#write = write;
+    this.#find = find;
   }
 
   /**
@@ -57,27 +67,39 @@ export class Questions {
   }
 
   async waitFor<T>(name: string, { signal, until }: WaitOptions = {}): Promise<T> {
-    const isDeadline = name.startsWith(DEADLINE);
-    if (!isDeadline) {
-      // Until then, a person could not read what is asked.
-      await this.#request(name).written;
-      this.#requests.delete(name);
-    }
-    const { context } = this.#journal;
-    const question = isDeadline ? undefined : context.awakeable(name);
-    if (question !== undefined) {
-      const open: OpenQuestion = {
-        awakeableId: question.id,
-        runId: this.#runId,
-        ...(until !== undefined && { until }),
-      };
-      context.set(questionKey(name), open);
-    }
-    const end = await this.#end(name, question?.handle, signal, until);
-    if (question !== undefined) context.clear(questionKey(name));
+    const end = name.startsWith(DEADLINE)
+      ? await this.#end(name, undefined, signal, until)
+      : await this.#ask(name, signal, until);
     if ("answer" in end) return end.answer as T;
     const text = end.code === "timeout" ? "There was no answer in time." : "The wait was aborted.";
     throw new BowlineError(end.code, text);
+  }
+
+  /**
+   * Waits for a person, whose answer is in the database before the engine hears of it. An answer that the
+   * engine has no wait for yet is found here.
+   */
+  async #ask(name: string, signal?: AbortSignal, until?: number): Promise<WaitEnd> {
+    // Until then, a person could not read what is asked.
+    await this.#request(name).written;
+    this.#requests.delete(name);
+    const journal = this.#journal;
+    const { context } = journal;
+    const { id: awakeableId, handle } = context.awakeable(name);
+    const limit = until !== undefined && { until };
+    const open: OpenQuestion = { awakeableId, runId: this.#runId, ...limit };
+    context.set(questionKey(name), open);
+    // When this step is recorded, the engine has the state. A later answer resolves the wait, and an
+    // earlier one is found by the next step.
+    await journal.record(`open:${name}`, () => Promise.resolve());
+    const early = await journal.record(`answer:${name}`, () => this.#find(name, false));
+    const end =
+      early === undefined ? await this.#end(name, handle, signal, until) : this.#read(early, until);
+    context.clear(questionKey(name));
+    if (!("code" in end) || end.code !== "timeout") return end;
+    // An answer that was given in time counts, also if no process could pass it on.
+    const late = await journal.record(`late:${name}`, () => this.#find(name, true));
+    return late === undefined ? end : this.#read(late, until);
   }
 
   async #end(

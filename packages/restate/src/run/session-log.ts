@@ -11,6 +11,7 @@ import {
   type DurableSessions,
   type InboxMessage,
   type RunBeginning,
+  type RunClosing,
 } from "@bowline/postgres";
 
 export interface SessionLogParts {
@@ -53,24 +54,22 @@ export class SessionLog {
     return this.#retrying(() => durable.drain(sessionId, epoch, { runId, name }));
   }
 
-  /** Puts messages back that the run has not shown to the model. */
-  async putBack(runId: string, messages: readonly InboxMessage[]): Promise<void> {
+  /** Writes the end of a run, and puts messages back that it has not shown to the model. */
+  end(run: RunClosing): Promise<void> {
     const { durable, sessionId, epoch } = this.#parts;
-    if (messages.length === 0) return;
-    const ids = messages.map(({ id }) => id);
-    await this.#retrying(() => durable.putBack(sessionId, epoch, runId, ids));
-  }
-
-  /** Holds the messages that wait for a run, until another message begins one. */
-  async hold(): Promise<void> {
-    const { durable, sessionId } = this.#parts;
-    await this.#retrying(() => durable.hold(sessionId));
+    return this.#retrying(() => durable.end(sessionId, epoch, run));
   }
 
   /** Returns where the message is, without taking it. */
   find(messageId: string): ReturnType<DurableSessions["findMessage"]> {
     const { durable, sessionId } = this.#parts;
     return this.#retrying(() => durable.findMessage(sessionId, messageId));
+  }
+
+  /** Returns the answer of a person, if there is one. With `isClosing`, none counts from then on. */
+  findAnswer(approvalId: string, isClosing: boolean): ReturnType<DurableSessions["findAnswer"]> {
+    const { durable, sessionId } = this.#parts;
+    return this.#retrying(() => durable.findAnswer(sessionId, approvalId, { isClosing }));
   }
 
   /** Takes the messages of a run and writes its start, unless there is none for it. */

@@ -10,6 +10,8 @@ export class Transcript {
   readonly #runId: string;
   readonly #now: () => number;
   readonly #ids = new WeakMap<AgentMessage, string>();
+  /** The clients' ids of the inbox's messages. */
+  readonly #expected = new WeakMap<AgentMessage, string>();
   #pending: DurableItem[] = [];
   #count = 0;
   /** What a model sees. */
@@ -32,10 +34,22 @@ export class Transcript {
     this.#messages = messages;
   }
 
+  /** Notes the client's id of a message that the run has taken, for when the run adds it. */
+  expect(messageId: string, message: AgentMessage): void {
+    this.#expected.set(message, messageId);
+  }
+
   /** Adds an entry. Default key: the next number of the run. */
   add(body: EntryBody, key: string = `${this.#runId}:${this.#count++}`): string {
     const plain = "args" in body ? { ...body, args: inJson(body.args) } : body;
-    this.#pending.push({ key, body: plain, timestamp: this.#now() });
+    const messageId =
+      body.type === "message" ? this.#expected.get(body.message as AgentMessage) : undefined;
+    this.#pending.push({
+      key,
+      body: plain,
+      timestamp: this.#now(),
+      ...(messageId !== undefined && { messageId }),
+    });
     return key;
   }
 
