@@ -125,6 +125,8 @@ export class RawClient implements DrillClient {
     requested.add(runId);
     const params = { sessionKey, runId, ...(stream.seq >= 0 && { seq: stream.seq }) };
     const onAnswer = (given: Answer | undefined): void => {
+      const answer = JSON.stringify(given?.result ?? given?.error ?? "connection lost");
+      stream.note(`asked ${connection.url} for what follows ${params.seq ?? "nothing"}: ${answer}`);
       if (given?.result === undefined) return;
       followed.add(runId);
       catching.add(runId);

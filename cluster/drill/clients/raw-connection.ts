@@ -39,6 +39,7 @@ export class RawConnection {
   readonly catching = new Set<string>();
   /** The runs that were asked for, since each answer has the missed events. */
   readonly requested = new Set<string>();
+  readonly url: string;
   readonly #socket: WebSocket;
   /** Called with the answer, before later events are read. */
   readonly #asked = new Map<number, (answer: Answer | undefined) => void>();
@@ -47,6 +48,7 @@ export class RawConnection {
 
   private constructor(socket: WebSocket, onEvent: ConnectionOptions["onEvent"]) {
     this.#socket = socket;
+    this.url = socket.url;
     socket.on("message", (data: Buffer) => {
       this.#heardAt = performance.now();
       const frame = JSON.parse(data.toString()) as Frame;

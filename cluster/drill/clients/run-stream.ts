@@ -65,9 +65,15 @@ export class RunStream {
     this.#ended.resolve();
   }
 
+  /** Keeps for the evidence what happened beside the events. */
+  note(text: string): void {
+    this.recent.push(`${Date.now()} ${text}`);
+    if (this.recent.length > RECENT) this.recent.shift();
+  }
+
   #remember({ event, data }: RunFrame): void {
     const { sessionKey: _, runId: _id, ...rest } = data;
-    this.recent.push(`${event} ${JSON.stringify(rest).slice(0, 300)}`);
+    this.recent.push(`${Date.now()} ${event} ${JSON.stringify(rest).slice(0, 300)}`);
     if (this.recent.length > RECENT) this.recent.shift();
   }
 
