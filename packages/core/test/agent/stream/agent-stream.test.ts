@@ -15,7 +15,10 @@ function agentOf(steps: Parameters<typeof createScriptedModel>[0], deltaLength =
 
 async function readAll(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const all: AgentEvent[] = [];
-  for await (const event of events) all.push(event);
+  const read = async (): Promise<void> => {
+    for await (const event of events) all.push(event);
+  };
+  await within("the end of the events", read());
   return all;
 }
 
