@@ -674,7 +674,7 @@ describe("a hostile value", () => {
         { type: "array", items: { type: "number" }, ...more },
       ],
     });
-    const zeros = (length: number): number[] => new Array<number>(length).fill(0);
+    const zeros = (length: number): number[] => Array.from({ length }, () => 0);
     assert.ok(fits(numbers({}), zeros(100_000)));
     assert.deepEqual(issues(numbers({}), zeros(250_000)), tooLarge);
   });

@@ -138,7 +138,7 @@ const faults: Record<string, [create: () => Fault, error: RegExp, runs: readonly
   "waits without a time limit": [
     () => ({
       effects: (own) => ({
-        waitFor: (name, { until: _, ...more } = {}) => own.waitFor(name, more),
+        waitFor: (name, options) => own.waitFor(name, { ...options, until: undefined }),
       }),
     }),
     /^The run hangs after the calls inbox:steering:0, model:0, ask:1:a, wait:run:1:a\.$/,
@@ -318,9 +318,9 @@ const faults: Record<string, [create: () => Fault, error: RegExp, runs: readonly
 
 describe("the kit of effects", () => {
   it("fails in each case for an engine whose runs end for another reason", async () => {
-    const errors = await errorsOf(() => ({ result: () => ({ reason: "refusal" }) }));
+    const errors = await errorsOf(() => ({ result: () => ({ reason: "length" }) }));
     for (const [name, error] of Object.entries(errors))
-      assert.match(error, /^the run ended as refusal, not as \w+: /, name);
+      assert.match(error, /^the run ended as length, not as \w+: /, name);
   });
 
   it("fails for an engine whose runs have another text, where the case has one", async () => {
@@ -341,7 +341,7 @@ describe("the kit of effects", () => {
     });
 
   it("disposes of each harness, also when a case fails", async () => {
-    for (const reason of ["done", "refusal"] as const) {
+    for (const reason of ["done", "length"] as const) {
       const counts = { made: 0, disposed: 0 };
       const cases = effectsConformance(
         () => {
@@ -364,13 +364,13 @@ describe("the kit of effects", () => {
       const cases = effectsConformance(() => harnessOf(fault), { replays: true, exceptions });
       return cases.find(({ name }) => name === "cannot do one turn: for a test")?.run();
     };
-    const refusing: Fault = { result: () => ({ reason: "refusal" }) };
-    assert.equal(await run(refusing, "ended as refusal"), undefined);
-    await assert.rejects(run({}, "ended as refusal") ?? Promise.resolve(), {
+    const refusing: Fault = { result: () => ({ reason: "length" }) };
+    assert.equal(await run(refusing, "ended as length"), undefined);
+    await assert.rejects(run({}, "ended as length") ?? Promise.resolve(), {
       message: "the case passes, and needs no exception",
     });
     await assert.rejects(run(refusing, "no disk") ?? Promise.resolve(), {
-      message: /^the case fails otherwise than with "no disk": the run ended as refusal/,
+      message: /^the case fails otherwise than with "no disk": the run ended as length/,
     });
     const exceptions = { "two turns": { reason: "for a test", failure: "" } };
     assert.throws(() => effectsConformance(createJournalHarness, { replays: true, exceptions }), {

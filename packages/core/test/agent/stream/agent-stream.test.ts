@@ -115,7 +115,9 @@ describe("agent.stream()", () => {
       properties: { metres: { type: "number" } },
       required: ["metres"],
     } as const;
-    const { output } = await agent.stream("How long?", { output: schema }).result();
+    const run = agent.stream("How long?", { output: schema });
+    assert.equal(run.output, schema);
+    const { output } = await run.result();
     assert.equal(output?.metres.toFixed(1), "12.0");
   });
 
