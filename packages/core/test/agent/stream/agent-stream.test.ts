@@ -82,6 +82,16 @@ describe("agent.stream()", () => {
       assert.equal((await agent.prompt("Again")).reason, "done");
     });
 
+  it("has the events of its own run only, also when it is read after later runs", async () => {
+    const agent = agentOf(["One.", "Two."]);
+    const run = agent.stream("Hello");
+    await run.result();
+    const { runId } = await agent.prompt("Again");
+    const events = await readAll(run);
+    assert.equal(events.filter(({ type }) => type === "agent_end").length, 1);
+    assert.ok(events.every((event) => event.runId !== runId));
+  });
+
   it("leaves no listener on a signal that outlives the run", async () => {
     const controller = new AbortController();
     const agent = agentOf(["One.", "Two."]);
