@@ -13,7 +13,7 @@ const apart = [
   "packages/postgres/test",
   "packages/cluster/test",
   "packages/restate/test",
-  "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage))",
+  "packages/core/test/(?:seeds|crash|simulation|session/node/(?:processes|damage|sync))",
   "mutants/test",
   "cluster/drill/test",
 ];

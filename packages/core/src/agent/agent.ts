@@ -287,7 +287,9 @@ export class Agent<TContext = unknown> {
     const forOutput = output === undefined ? undefined : outputRun?.(output, input);
     this.#controller = controller;
     state.isStreaming = true;
-    const running = runLoop(prompts, forOutput?.input ?? input).then(forOutput?.finish);
+    // In a function, so that a run that cannot begin, such as one without an id, ends as well.
+    const begin = async (): Promise<RunResult> => runLoop(prompts, forOutput?.input ?? input);
+    const running = begin().then(forOutput?.finish);
     return (this.#running = running.finally(() => {
       state.isStreaming = false;
       state.streamingMessage = undefined;

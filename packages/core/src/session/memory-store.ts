@@ -160,9 +160,7 @@ function* readNow(
     : [from ?? 0, lines.length];
   const chosen = lines.slice(begin, end);
   if (reverse) chosen.reverse();
-  for (let at = 0; at < chosen.length; at += BATCH) {
-    yield chosen.slice(at, at + BATCH).map((line) => parse(log, line, files));
-  }
+  while (chosen.length > 0) yield chosen.splice(0, BATCH).map((line) => parse(log, line, files));
 }
 
 async function* followLog(

@@ -1,10 +1,12 @@
 /** The error and reason of an abort, and hooks and listeners that end a run. */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
-import { requireApproval } from "../../src/agent/index.ts";
+import { createLlmFilter, requireApproval, runAgentLoop } from "../../src/agent/index.ts";
 import { BowlineError } from "../../src/errors.ts";
 import { attachSession, createMemoryStore, createSession } from "../../src/session/index.ts";
-import { call, rig, tool, type Rig } from "../support.ts";
+import { createScriptedModel } from "../../src/testing/index.ts";
+import { call, hello, rig, tool, type Rig } from "../support.ts";
 import { collect } from "../session/support.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 
@@ -72,6 +74,18 @@ describe("an abort", () => {
         typeof reason === "string" ? reason : undefined,
       );
     }
+  });
+
+  it("is not listened for after the run, because its signal may outlive many runs", async () => {
+    const { signal } = new AbortController();
+    const { model, streamFn } = createScriptedModel(["Hello."]);
+    const context = { systemPrompt: "", messages: [] };
+    const config = { model, convertToLlm: createLlmFilter() };
+    const during: number[] = [];
+    const emit = (): void => void during.push(getEventListeners(signal, "abort").length);
+    await runAgentLoop([hello], context, config, emit, signal, streamFn);
+    assert.ok(during.every((count) => count > 0));
+    assert.equal(getEventListeners(signal, "abort").length, 0);
   });
 
   it("without a reason adds no reason to the error text", async () => {

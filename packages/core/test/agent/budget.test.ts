@@ -257,6 +257,16 @@ describe("a budget", () => {
     ]);
   });
 
+  it("names a run that failed again only once", async () => {
+    const budget = createBudget({ maxTurns: 9 });
+    const failing = { error: new BowlineError("server_error", "No.") };
+    const { agent } = rig([failing, failing], [], { budget });
+    const { runId, turns, usage } = await agent.prompt("Hi");
+    assert.deepEqual(budget.used.unfinished, [runId]);
+    await agent.resume({ runId, turns, usage });
+    assert.deepEqual(budget.used.unfinished, [runId]);
+  });
+
   it("of time has one deadline for all runs that share it", async () => {
     const clock = new ManualClock();
     const budget = createBudget({ maxTimeMs: 100 });

@@ -161,27 +161,28 @@ describe("tools", () => {
     assert.ok(second.endsWith(` You wrote: ${long.slice(0, 500)}…`), second);
   });
 
-  it("are stopped at their time limit, and reported as left running when they do not stop", async () => {
-    const clock = new ManualClock();
-    const { agent, events } = rig(
-      [call("a"), "Done."],
-      [tool("a", () => new Promise(() => {}), { timeoutMs: 500 })],
-      {
-        clock,
-        abortGraceMs: 200,
-      },
-    );
-    const run = agent.prompt("Hi");
-    await clock.advance(699);
-    assert.equal(agent.state.pendingToolCalls.has("a"), true);
-    await clock.advance(1);
-    assert.deepEqual((await run).tools, [
-      { toolCallId: "a", toolName: "a", outcome: "left_running" },
-    ]);
-    const end = events.find((event) => event.type === "tool_execution_end");
-    assert.equal(end?.durationMs, 700);
-    assert.equal(clock.pending, 0);
-  });
+  for (const [timeoutMs, said] of [
+    [500, "less than 1 s"],
+    [2300, "2.5 s"],
+  ] as const)
+    it(`are stopped at their limit of ${timeoutMs} ms, and reported as left running when they do not stop`, async () => {
+      const clock = new ManualClock();
+      const { agent, events } = rig(
+        [call("a"), "Done."],
+        [tool("a", () => new Promise(() => {}), { timeoutMs })],
+        { clock, abortGraceMs: 200 },
+      );
+      const run = agent.prompt("Hi");
+      await clock.advance(timeoutMs + 199);
+      assert.equal(agent.state.pendingToolCalls.has("a"), true);
+      await clock.advance(1);
+      const { tools, messages } = await run;
+      assert.deepEqual(tools, [{ toolCallId: "a", toolName: "a", outcome: "left_running" }]);
+      assert.match(texts(messages)[2] ?? "", new RegExp(`was left running after ${said} and may`));
+      const end = events.find((event) => event.type === "tool_execution_end");
+      assert.equal(end?.durationMs, timeoutMs + 200);
+      assert.equal(clock.pending, 0);
+    });
 });
 
 describe("an abort", () => {

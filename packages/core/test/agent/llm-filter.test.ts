@@ -19,6 +19,19 @@ describe("the default convertToLlm", () => {
     assert.notEqual(filter(messages), messages);
   });
 
+  it("looks once at each message of a list that grows", () => {
+    const filter = createLlmFilter();
+    let looks = 0;
+    const messages: AgentMessage[] = [];
+    for (let turn = 0; turn < 100; turn++) {
+      const message = user(`${turn}`);
+      const { role } = message;
+      messages.push(Object.defineProperty(message, "role", { get: () => (looks++, role) }));
+      filter(messages);
+    }
+    assert.equal(looks, 100);
+  });
+
   it("leaves out a custom message that replaced a removed one, at the same length or longer", () => {
     for (const more of [[], [user("c")]]) {
       const filter = createLlmFilter();

@@ -22,7 +22,7 @@ import * as main from "../../src/index.ts";
 import { streamByProtocol } from "../../src/providers/by-protocol.ts";
 import { attachSession, createMemoryStore, createSession } from "../../src/session/index.ts";
 import { createScriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
-import { hello } from "../support.ts";
+import { hello, rig } from "../support.ts";
 
 function setUp(): { agent: Agent; script: ScriptedModel } {
   const script = createScriptedModel(["Fine."]);
@@ -193,6 +193,20 @@ describe("prompt() rejects", () => {
       /^outputRun is missing\. Set it to createOutputRun in a subclass, or import Agent from the main entry\.$/;
     await assert.rejects(agent.prompt("Hi", { output: { type: "object" } }), invalid(said));
   });
+});
+
+it("an agent whose run cannot begin is idle afterwards, and can run again", async () => {
+  let isBroken = true;
+  const createId = (): string => {
+    if (isBroken) throw new Error("no more ids");
+    return "run";
+  };
+  const { agent } = rig(["Hello."], [], { createId });
+  await assert.rejects(agent.prompt("Hi"), /no more ids/);
+  assert.equal(agent.state.isStreaming, false);
+  await agent.waitForIdle();
+  isBroken = false;
+  assert.equal((await agent.prompt("Hi")).reason, "done");
 });
 
 it("an agent's queue refuses a text and undefined, also with a session", async () => {

@@ -19,6 +19,7 @@ import {
 } from "@bowline/core";
 import { createScriptedModel, type ScriptedStep } from "@bowline/core/testing";
 import { call, hello, tool } from "../support.ts";
+import { within } from "../../../../test/support/within.ts";
 
 interface Given {
   readonly answers: readonly ScriptedStep[];
@@ -74,7 +75,7 @@ describe("an attempt that is over", () => {
         },
       }),
     );
-    await assert.rejects(running, code("aborted"));
+    await within("the end", assert.rejects(running, code("aborted")));
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(seen, ["the tool ends"]);
   });

@@ -124,6 +124,18 @@ describe("the message writer and the reducer", () => {
     );
   });
 
+  it("say in each event in which attempt at the call it was written", () => {
+    for (const attempt of [1, 3]) {
+      const writer = new MessageWriter(origin, attempt);
+      writer.append(writer.openText(), "Hi");
+      writer.done("stop");
+      assert.deepEqual(
+        writer.take().map((event) => [event.type, event.attempt]),
+        ["start", "text_start", "text_delta", "text_end", "done"].map((type) => [type, attempt]),
+      );
+    }
+  });
+
   it("keep the live message out of JSON, spreads and clones", () => {
     const writer = new MessageWriter(origin);
     writer.append(writer.openText(), "Hi");

@@ -133,7 +133,8 @@ describe("a document that arrives in fragments", () => {
   it("is broken where JSON.parse throws, in these forms", () => {
     const forms = String.raw`{,"a":1} {x"a":1} {"a",1} {"a":1,} {"a"} {1:1} [1,] [,1] [1}
       {"a":1] [1[ 01 1. .5 +1 - 1e 1e+ --1 tru truE nul NaN 'a' "a "\x" "\u12G4" "\u1" {"a":1}} []]
-      [1"a"] "a"b true1 {"a":tru} {"a":1e} {"a"1} 1${"`"}`;
+      [1"a"] "a"b true1 {"a":tru} {"a":1e} {"a"1} 1${"`"}
+      {a":1} {"a":1,b":2}`;
     for (const text of ["", " ", "[1 2]", '"\t"', ...forms.split(/\s+/)])
       for (const fragments of [[text], text.split("")]) {
         assert.throws(() => void JSON.parse(text), text);

@@ -487,9 +487,6 @@ describe("an output that is not an object", () => {
         [[[]], ["not_started", "finished"]],
       );
     }
-    assert.throws(() => anyOutput(5), code("invalid_argument"));
-    assert.throws(() => anyOutput(z.date()), code("invalid_argument"));
-    assert.throws(() => anyOutput({ type: "strng" }), code("invalid_argument"));
   });
 });
 

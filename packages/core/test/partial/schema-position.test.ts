@@ -67,6 +67,9 @@ describe("a value of which the schema has a list", () => {
       { oneOf: [{ enum: kinds }, { type: "null" }] },
       { allOf: [{ type: "string" }, { enum: kinds }] },
       { type: ["string", "null"], enum: kinds },
+      { allOf: [{ type: "string" }], enum: kinds },
+      { anyOf: [{ type: "string" }], enum: kinds },
+      { $ref: "#/$defs/any", enum: kinds },
     ];
     for (const schema of forms) {
       assert.deepEqual(of(schema, "ab"), ["ab"], JSON.stringify(schema));
@@ -86,6 +89,23 @@ describe("a value of which the schema has a list", () => {
     assert.deepEqual(of(or, { x: 1 }), [{}, { x: 1 }]);
     assert.deepEqual(of(or, []), []);
     assert.deepEqual(of({ anyOf: [{ const: null }, { type: "string" }] }, "ab"), ["a", "ab"]);
+  });
+
+  it("grows letter by letter if another member of a union says nothing about its name", () => {
+    const union = { anyOf: [{ properties: { k: { enum: kinds } } }, { type: "object" }] };
+    assert.deepEqual(shown(union, '{"k":"xyz"}'), ["{}", '{"k":"x"}', '{"k":"xy"}', '{"k":"xyz"}']);
+  });
+
+  it("is shown as any other value if more than 64 members of a union have different lists", () => {
+    for (const [count, expected] of [
+      [64, "{}"],
+      [65, '{"k":"xyz"}'],
+    ] as const) {
+      const anyOf = Array.from({ length: count }, (_, at) => ({
+        properties: { k: { const: `${at}` } },
+      }));
+      assert.equal(shown({ anyOf }, '{"k":"xyz"}').at(-1), expected);
+    }
   });
 
   it("is found by references, in items, and in other properties", () => {

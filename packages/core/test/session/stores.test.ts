@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "../../src/session/index.ts";
 import { createJsonlStore } from "../../src/session/node/index.ts";
 import { storeConformance, type StoreFixture } from "../../src/testing/index.ts";
+import { within } from "../../../../test/support/within.ts";
 
 async function files(): Promise<StoreFixture> {
   const folder = await mkdtemp(join(tmpdir(), "bowline-store-"));
@@ -19,7 +20,7 @@ async function files(): Promise<StoreFixture> {
 
 describe("the memory store", () => {
   for (const { name, run } of storeConformance(() => ({ store: createMemoryStore() })))
-    it(name, run);
+    it(name, () => within(name, run()));
 
   it("can fork more entries than fit in a call's arguments", async () => {
     const base = { timestamp: 1, type: "title", title: "t" };
@@ -35,5 +36,5 @@ describe("the memory store", () => {
 });
 
 describe("the JSONL store", () => {
-  for (const { name, run } of storeConformance(files)) it(name, run);
+  for (const { name, run } of storeConformance(files)) it(name, () => within(name, run()));
 });

@@ -55,6 +55,8 @@ export class MemoryFile implements AppendableFile {
   readonly failures: Partial<Record<"write" | "truncate" | "datasync", string>> = {};
   readonly calls: string[] = [];
   bytesRead = 0;
+  /** After this many bytes reads reject, so that endless reading fails. */
+  readLimit = Infinity;
 
   constructor(bytes: Buffer = Buffer.alloc(0)) {
     this.bytes = bytes;
@@ -70,6 +72,7 @@ export class MemoryFile implements AppendableFile {
     length: number,
     position: number,
   ) => {
+    if (this.bytesRead > this.readLimit) throw new Error(`${this.bytesRead} bytes were read.`);
     const part = this.bytes.subarray(position, position + length);
     part.copy(into, offset);
     this.bytesRead += part.length;

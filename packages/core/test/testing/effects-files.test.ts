@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createJsonlStore } from "../../src/session/node/index.ts";
 import { effectsConformance, type EffectsHarness } from "../../src/testing/index.ts";
+import { within } from "../../../../test/support/within.ts";
 import { createSessionHarness } from "./session-harness.ts";
 
 async function createHarness(): Promise<EffectsHarness> {
@@ -17,5 +18,6 @@ async function createHarness(): Promise<EffectsHarness> {
 }
 
 describe("the effects of a session in files", () => {
-  for (const { name, run } of effectsConformance(createHarness, { replays: false })) it(name, run);
+  for (const { name, run } of effectsConformance(createHarness, { replays: false }))
+    it(name, () => within(name, run()));
 });

@@ -1,15 +1,16 @@
 /** The kit of effects over a journal in memory. */
 import { describe, it } from "node:test";
 import { createJournalHarness, effectsConformance } from "../../src/testing/index.ts";
+import { within } from "../../../../test/support/within.ts";
 
 describe("the effects of a journal in memory", () => {
   for (const { name, run } of effectsConformance(() => createJournalHarness(), { replays: true }))
-    it(name, run);
+    it(name, () => within(name, run()));
 });
 
 describe("the effects of a journal in memory that starts nested runs itself", () => {
   const createHarness = () => createJournalHarness({ hasChildren: true });
   // Other runs are the same.
   for (const { name, run } of effectsConformance(createHarness, { replays: true }))
-    if (/nested/.test(name)) it(name, run);
+    if (/nested/.test(name)) it(name, () => within(name, run()));
 });

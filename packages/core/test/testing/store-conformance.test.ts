@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { AnyEntry } from "../../src/session/entry.ts";
 import type { SessionWriter, Store } from "../../src/session/store.ts";
 import { createMemoryStore } from "../../src/session/index.ts";
 import { storeConformance } from "../../src/testing/index.ts";
@@ -16,6 +17,23 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   // The call only fills the cache of a store that caches its list.
   "lists titles, times and counts": ["list wrong"],
 };
+
+/** Cases that open no second store on the same sessions. */
+const ofOneProcess = [
+  "refuses to create a second session with the same id",
+  "rejects with not_found for a missing session",
+  "refuses an invalid id",
+  "refuses entries out of sequence or not JSON, and stores none of them",
+  "creates no session when its first entries are refused",
+  "ignores later changes to an appended entry's object",
+  "reads from the given seq, forward and in reverse",
+  "lets a reader stop early",
+  "reads no entries from an empty session",
+  "keeps a follower waiting until its signal fires",
+  "deletes a session and frees its id",
+  "lists the model that was used or chosen last",
+  "searches a list by title and returns it in pages",
+];
 
 const openAndDelete = ["open", "delete", "open", "delete", "append", "open"];
 const createAndLoad = ["create", "load", "create", "load"];
@@ -71,6 +89,73 @@ describe("storeConformance", () => {
     const found = cases.find(({ name }) => name.startsWith("allows one writer"));
     await assert.rejects(found?.run() ?? Promise.resolve(), /closed twice/);
   });
+
+  it("fails in each case that reopens a store, if the other one gives wrong answers", async () => {
+    const wrong = async function* (batches: AsyncIterable<readonly AnyEntry[]>) {
+      for await (const [first, ...others] of batches)
+        if (first !== undefined) yield [{ ...first, timestamp: -1 }, ...others];
+    };
+    const passed: string[] = [];
+    for (const name of names) {
+      const store = createMemoryStore();
+      const other: Store = {
+        ...store,
+        load: async (id) => ({ ...(await store.load(id)), createdAt: -1 }),
+        list: async () => ({ sessions: [] }),
+        holder: async () => undefined,
+        open: async () => Promise.reject(new Error("broken")),
+        read: (...given) => wrong(store.read(...given)),
+        follow: (...given) => wrong(store.follow(...given)),
+      };
+      const cases = storeConformance(() => ({ store, reopen: () => other }));
+      await cases
+        .find((one) => one.name === name)
+        ?.run()
+        .then(
+          () => passed.push(name),
+          () => {},
+        );
+    }
+    assert.deepEqual(passed, ofOneProcess);
+  });
+
+  for (const [what, name, change] of [
+    [
+      "empties a session when it refuses to create it again",
+      "refuses to create a second session with the same id",
+      (store) => ({
+        async create(header, ...entries) {
+          try {
+            return await store.create(header, ...entries);
+          } catch (error) {
+            await store.delete(header.id);
+            await (await store.create(header)).close();
+            throw error;
+          }
+        },
+      }),
+    ],
+    [
+      "creates a session whose entries it refuses",
+      "creates no session when its first entries are refused",
+      (store) => ({
+        async create(header, entries) {
+          try {
+            return await store.create(header, entries);
+          } catch (error) {
+            await (await store.create(header)).close();
+            throw error;
+          }
+        },
+      }),
+    ],
+  ] as const satisfies [string, string, (store: Store) => Partial<Store>][])
+    it(`fails for a store that ${what}`, async () => {
+      const made = createMemoryStore();
+      const store: Store = { ...made, ...change(made) };
+      const found = storeConformance(() => ({ store })).find((one) => one.name === name);
+      await assert.rejects(async () => found?.run(), /^Error: (?:the answer is |expected )/);
+    });
 
   it("checks the refusals of each method", async () => {
     const all = ["open", "load", "delete", "read"];
@@ -132,6 +217,25 @@ describe("storeConformance", () => {
     assert.ok(error instanceof Error);
     assert.ok(error.message.startsWith(`the answer is [${header}`), error.message);
     assert.match(error.message, /,7,\[\]\], expected \[.*,0,\[\]\]$/);
+  });
+
+  it("reports the part of long values in which they differ", async () => {
+    const name = "follows several writers in turn and ends when the session is deleted";
+    const long = "reads large files exactly as they were appended";
+    for (const [about, cut] of [
+      [
+        name,
+        /^the answer is \[\[\["id","e0"\],.*\["timestamp",-1\].*\], expected \[.*\["timestamp",0\]/,
+      ],
+      [long, /^the answer is ….{200}-1\].{397}…, expected ….{200}0\].{398}…$/],
+    ] as const) {
+      const truthful = new LyingStore();
+      await failureOf(about, truthful);
+      const at = truthful.calls.findIndex(({ method }) => method === "read" || method === "follow");
+      const error = await failureOf(about, new LyingStore(at, "wrong"));
+      assert.ok(error instanceof Error && error.message.length < 1300, String(error));
+      assert.match(error.message, cut);
+    }
   });
 
   it("disposes of each store, also when the case fails", async () => {

@@ -156,6 +156,11 @@ const chatRules: readonly Rule[] = [
     (body) => set(body, { metadata: { n: 1 } }),
     "metadata must hold strings",
   ],
+  [
+    "a thinking switch that is no boolean",
+    (body) => set(body, { enable_thinking: "yes" }),
+    "enable_thinking must be one of true, false",
+  ],
   ["two thinking switches", (body) => set(body, { enable_thinking: true }), "ask for one thing"],
   [
     "an unknown effort",

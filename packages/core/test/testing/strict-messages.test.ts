@@ -67,6 +67,15 @@ const messages = (): Body => ({
   ],
 });
 
+/** The body with a document of this source as the last block of its first message. */
+const withDocument = (body: Body, source: unknown): Body => {
+  blocks(body, 0).push({ type: "document", source });
+  return body;
+};
+const pdf = { type: "base64", media_type: "application/pdf", data: "JVBERi0=" };
+const plain = { type: "text", media_type: "text/plain", data: "One" };
+const linked = { type: "url", url: "https://example.com/a.pdf" };
+
 const blocks = (body: Body, index: number): Record<string, unknown>[] =>
   body.messages[index]?.content as Record<string, unknown>[];
 
@@ -211,6 +220,46 @@ const messagesRules: readonly Rule[] = [
     "image/png",
   ],
   [
+    "a document of an unknown kind of source",
+    (body) => withDocument(body, { ...pdf, type: "file" }),
+    'source.type must be one of "base64", "text", "url"',
+  ],
+  [
+    "bytes of a document that is no PDF",
+    (body) => withDocument(body, { ...pdf, media_type: "text/plain" }),
+    'source.media_type must be one of "application/pdf"',
+  ],
+  [
+    "a text document that says it is a PDF",
+    (body) => withDocument(body, { ...plain, media_type: "application/pdf" }),
+    'source.media_type must be one of "text/plain"',
+  ],
+  [
+    "a document in broken base64",
+    (body) => withDocument(body, { ...pdf, data: "JVBERi0" }),
+    "source.data must hold base64",
+  ],
+  [
+    "a blank document",
+    (body) => withDocument(body, { ...plain, data: " " }),
+    "source.data must not be blank",
+  ],
+  [
+    "a document at an address of this machine",
+    (body) => withDocument(body, { ...linked, url: "file:///a.pdf" }),
+    "source.url must match",
+  ],
+  [
+    "a document at an address, with data",
+    (body) => withDocument(body, { ...linked, data: "x" }),
+    "source.data is not a field",
+  ],
+  [
+    "a document with a blank title",
+    (body) => set(blocks(withDocument(body, pdf), 0).at(-1), { title: "" }),
+    "title must not be blank",
+  ],
+  [
     "an image of the assistant",
     (body) => set(blocks(body, 1)[4], { type: "image" }),
     "not a block of an assistant",
@@ -299,6 +348,11 @@ const messagesRules: readonly Rule[] = [
 describe("the strict check of Messages requests", () => {
   test("accepts a request with everything in it", () =>
     assert.deepEqual(checkMessagesRequest(messages()), []));
+
+  test("accepts documents as bytes, as text and by their address", () => {
+    for (const source of [pdf, plain, linked])
+      assert.deepEqual(checkMessagesRequest(withDocument(messages(), source)), []);
+  });
 
   test("accepts the shortest request", () => {
     const body = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "x" }] };

@@ -13,9 +13,8 @@ export class EventLog<T> {
   #first = 0;
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
-  /** Resolves when there is more to read. Undefined while no reader waits. */
-  #more: Promise<void> | undefined;
-  #wake = (): void => {};
+  /** Called when there is more to read, one for each reader that waits. */
+  readonly #waiting: (() => void)[] = [];
 
   /** Buffers at least the last `limit` events. */
   constructor(limit: number) {
@@ -58,10 +57,7 @@ export class EventLog<T> {
       } else if (this.#isEnded) {
         if (this.#failure) throw this.#failure.error;
         return;
-      } else {
-        this.#more ??= new Promise((resolve) => (this.#wake = resolve));
-        await this.#more;
-      }
+      } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
@@ -73,7 +69,6 @@ export class EventLog<T> {
   }
 
   #wakeReaders(): void {
-    this.#more = undefined;
-    this.#wake();
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }

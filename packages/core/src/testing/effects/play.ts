@@ -214,6 +214,7 @@ export async function playAll(scenario: Scenario, createHarness: CreateHarness):
   const whole = await play(scenario, createHarness);
   scenario.check(whole.end, false);
   const [reference] = whole.attempts as [Watch];
+  check(reference.stops.length > 0, "the run called no effect that went through watch()");
   for (const stop of reference.stops) {
     const where = `stopped ${stop.phase} ${reference.names[stop.call]} (call ${stop.call})`;
     try {

@@ -116,9 +116,10 @@ export function same(actual: unknown, expected: unknown, what = "the answer"): v
 const SHOWN = 600;
 const BEFORE = 200;
 
+/** Returns where two texts that are not equal begin to differ. */
 function firstDifference(a = "", b = ""): number {
   let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
+  while (a[at] === b[at]) at++;
   return at;
 }
 

@@ -205,6 +205,14 @@ describe("a compaction", () => {
     assert.equal((await transform(messages)).filter(({ role }) => role === "user").length, 2);
   });
 
+  it("sends a user message that is the first of the newest ones only once, after the summary", async () => {
+    const { transform } = set(["Goal: read."], { keepRecentTokens: 1 });
+    const last = user("And?", 99);
+    const [summary, ...rest] = await transform([...task(40), last]);
+    assert.match(texts([summary as Message])[0] ?? "", /Goal: read\./);
+    assert.deepEqual(rest, [last]);
+  });
+
   it("gives the model the older messages as bounded text, and limits the summary's tokens", async () => {
     const { transform, asked, options } = set(["Goal: read."]);
     const failed = {

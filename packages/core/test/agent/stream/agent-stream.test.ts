@@ -15,7 +15,10 @@ function agentOf(steps: Parameters<typeof createScriptedModel>[0], deltaLength =
 
 async function readAll(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const all: AgentEvent[] = [];
-  for await (const event of events) all.push(event);
+  const read = async (): Promise<void> => {
+    for await (const event of events) all.push(event);
+  };
+  await within("the end of the events", read());
   return all;
 }
 
@@ -79,6 +82,16 @@ describe("agent.stream()", () => {
       assert.equal((await agent.prompt("Again")).reason, "done");
     });
 
+  it("has the events of its own run only, also when it is read after later runs", async () => {
+    const agent = agentOf(["One.", "Two."]);
+    const run = agent.stream("Hello");
+    await run.result();
+    const { runId } = await agent.prompt("Again");
+    const events = await readAll(run);
+    assert.equal(events.filter(({ type }) => type === "agent_end").length, 1);
+    assert.ok(events.every((event) => event.runId !== runId));
+  });
+
   it("leaves no listener on a signal that outlives the run", async () => {
     const controller = new AbortController();
     const agent = agentOf(["One.", "Two."]);
@@ -112,7 +125,9 @@ describe("agent.stream()", () => {
       properties: { metres: { type: "number" } },
       required: ["metres"],
     } as const;
-    const { output } = await agent.stream("How long?", { output: schema }).result();
+    const run = agent.stream("How long?", { output: schema });
+    assert.equal(run.output, schema);
+    const { output } = await run.result();
     assert.equal(output?.metres.toFixed(1), "12.0");
   });
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { code } from "../../../../../test/support/error-code.ts";
+import { within } from "../../../../../test/support/within.ts";
 import { EventLog } from "../../../src/agent/stream/event-log.ts";
 
 describe("EventLog", () => {
@@ -45,12 +46,12 @@ describe("EventLog", () => {
     const waiting = readers.map((reader) => reader.next());
     log.push("a");
     assert.deepEqual(
-      (await Promise.all(waiting)).map(({ value }) => value),
+      (await within("the first event", Promise.all(waiting))).map(({ value }) => value),
       [["a"], ["a"]],
     );
     const failing = readers.map((reader) => assert.rejects(reader.next(), /lost/));
     log.fail(new Error("lost"));
-    await Promise.all(failing);
+    await within("the failures", Promise.all(failing));
   });
 });
 

@@ -9,6 +9,8 @@ import {
   BowlineError,
   createAgentTool,
   requireApproval,
+  toResponseEvent,
+  type AgentEvent,
   type AgentOptions,
   type ResponseEvent,
 } from "../../../src/index.ts";
@@ -70,6 +72,24 @@ describe("toResponse()", () => {
       { type: "tool_execution_end", toolCallId: "c1", toolName: "look", outcome: "finished" },
       { type: "message_end" },
       { type: "agent_end", reason: "error", code: "server_error" },
+    ]);
+  });
+
+  it("sends which text to discard, retries and failures without their messages", () => {
+    const error = { code: "overloaded", message: "sk-live-1234567890", retryable: true } as const;
+    const base = { runId: "r", seq: 1 };
+    const retract = { type: "message_retract", attempt: 1, contentIndex: 2, error } as const;
+    const sent = [
+      { ...base, type: "message_update", assistantMessageEvent: retract },
+      { ...base, type: "request_retry", attempt: 2, delayMs: 500, error },
+      { ...base, type: "agent_end", messages: [], reason: "error", usage: {}, error },
+      { ...base, parentRunId: "p", type: "request_retry", attempt: 2, delayMs: 500, error },
+    ].map((event) => toResponseEvent(event as AgentEvent));
+    assert.deepEqual(sent, [
+      { type: "message_retract", contentIndex: 2 },
+      { type: "request_retry", attempt: 2, delayMs: 500, code: "overloaded" },
+      { type: "agent_end", reason: "error", code: "overloaded" },
+      undefined,
     ]);
   });
 

@@ -9,6 +9,7 @@ import { followLog } from "../../../src/session/node/follow-log.ts";
 import { encodeEntry, encodeHeader } from "../../../src/session/node/record.ts";
 import { MemoryFile, seqs, temporaryFolder, upTo } from "../support.ts";
 import { ManualClock, settle } from "../../../../../test/support/manual-clock.ts";
+import { within } from "../../../../../test/support/within.ts";
 
 const POLL_MS = 100;
 
@@ -26,7 +27,7 @@ function follow(file: MemoryFile, from?: number) {
     for await (const batch of followLog({ handle: file, path: "/nowhere/at all" }, options))
       seen.push(...batch);
   };
-  return { clock, stop, seen, ended: run() };
+  return { clock, stop, seen, ended: within("the end of the follower", run()) };
 }
 
 describe("a follower of a file that cannot be watched", () => {
