@@ -17,7 +17,13 @@ interface Typed {
   readonly id?: string | number | null;
   readonly ok?: boolean;
   readonly payload?: Record<string, unknown> & { readonly runId?: string; readonly text?: string };
-  readonly error?: { readonly code: string; readonly message: string; readonly details: object };
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: object;
+    readonly retryable: boolean;
+    readonly retryAfterMs?: number;
+  };
   readonly event?: EventName;
   readonly seq?: number;
 }
@@ -213,7 +219,7 @@ describe("a client with typed frames", () => {
       await closed(socket);
       refusals.push(frames[0]?.error);
     }
-    const [wrong, busy] = refusals as { code: string; retryable: boolean; retryAfterMs?: number }[];
+    const [wrong, busy] = refusals;
     assert.deepEqual(
       [wrong?.code, wrong?.retryable, "retryAfterMs" in (wrong ?? {})],
       ["unauthorized", false, false],

@@ -46,6 +46,39 @@ function saysHel(rest: (writer: MessageWriter, signal: AbortSignal) => Promise<v
     }, given);
 }
 
+describe("failover after output that was withdrawn", () => {
+  it("calls the next model, and withdraws once what began", async () => {
+    const fault = new BowlineError("server_error", "died");
+    const { stream, asked } = failover(
+      (_model, _context, { signal: given }) =>
+        new EventStream<AssistantMessageEvent, AssistantMessage>(async (push) => {
+          const writer = new MessageWriter(origin);
+          writer.progress("s1", "web_search", "started");
+          const begun = writer.take();
+          push(begun);
+          await settle();
+          const error = { code: "server_error", message: "died", retryable: true } as const;
+          push([{ type: "message_retract", attempt: 1, contentIndex: 0, error }]);
+          await settle();
+          writer.fail(fault);
+          push(writer.take());
+          return writer.message;
+        }, given),
+    );
+    const events = await Array.fromAsync(stream());
+    assert.deepEqual(asked, ["one", "two"]);
+    const types = events.map(({ type }) => type);
+    assert.equal(types.filter((type) => type === "message_retract").length, 1);
+    assert.deepEqual(types.slice(0, 4), [
+      "start",
+      "provider_tool",
+      "message_retract",
+      "model_failover",
+    ]);
+    assert.equal(types.at(-1), "done");
+  });
+});
+
 describe("failover after some output", () => {
   it("returns the failed answer with its partial content", async () => {
     const { stream, asked } = failover(

@@ -152,6 +152,21 @@ describe("a recorder", () => {
     });
   });
 
+  it("replays a failure of another kind by its name and message, as no TypeError", async () => {
+    const fetch = async (): Promise<never> => {
+      throw Object.assign(new Error("No proxy."), { name: "ProxyError" });
+    };
+    const recorder = createRecorder({ mode: "record", fetch });
+    await assert.rejects(recorder.fetch("http://h/"));
+    await assert.rejects(player(recorder).fetch("http://h/"), (error: Error) => {
+      assert.deepEqual(
+        [error.name, error.message, error.cause, error instanceof TypeError],
+        ["ProxyError", "No proxy.", undefined, false],
+      );
+      return true;
+    });
+  });
+
   it("replays an abort as the same failure", async () => {
     const recorder = createRecorder({ mode: "record" });
     await using server = await loopback((response) => response.writeHead(200).write("begun"));
@@ -304,6 +319,19 @@ describe("the choice of a recorded exchange", () => {
       await miss(createRecorder({ mode: "playback" }).fetch("http://h/")),
       /^No recorded answer for GET http:\/\/h\/: nothing is recorded\.$/,
     );
+  });
+
+  it("reports a value of another type, and one that is missing", async () => {
+    const { fetch } = player(await recordedWith([{ a: "1", b: 2 }]));
+    for (const [body, said] of [
+      [{ a: 1, b: 2 }, /differs first at body\.a: expected the string "1", received number 1\.$/],
+      [{ b: 2 }, /differs first at body\.a: expected the string "1", received nothing\.$/],
+      [{ a: "1", b: "2" }, /at body\.b: expected number 2, received the string "2"\.$/],
+    ] as const)
+      await assert.rejects(fetch("http://h/v1", post(body)), {
+        code: "invalid_state",
+        message: said,
+      });
   });
 
   it("ignores differences only by the caller's normalize()", async () => {

@@ -190,6 +190,7 @@ describe("ChatRuns", () => {
     const reloaded = await chunksOf(await chats.resume("chat", open));
     checkGrammar(reloaded);
     assert.deepEqual(types(reloaded).slice(-3), types(first).slice(-3));
+    assert.equal(ofType(reloaded, "tool-approval-request").length, 1);
     assert.deepEqual(await chats.messages("chat", open), [
       { id: "message-0", role: "user", parts: [{ type: "text", text: "Pay" }] },
     ]);

@@ -47,6 +47,31 @@ describe("a grounded answer of Gemini", () => {
     for (const sent of resentAsText(message)) assert.equal(sent, said);
   });
 
+  it("has each page and recitation once, and none that was a source already or has no address", () => {
+    const page = (retrievedUrl?: string): object => ({
+      ...(retrievedUrl !== undefined && { retrievedUrl }),
+      urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS",
+    });
+    const { message: answered } = read(
+      sse(
+        ...text("Yes."),
+        end("STOP", {
+          groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.org" } }] },
+          urlContextMetadata: {
+            urlMetadata: ["https://a.org", "https://b.org", "https://b.org", undefined].map(page),
+          },
+          citationMetadata: {
+            citations: [{ uri: "https://b.org" }, { title: "A book" }, { uri: "https://c.org" }],
+          },
+        }),
+      ),
+    );
+    assert.deepEqual(
+      answered.content.slice(1).map((part) => (part.type === "source" ? part.url : part.type)),
+      ["https://a.org", "https://b.org", "https://c.org"],
+    );
+  });
+
   it("may have only the pages that it read, and recitations", () => {
     const { message: answered, events: told } = read(
       sse(
