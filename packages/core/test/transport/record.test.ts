@@ -7,7 +7,7 @@ import { EventEmitter, once } from "node:events";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { systemClock } from "../../src/clock.ts";
-import { isBowlineError } from "../../src/errors.ts";
+import { BowlineError, isBowlineError } from "../../src/errors.ts";
 import type { AssistantMessageEvent } from "../../src/llm/event.ts";
 import type { Context } from "../../src/llm/message.ts";
 import { streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
@@ -152,19 +152,26 @@ describe("a recorder", () => {
     });
   });
 
-  it("replays a failure of another kind by its name and message, as no TypeError", async () => {
-    const fetch = async (): Promise<never> => {
-      throw Object.assign(new Error("No proxy."), { name: "ProxyError" });
-    };
-    const recorder = createRecorder({ mode: "record", fetch });
-    await assert.rejects(recorder.fetch("http://h/"));
-    await assert.rejects(player(recorder).fetch("http://h/"), (error: Error) => {
-      assert.deepEqual(
-        [error.name, error.message, error.cause, error instanceof TypeError],
-        ["ProxyError", "No proxy.", undefined, false],
-      );
-      return true;
-    });
+  it("replays a failure as the same kind of error, with its name and message", async () => {
+    const faults = [
+      [Object.assign(new Error("No proxy."), { name: "ProxyError" }), Error],
+      [new TypeError("fetch failed"), TypeError],
+      [new DOMException("Stopped.", "AbortError"), DOMException],
+      [new DOMException("Late.", "TimeoutError"), DOMException],
+      [new BowlineError("overloaded", "Busy.", { status: 529 }), BowlineError],
+    ] as const;
+    for (const [fault, kind] of faults) {
+      const recorder = createRecorder({ mode: "record", fetch: () => Promise.reject(fault) });
+      await assert.rejects(recorder.fetch("http://h/"));
+      await assert.rejects(player(recorder).fetch("http://h/"), (error: Error) => {
+        const { name, message, constructor } = error;
+        assert.deepEqual([name, message, constructor], [fault.name, fault.message, kind]);
+        assert.equal("cause" in error, false);
+        if (fault instanceof BowlineError)
+          assert.deepEqual([fault.code, fault.status], ["overloaded", 529]);
+        return true;
+      });
+    }
   });
 
   it("replays an abort as the same failure", async () => {

@@ -47,6 +47,20 @@ describe("a grounded answer of Gemini", () => {
     for (const sent of resentAsText(message)) assert.equal(sent, said);
   });
 
+  it("may support no text, name a source that it lacks, or have no text at all", () => {
+    const { message: answered } = read(
+      sse(
+        end("STOP", {
+          groundingMetadata: {
+            groundingChunks: [{ web: { uri: "https://a.org" } }, {}],
+            groundingSupports: [{ segment: {}, groundingChunkIndices: [0, 1, 7] }],
+          },
+        }),
+      ),
+    );
+    assert.deepEqual(answered.content, [{ type: "source", url: "https://a.org" }]);
+  });
+
   it("has each page and recitation once, and none that was a source already or has no address", () => {
     const page = (retrievedUrl?: string): object => ({
       ...(retrievedUrl !== undefined && { retrievedUrl }),
