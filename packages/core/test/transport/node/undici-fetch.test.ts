@@ -46,45 +46,6 @@ const post = (init: RequestInit = {}): RequestInit => ({
   ...init,
 });
 
-/** A dispatcher whose one request the test answers by hand, and what was asked of its connection. */
-function handDispatcher(): {
-  readonly dispatcher: Dispatcher;
-  readonly exchange: Promise<{
-    readonly handler: Dispatcher.DispatchHandler;
-    readonly controller: Dispatcher.DispatchController;
-    readonly calls: readonly string[];
-  }>;
-} {
-  const calls: string[] = [];
-  const controller = {
-    paused: false,
-    pause() {
-      calls.push("pause");
-      controller.paused = true;
-    },
-    resume() {
-      calls.push("resume");
-      controller.paused = false;
-    },
-    abort: () => void calls.push("abort"),
-  };
-  const { promise, resolve } = Promise.withResolvers<Dispatcher.DispatchHandler>();
-  const dispatcher = {
-    dispatch(_options: unknown, handler: Dispatcher.DispatchHandler) {
-      const own = controller as unknown as Dispatcher.DispatchController;
-      handler.onRequestStart?.(own, {});
-      resolve(handler);
-      return true;
-    },
-  } as unknown as Dispatcher;
-  const exchange = promise.then((handler) => ({
-    handler,
-    controller: controller as unknown as Dispatcher.DispatchController,
-    calls,
-  }));
-  return { dispatcher, exchange };
-}
-
 interface Fault extends Error {
   cause?: { code?: string };
 }
@@ -213,58 +174,6 @@ describe("the fetch over undici", () => {
       },
     );
     assert.equal(stdout, "posted true false\n");
-  });
-
-  it("pauses its dispatcher only above 1 MiB of unread data, and resumes it when that is read", async () => {
-    const { dispatcher, exchange } = handDispatcher();
-    const responding = createUndiciFetch({ dispatcher })("http://a.invalid/", post());
-    const { handler, controller, calls } = await exchange;
-    handler.onResponseStart?.(controller, 200, {}, "OK");
-    const reader = (await responding).body?.getReader();
-    const half = Buffer.alloc(512 * 1024);
-    handler.onResponseData?.(controller, half);
-    handler.onResponseData?.(controller, half);
-    assert.deepEqual(calls, []);
-    handler.onResponseData?.(controller, Buffer.alloc(1));
-    assert.deepEqual(calls, ["pause"]);
-    assert.equal((await reader?.read())?.value?.length, 1024 * 1024 + 1);
-    assert.deepEqual(calls, ["pause", "resume"]);
-    handler.onResponseData?.(controller, half);
-    assert.equal((await reader?.read())?.value?.length, half.length);
-    assert.deepEqual(calls, ["pause", "resume"]);
-    handler.onResponseEnd?.(controller, {});
-    assert.equal((await reader?.read())?.done, true);
-  });
-
-  it("ignores what a dispatcher reports of a request that was aborted", async () => {
-    const { dispatcher, exchange } = handDispatcher();
-    const abort = new AbortController();
-    const init = post({ signal: abort.signal });
-    const responding = createUndiciFetch({ dispatcher })("http://a.invalid/", init);
-    const { handler, controller, calls } = await exchange;
-    handler.onResponseStart?.(controller, 200, {}, "OK");
-    const reading = errorOf((await responding).text());
-    await new Promise((resolve) => setImmediate(resolve)); // the reader waits for data
-    const reason = new Error("enough");
-    abort.abort(reason);
-    for (let count = 0; count < 2; count++) {
-      handler.onResponseData?.(controller, Buffer.from("late"));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    handler.onResponseEnd?.(controller, {});
-    handler.onResponseError?.(controller, new Error("aborted"));
-    assert.equal(await within("the reader is told", reading), reason);
-    assert.deepEqual(calls, ["abort"]);
-  });
-
-  it("releases the connection of a response that no Response can have", async () => {
-    const { dispatcher, exchange } = handDispatcher();
-    const failed = errorOf(createUndiciFetch({ dispatcher })("http://a.invalid/", post()));
-    const { handler, controller, calls } = await exchange;
-    handler.onResponseStart?.(controller, 999, {}, "What");
-    const { message, cause } = await within("it is refused", failed);
-    assert.deepEqual([message, cause instanceof RangeError], ["fetch failed", true]);
-    assert.deepEqual(calls, ["abort"]);
   });
 
   it("returns every byte, for any chunks and any reading speed", async () => {
