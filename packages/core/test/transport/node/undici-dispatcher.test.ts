@@ -100,9 +100,15 @@ describe("the fetch over a dispatcher", () => {
 
   it("pauses its connection only above 1 MiB of unread data, and resumes it when that is read", async () => {
     const { calls, data, next, handler, controller } = await reading();
+    const first = next();
+    await turn();
+    data("first");
+    await first;
     const half = "x".repeat(512 * 1024);
-    data(half);
-    data(half);
+    for (const text of [half, half]) {
+      data(text);
+      await turn();
+    }
     assert.deepEqual(calls, []);
     data("x");
     assert.deepEqual(calls, ["pause"]);
