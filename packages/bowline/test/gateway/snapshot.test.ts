@@ -81,6 +81,33 @@ describe("the content of a snapshot", () => {
     ]);
   });
 
+  it("shortens the arguments of a call only as far as needed", () => {
+    const long = "y".repeat(10_000);
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key ${at}`, at]));
+    const cases: readonly [args: unknown, isRight: (shown: unknown) => boolean][] = [
+      [{ text: "z".repeat(900) }, (shown) => JSON.stringify(shown).length === 911],
+      [{ list: ["a", long] }, (shown) => Array.isArray((shown as { list: unknown }).list)],
+      [
+        { ...many, long },
+        (shown) => typeof shown === "string" && /^\{"key 0":0,.*left out/s.test(shown),
+      ],
+      [undefined, (shown) => shown === undefined],
+    ];
+    for (const [args, isRight] of cases) {
+      const call: Block = {
+        type: "tool_call",
+        toolCallId: "c",
+        name: "f",
+        arguments: args,
+        state: "done",
+        output: long,
+      };
+      const [shown] = snapshotBlocks([call], 3200) as (typeof call)[];
+      assert.ok(shown?.type === "tool_call" && isRight(shown.arguments), JSON.stringify(shown));
+      assert.match(shown.output, /characters left out/);
+    }
+  });
+
   it("keeps the last of many blocks, and says how many were left out", () => {
     const blocks = Array.from({ length: 1000 }, (_, turn): Block => ({
       type: "text",
