@@ -83,6 +83,7 @@ const flags = [
   "--test",
   "--conditions=@bowline/source",
   "--test-isolation=none",
+  `--import=${new URL("no-reduction.ts", import.meta.url).href}`,
   `--test-reporter=${new URL("reporter.ts", import.meta.url).href}`,
 ];
 

@@ -123,4 +123,20 @@ describe("tryAll", () => {
     const killed = verdicts.get("4: + → -");
     assert.deepEqual([killed?.outcome, killed?.by], ["killed", "adds one"]);
   });
+
+  it("reports a failed property, whose reduction would compute for long", async () => {
+    const property = "fc.property(fc.array(fc.nat()), (list) => check(list, Date.now() + 50))";
+    const body = `
+  const check = (list, end) => {
+    while (Date.now() < end);
+    assert.equal(sum(list), list.reduce((a, b) => a + b, 0));
+  };
+  fc.assert(${property}, { numRuns: 5 });`;
+    const fc = import.meta.resolve("fast-check");
+    const checked = `import fc from "${fc}";\n${test("adds any", body)}`;
+    write("packages/a/test/sum.test.ts", checked);
+    const verdicts = await run(({ original }) => original === "+");
+    const killed = verdicts.get("4: + → -");
+    assert.deepEqual([killed?.outcome, killed?.by], ["killed", "adds any"]);
+  });
 });

@@ -180,6 +180,28 @@ describe("a model that is chosen for a session", () => {
     assert.deepEqual(asked, ["small", "fine"]);
   });
 
+  it("fails as the server's models fail, unless they cannot be used", async () => {
+    const { options } = house();
+    const faults: Record<string, Error> = {
+      "house/busy": new BowlineError("overloaded", "The models are busy.", { retryable: true }),
+      "house/odd": Object.assign(new Error("A secret."), { code: "invalid_argument" }),
+    };
+    await using server = await gatewayWith([], {
+      ...options,
+      backendFor(agent) {
+        const fault = faults[agent.model ?? ""];
+        if (fault !== undefined) throw fault;
+        return options.backendFor?.(agent) as Backend;
+      },
+    });
+    await say(server);
+    const client = await server.client();
+    const codes = Object.keys(faults).map((model) =>
+      client.refused("sessions.patch", { sessionKey: "s", model }),
+    );
+    assert.deepEqual(await Promise.all(codes), ["overloaded", "internal"]);
+  });
+
   it("is refused when this server cannot use it, and nothing changes", async () => {
     const { options } = house();
     await using server = await gatewayWith([], options);

@@ -4,13 +4,16 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { createMemoryStore, createSession } from "@bowline/core/session";
+import { scriptedToolCall } from "@bowline/core/testing";
 import {
   GatewayClient,
   RequestError,
   type ClientOptions,
 } from "../../src/gateway/client/client.ts";
+import { closeCodes } from "../../src/gateway/protocol/frame.ts";
 import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
+import { heldTool } from "../held-tool.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
 
@@ -50,6 +53,79 @@ describe("the client", () => {
     assert.deepEqual([names[0], names.at(-1)], ["chat.user", "chat.final"]);
     const { text, end } = await run.result();
     assert.deepEqual([text, end.event], ["Hello there.", "chat.final"]);
+  });
+
+  it("resumes the run's events when it is connected again", async () => {
+    const { tool, release } = heldTool();
+    const script = [{ content: [scriptedToolCall("wait", {}, "w")] }, "Done."];
+    const rules = { judge: () => ({ action: "allow" as const }), add: async () => {} };
+    await using server = await gatewayWith(script, { tools: () => [tool], rules });
+    using client = clientOf(server);
+    const run = await client.send({ sessionKey: "s", message: "Hi" });
+    for await (const { event } of run) if (event === "chat.tool_call") break;
+    for (let cuts = 0; cuts < 2; cuts++) {
+      const isCut = new Promise<void>((resolve) => {
+        const stop = client.onState((state) => {
+          if (state !== "open") return;
+          stop();
+          resolve();
+        });
+      });
+      client.cut();
+      await within("the client is in again", isCut);
+    }
+    release();
+    assert.equal((await within("the run ends", run.result())).text, "Done.");
+  });
+
+  it("rejects pending requests at once when it is closed, and makes no other connection", async () => {
+    await using server = await gatewayWith(["Hello."]);
+    const sockets: WebSocket[] = [];
+    class Unclosed extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        sockets.push(this);
+      }
+      override send(data: string): void {
+        if (!data.includes("health.check")) super.send(data);
+      }
+      override close(): void {}
+    }
+    using client = clientOf(server, { WebSocket: Unclosed, backoff: { firstMs: 1 } });
+    await client.ready();
+    const asking = client.request("health.check", {});
+    await new Promise((resolve) => setImmediate(resolve));
+    client.close();
+    await assert.rejects(within("the request is rejected", asking, 5000), {
+      code: "connection_lost",
+    });
+    const [socket] = sockets;
+    assert.ok(socket);
+    const gone = once(socket, "close");
+    socket.terminate();
+    await gone;
+    await wait(20);
+    assert.deepEqual([sockets.length, client.state], [1, "ended"]);
+  });
+
+  it("ends when the server closes its connection as not authorized, without a refusal", async () => {
+    const refusing = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    await once(refusing, "listening");
+    refusing.on("connection", (socket) => socket.close(closeCodes.unauthorized));
+    const { port } = refusing.address() as AddressInfo;
+    const client = new GatewayClient({
+      url: `ws://127.0.0.1:${port}`,
+      token,
+      WebSocket,
+      backoff: { firstMs: 1, maxMs: 1 },
+    });
+    try {
+      await assert.rejects(within("the client gives up", client.ready(), 5000), RequestError);
+      assert.equal(client.state, "ended");
+    } finally {
+      client.close();
+      refusing.close();
+    }
   });
 
   it("resumes after lost connections with every event once", async () => {
@@ -253,7 +329,7 @@ describe("the client", () => {
     for (let session = 0; session < 20; session++) await client.subscribe(`session ${session}`);
     answers.length = 0;
     last?.terminate();
-    while (answers.length < 20) await wait(5);
+    await eventually("all are renewed", () => answers.length >= 20);
     assert.deepEqual(
       answers.filter(({ error }) => error !== undefined),
       [],
@@ -275,7 +351,7 @@ describe("the client", () => {
       url: `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`,
     });
     await client.ready();
-    while (connections.length < 2) await wait(5);
+    await eventually("another connection is made", () => connections.length >= 2);
     client.close();
     for (const socket of connections) socket.terminate();
     silent.close();

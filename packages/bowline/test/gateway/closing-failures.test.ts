@@ -8,6 +8,8 @@ import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import type { Rules } from "../../src/policy/rules.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith } from "./gateway.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { within } from "../../../../test/support/within.ts";
 
 const allow: Rules = { judge: () => ({ action: "allow" }), add: async () => {} };
 const call = { content: [scriptedToolCall("wait", {}, "w")] };
@@ -50,6 +52,32 @@ describe("a closing server", () => {
     await first.gateway.close();
     await ended.promise;
     await using second = await gatewayWith(["Done."], { store, pending, port });
+    const client = await second.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId });
+    assert.equal((await client.end(runId)).event, "chat.final");
+  });
+
+  it("calls no model for a run whose session opens meanwhile, and the next server does", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const [opening, opened] = [deferred(), deferred()];
+    const slow: Store = {
+      ...store,
+      async create(...asked) {
+        opening.resolve();
+        await opened.promise;
+        return store.create(...asked);
+      },
+    };
+    const first = await gatewayWith(["Too late."], { store: slow, pending });
+    const before = await first.client();
+    const { runId } = await before.call("chat.send", { sessionKey: "s", message: "go" });
+    await within("the run opens its session", opening.promise);
+    const closing = first.gateway.close();
+    await before.event("shutdown");
+    opened.resolve();
+    await closing;
+    assert.equal(first.model.calls.length, 0);
+    await using second = await gatewayWith(["Done."], { store, pending });
     const client = await second.client();
     await client.call("chat.subscribe", { sessionKey: "s", runId });
     assert.equal((await client.end(runId)).event, "chat.final");

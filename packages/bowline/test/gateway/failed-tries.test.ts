@@ -46,6 +46,13 @@ describe("wrong tokens of an address", () => {
     assert.equal(at(0).waitOf("a"), 0);
   });
 
+  it("are forgotten after their minute, also if the clock is then set back", () => {
+    const { failed, at } = tries(1);
+    failed.add("a");
+    assert.equal(at(60_000).waitOf("a"), 0);
+    assert.equal(at(59_000).waitOf("a"), 0);
+  });
+
   it("are counted for the last 10,000 addresses", () => {
     const { failed } = tries(1);
     const fill = (count: number): void => {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
 import { systemClock } from "@bowline/core";
 import { createMemoryStore } from "@bowline/core/session";
-import { createScriptedModel } from "@bowline/core/testing";
+import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createContext } from "../../src/gateway/server/context.ts";
 import type { Lane } from "../../src/gateway/runs/lane.ts";
 import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
@@ -12,7 +12,8 @@ import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { RunCap } from "../../src/gateway/runs/run-cap.ts";
 import type { Run } from "../../src/gateway/runs/run.ts";
 import { createSecretFilter } from "../../src/secrets.ts";
-import { agents, gatewayWith } from "./gateway.ts";
+import { heldTool } from "../held-tool.ts";
+import { agents, gatewayWith, type AnyFrame } from "./gateway.ts";
 
 const [a, b] = [{}, {}] as [Run, Run];
 const lane = {} as Lane;
@@ -109,4 +110,28 @@ it("a resumed run that waits for a place can be stopped or deleted", async () =>
     (await client.call("sessions.get", { sessionKey: "a" })).session.runs[0]?.state,
     "running",
   );
+});
+
+it("a run that waits is announced once, after the answer to its message", async () => {
+  const { tool, release } = heldTool();
+  const call = { content: [scriptedToolCall("wait", {}, "w")] };
+  await using server = await gatewayWith([call, "One.", "Two."], {
+    tools: () => [tool],
+    rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+  });
+  const client = await server.client();
+  await client.call("chat.send", { sessionKey: "s", message: "a", idempotencyKey: "one" });
+  await client.event("chat.tool_call", "one");
+  const asked = { sessionKey: "s", message: "b", idempotencyKey: "two" };
+  assert.equal((await client.call("chat.send", asked)).status, "queued");
+  await client.event("chat.queued", "two");
+  release();
+  await client.end("two");
+  const isIt = ({ event }: AnyFrame): boolean => event === "chat.queued";
+  assert.equal(client.frames.filter(isIt).length, 1);
+  const answer = client.frames.findIndex(
+    ({ result }) => (result as { readonly runId?: string } | undefined)?.runId === "two",
+  );
+  assert.ok(answer >= 0 && client.frames.findIndex(isIt) > answer);
+  assert.equal(client.ofRun("two")[0]?.event, "chat.queued");
 });

@@ -8,7 +8,7 @@ import { Lane } from "../../src/gateway/runs/lane.ts";
 import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 import { RunLog } from "../../src/gateway/log/run-log.ts";
 import { RunMemory } from "../../src/gateway/runs/run-memory.ts";
-import { wait } from "./gateway.ts";
+import { gatewayWith, wait } from "./gateway.ts";
 
 function endedRun(runId: string, length: number): RunLog {
   const log = new RunLog({
@@ -68,5 +68,23 @@ describe("ended runs", () => {
       memory.end(runId);
     }
     assert.equal(memory.log("late"), log);
+  });
+});
+
+describe("the key of a message", () => {
+  it("is refused for another message, and begins one run however often it is sent", async () => {
+    await using server = await gatewayWith(["Done.", "Never."]);
+    const client = await server.client();
+    const params = { sessionKey: "s", message: "go", idempotencyKey: "key" };
+    const sent = await Promise.all([1, 2].map(() => client.call("chat.send", params)));
+    await client.end("key");
+    sent.push(await client.call("chat.send", params));
+    assert.deepEqual(
+      sent.map(({ runId, status }) => [runId, status]),
+      ["started", "in_flight", "finished"].map((status) => ["key", status]),
+    );
+    for (const other of [{ message: "stop" }, { sessionKey: "t" }])
+      assert.equal(await client.refused("chat.send", { ...params, ...other }), "conflict");
+    assert.equal(server.model.calls.length, 1);
   });
 });

@@ -61,8 +61,14 @@ describe("sessions", () => {
     assert.equal(server.model.calls.at(-1)?.context.messages.length, 1);
     await client.end((await client.call("chat.send", { sessionKey: "fork", message: "c" })).runId);
     assert.equal(server.model.calls.at(-1)?.context.messages.length, 3);
+    const deletions = async (): Promise<number> => {
+      await other.call("health.check", {});
+      return other.frames.filter(({ data }) => data?.change === "deleted").length;
+    };
     assert.deepEqual(await client.call("sessions.delete", { sessionKey }), { deleted: true });
+    assert.equal(await deletions(), 1);
     assert.deepEqual(await client.call("sessions.delete", { sessionKey }), { deleted: false });
+    assert.equal(await deletions(), 1);
     assert.equal(await client.refused("sessions.get", { sessionKey }), "not_found");
     assert.equal(await client.refused("sessions.patch", { sessionKey, title: "x" }), "not_found");
     const changes = other.frames

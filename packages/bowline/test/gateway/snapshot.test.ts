@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Block } from "../../src/gateway/protocol/protocol.ts";
 import { snapshotBlocks } from "../../src/gateway/log/snapshot.ts";
 import { gatewayWith } from "./gateway.ts";
+import { eventually } from "../../../../test/support/within.ts";
 import { sweep } from "../../../../test/support/sweep.ts";
 
 const text = fc.oneof(
@@ -57,7 +58,10 @@ describe("the content of a snapshot", () => {
     assert.deepEqual(snapshotBlocks([said, call], 700_000), [said, call]);
     const [cut, whole] = snapshotBlocks([said, call], 400_000);
     assert.deepEqual(whole, call);
-    assert.match((cut as { text: string }).text, /^beginx+\n\[\d+ characters left out\]\nx+end$/);
+    const [, head = "", left, tail = ""] =
+      /^(beginx+)\n\[(\d+) characters left out\]\n(x+end)$/.exec((cut as { text: string }).text) ??
+      [];
+    assert.equal(head.length + Number(left) + tail.length, said.text.length);
     const [, short] = snapshotBlocks([said, call], 20_000);
     const { path, content: shown } = (short as typeof call).arguments as {
       path: string;
@@ -65,6 +69,43 @@ describe("the content of a snapshot", () => {
     };
     assert.equal(path, "a.txt");
     assert.match(shown, /^y+\n\[\d+ characters left out\]\ny+$/);
+  });
+
+  it("includes 100 characters of a block, and no less", () => {
+    // Half of the text that fits is tried each time: here 400 characters, 200 and 100 of three bytes.
+    const said: Block = { type: "text", turn: 0, text: "€".repeat(1000) };
+    const [shown] = snapshotBlocks([said], 534 + 200) as { text: string }[];
+    assert.match(shown?.text ?? "", /^€{50}\n\[900 characters left out\]\n€{50}$/);
+    assert.deepEqual(snapshotBlocks([said], 300 + 200), [
+      { type: "text", turn: 0, text: "[1 earlier parts left out]\n" },
+    ]);
+  });
+
+  it("shortens the arguments of a call only as far as needed", () => {
+    const long = "y".repeat(10_000);
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key ${at}`, at]));
+    const cases: readonly [args: unknown, isRight: (shown: unknown) => boolean][] = [
+      [{ text: "z".repeat(900) }, (shown) => JSON.stringify(shown).length === 911],
+      [{ list: ["a", long] }, (shown) => Array.isArray((shown as { list: unknown }).list)],
+      [
+        { ...many, long },
+        (shown) => typeof shown === "string" && /^\{"key 0":0,.*left out/s.test(shown),
+      ],
+      [undefined, (shown) => shown === undefined],
+    ];
+    for (const [args, isRight] of cases) {
+      const call: Block = {
+        type: "tool_call",
+        toolCallId: "c",
+        name: "f",
+        arguments: args,
+        state: "done",
+        output: long,
+      };
+      const [shown] = snapshotBlocks([call], 3200) as (typeof call)[];
+      assert.ok(shown?.type === "tool_call" && isRight(shown.arguments), JSON.stringify(shown));
+      assert.match(shown.output, /characters left out/);
+    }
   });
 
   it("keeps the last of many blocks, and says how many were left out", () => {
@@ -93,7 +134,7 @@ it("a run with more output than the buffer limit can be followed by a new client
     await server.client()
   ).call("chat.send", { sessionKey: "s", message: "go" });
   const client = await server.client();
-  while ((await client.call("health.check", {})).runs > 0);
+  await eventually("the run ends", async () => (await client.call("health.check", {})).runs === 0);
   await client.call("chat.subscribe", { sessionKey: "s", runId });
   await client.end(runId);
   const snapshot = client.frames.find(({ event }) => event === "chat.snapshot");

@@ -5,6 +5,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { WebSocket } from "ws";
+import { BowlineError, defineTool } from "@bowline/core";
+import { scriptedToolCall } from "@bowline/core/testing";
 import { issuesOf } from "../../src/gateway/protocol/check.ts";
 import type { EventName } from "../../src/gateway/protocol/protocol.ts";
 import { events, methods } from "../../src/gateway/protocol/schema.ts";
@@ -15,7 +17,13 @@ interface Typed {
   readonly id?: string | number | null;
   readonly ok?: boolean;
   readonly payload?: Record<string, unknown> & { readonly runId?: string; readonly text?: string };
-  readonly error?: { readonly code: string; readonly message: string; readonly details: object };
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: object;
+    readonly retryable: boolean;
+    readonly retryAfterMs?: number;
+  };
   readonly event?: EventName;
   readonly seq?: number;
 }
@@ -147,6 +155,78 @@ describe("a client with typed frames", () => {
       ["chat.final"],
     );
     socket.terminate();
+  });
+
+  it("gets the prefix of its sessions and the server's notice, only if there are any", async () => {
+    await using limited = await gatewayWith([], {
+      tokens: undefined as never,
+      authorize: () => ({ scope: "full", sessions: "ann:" }),
+      backendFor: () => Promise.reject(new BowlineError("invalid_argument", "No model answers.")),
+    });
+    await using whole = await gatewayWith([]);
+    const scopes = ["operator.read", "operator.write", "operator.approvals"];
+    const role = "operator";
+    for (const [server, auth, notice] of [
+      [limited, { role, scopes, sessions: "ann:" }, "No model answers."],
+      [whole, { role, scopes }, undefined],
+    ] as const) {
+      const { socket, frames } = await knock(server, connect());
+      const { payload = {} } = await until(frames, () => true);
+      assert.deepEqual([payload.auth, payload.notice], [auth, notice]);
+      assert.equal("notice" in payload, notice !== undefined);
+      socket.terminate();
+    }
+  });
+
+  it("answers approvals under its id and version, or under its connection's id", async () => {
+    const names: readonly [client: object | undefined, by: string | undefined][] = [
+      [{ id: "cli", version: "1.2.3" }, "cli 1.2.3"],
+      [{ id: "cli" }, "cli"],
+      [{ id: 5, version: "1.2.3" }, "1.2.3"],
+      [{ id: "x".repeat(300) }, "x".repeat(200)],
+      [{ mode: "operator" }, undefined],
+      [undefined, undefined],
+    ];
+    for (const [client, name] of names) {
+      const call = { content: [scriptedToolCall("write", {}, "call_1")] };
+      const write = defineTool({
+        name: "write",
+        description: "Writes.",
+        parameters: { type: "object", properties: {} },
+        needsApproval: true,
+        execute: () => "done",
+      });
+      await using server = await gatewayWith([call, "Done."], { tools: () => [write] });
+      const { socket, frames } = await knock(server, connect({ client }));
+      const { payload: hello } = await until(frames, ({ ok }) => ok === true);
+      const request = (id: unknown, method: string, params: object): void =>
+        socket.send(JSON.stringify({ type: "req", id, method, params }));
+      request(1, "chat.send", { sessionKey: "s", message: "go" });
+      const asked = await until(frames, ({ event }) => event === "exec.approval_request");
+      request(2, "exec.approve", { approvalId: asked.payload?.approvalId });
+      const { payload } = await until(frames, ({ event }) => event === "exec.approval_resolved");
+      const { connId } = hello?.server as { readonly connId: string };
+      assert.deepEqual([payload?.decision, payload?.by], ["allow", name ?? connId]);
+      socket.terminate();
+    }
+  });
+
+  it("is told how long to wait after too many wrong tokens", async () => {
+    await using server = await gatewayWith([], { limits: { maxAuthFailures: 1 } });
+    const refusals: Typed["error"][] = [];
+    for (const own of ["wrong", "wrong"]) {
+      const { socket, frames } = await knock(server, connect({ auth: { token: own } }));
+      await closed(socket);
+      refusals.push(frames[0]?.error);
+    }
+    const [wrong, busy] = refusals;
+    assert.deepEqual(
+      [wrong?.code, wrong?.retryable, "retryAfterMs" in (wrong ?? {})],
+      ["unauthorized", false, false],
+    );
+    assert.deepEqual([busy?.code, busy?.retryable], ["busy", true]);
+    const { retryAfterMs = 0 } = busy ?? {};
+    assert.ok(retryAfterMs > 50_000 && retryAfterMs <= 60_000, String(retryAfterMs));
   });
 
   it("is refused with a typed frame, and disconnected", async () => {

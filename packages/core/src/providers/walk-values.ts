@@ -1,5 +1,5 @@
 /** Walks through values, to record them or to compare them with recorded ones. */
-import type { Message } from "../llm/message.ts";
+import type { Message, ToolResultMessage } from "../llm/message.ts";
 
 const object = Symbol("object");
 const list = Symbol("list");
@@ -21,9 +21,9 @@ export function walkMessage(message: Message | undefined, values: unknown[], at:
       meets(api, values, next++) &&
       meets(provider, values, next++);
     if (!same || !meets(model, values, next++)) return -1;
-  } else if (message.role === "toolResult") {
-    if (!meets(message.toolCallId, values, next++) || !meets(message.isError, values, next++))
-      return -1;
+  } else {
+    const { toolCallId, isError } = message as Partial<ToolResultMessage>; // undefined of a user
+    if (!meets(toolCallId, values, next++) || !meets(isError, values, next++)) return -1;
   }
   return walkValue(message.content, values, next);
 }

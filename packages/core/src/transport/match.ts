@@ -132,7 +132,7 @@ function shown({ expected, received }: Difference): [string, string] {
   if (typeof expected !== "string" || typeof received !== "string")
     return [describe(expected), describe(received)];
   let same = 0;
-  while (same < expected.length && expected[same] === received[same]) same++;
+  while (expected[same] === received[same]) same++; // the texts differ
   const from = Math.max(0, same - BEFORE);
   const cut = (text: string): string => describe(from === 0 ? text : `…${text.slice(from)}`);
   return [cut(expected), cut(received)];

@@ -118,9 +118,9 @@ export function toRecordedFailure(
 export function fromRecordedFailure({ name, message, cause, error }: RecordedFailure): Error {
   if (error) return new BowlineError(error.code, error.message, error);
   if (name === "AbortError" || name === "TimeoutError") return new DOMException(message, name);
-  const reason =
-    cause === undefined ? undefined : Object.assign(new Error(cause.message), { code: cause.code });
-  const options = reason === undefined ? undefined : { cause: reason };
+  const options = cause && {
+    cause: Object.assign(new Error(cause.message), { code: cause.code }),
+  };
   const made = name === "TypeError" ? new TypeError(message, options) : new Error(message, options);
   return Object.assign(made, { name });
 }

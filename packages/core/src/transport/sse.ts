@@ -152,7 +152,7 @@ export class SseReader {
     if (!data) return;
     this.#bound((this.#length += data.length), MAX_LENGTHS * this.#maxEventLength);
     this.#listener.event(data, name);
-    if (!this.#isStream) this.#stray = "";
+    this.#stray = "";
     this.#isStream = true;
   }
 

@@ -141,7 +141,6 @@ export class RunFeed {
   }
 
   #give(reader: Reader, chunks: readonly UIMessageChunk[]): void {
-    if (reader.failure) return;
     reader.chunks.push(...chunks);
     if (reader.chunks.length > reader.room) {
       reader.chunks = [];

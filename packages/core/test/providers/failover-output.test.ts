@@ -46,6 +46,51 @@ function saysHel(rest: (writer: MessageWriter, signal: AbortSignal) => Promise<v
     }, given);
 }
 
+/** Begins to search, and fails after `events`. */
+function searches(events: readonly AssistantMessageEvent[]): StreamFn {
+  return (_model, _context, { signal: given }) =>
+    new EventStream<AssistantMessageEvent, AssistantMessage>(async (push) => {
+      const writer = new MessageWriter(origin);
+      writer.progress("s1", "web_search", "started");
+      push(writer.take());
+      await settle();
+      push(events);
+      await settle();
+      writer.fail(new BowlineError("server_error", "died"));
+      push(writer.take());
+      return writer.message;
+    }, given);
+}
+
+describe("failover after the start of a search", () => {
+  const error = { code: "server_error", message: "died", retryable: true } as const;
+  const retract = { type: "message_retract", attempt: 1, contentIndex: 0, error } as const;
+  for (const [what, events] of [
+    ["withdraws it", []],
+    ["does not withdraw it again", [retract]],
+  ] as const)
+    it(`calls the next model and ${what}`, async () => {
+      const { stream, asked } = failover(searches(events));
+      const types = (await Array.fromAsync(stream())).map(({ type }) => type);
+      assert.deepEqual(asked, ["one", "two"]);
+      const begun = ["start", "provider_tool", "message_retract", "model_failover"];
+      assert.deepEqual(types.slice(0, 5), [...begun, "start"]);
+      assert.equal(types.at(-1), "done");
+    });
+
+  it("ends with the failure if all models throw", async () => {
+    const streamFn: StreamFn = () => {
+      throw new BowlineError("overloaded", "Busy.");
+    };
+    const reading = createFailover({ streamFn, models: [two] })(one, context);
+    const events = await Array.fromAsync(reading);
+    assert.deepEqual(
+      events.map((event) => (event.type === "error" ? event.error.error?.code : event.type)),
+      ["model_failover", "overloaded"],
+    );
+  });
+});
+
 describe("failover after some output", () => {
   it("returns the failed answer with its partial content", async () => {
     const { stream, asked } = failover(

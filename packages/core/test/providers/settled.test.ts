@@ -108,6 +108,8 @@ describe("a transcript that grows turn by turn", () => {
       const { ask, rests } = rig(protocol);
       const model = getModel("openai", "m", { api: protocol.api });
       const messages = conversation(20);
+      for (const { role, content } of messages.slice(10))
+        if (role === "assistant") content.unshift(text("I read on."));
       for (let length = 1; length <= messages.length; length += 2) {
         const context = { ...system, messages: messages.slice(0, length) };
         assert.equal(await ask(model, context), fresh(protocol, model, context));

@@ -73,6 +73,7 @@ describe("ChatRuns", () => {
     const chats = new ChatRuns();
     const first = await post(chats, posted("Pay"), open);
     assert.deepEqual(types(first).slice(-3), ["tool-approval-request", "finish-step", "finish"]);
+    assert.equal(ofType(first, "tool-approval-request").length, 1);
     assert.deepEqual(done, []);
     const second = await post(chats, answered(first, true), open, ["c1"]);
     assert.deepEqual(second[0], first[0]);
@@ -178,6 +179,7 @@ describe("ChatRuns", () => {
         setTimeout(() => agent.answer(event.approvalId, { decision: "allow" }), 5);
     });
     const chunks = await post(new ChatRuns({ approvals: "wait" }), posted("Pay"), open);
+    assert.equal(ofType(chunks, "tool-approval-request").length, 1);
     assert.equal(ofType(chunks, "tool-approval-response")[0]?.approved, true);
     assert.equal(ofType(chunks, "finish").length, 1);
   });
@@ -190,6 +192,7 @@ describe("ChatRuns", () => {
     const reloaded = await chunksOf(await chats.resume("chat", open));
     checkGrammar(reloaded);
     assert.deepEqual(types(reloaded).slice(-3), types(first).slice(-3));
+    assert.equal(ofType(reloaded, "tool-approval-request").length, 1);
     assert.deepEqual(await chats.messages("chat", open), [
       { id: "message-0", role: "user", parts: [{ type: "text", text: "Pay" }] },
     ]);

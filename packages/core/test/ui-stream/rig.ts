@@ -1,5 +1,6 @@
 /** An agent with a scripted model, and what a page receives of its runs. */
 import { Agent, type AgentOptions } from "../../src/index.ts";
+import { within } from "../../../../test/support/within.ts";
 import { createScriptedModel, type ScriptedStep } from "../../src/testing/index.ts";
 import type { UIMessageChunk } from "../../src/ui-stream/index.ts";
 
@@ -10,7 +11,7 @@ export function agentOf(steps: readonly ScriptedStep[], options: AgentOptions = 
 
 /** Returns the chunks of a response, which must end as the protocol says. */
 export async function chunksOf(response: Response): Promise<UIMessageChunk[]> {
-  const frames = (await response.text())
+  const frames = (await within("the response ends", response.text()))
     .split("\n\n")
     .filter((frame) => frame.startsWith("data: "))
     .map((frame) => frame.slice(6));

@@ -44,8 +44,7 @@ function bytesOf(block: Block): number {
 }
 
 function shorten(block: Block, length: number): Block {
-  if (block.type !== "tool_call")
-    return block.text.length <= length ? block : { ...block, text: cutMiddle(block.text, length) };
+  if (block.type !== "tool_call") return { ...block, text: cutMiddle(block.text, length) };
   return {
     ...block,
     arguments: cutArguments(block.arguments, length),

@@ -158,11 +158,6 @@ export class Connection implements Caller, Listener {
   async #enter(text: string): Promise<void> {
     this.#state = "entering";
     const { id, request, entry, limits, listeners, welcome } = this.#options;
-    try {
-      entry.assertMayTry(request);
-    } catch (error) {
-      return this.#refuse(error, closeCodes.tooMany);
-    }
     if (text.length > limits.maxAuthFrameBytes)
       return this.close(closeCodes.tooLarge, "the auth frame is too large");
     let frame: unknown;

@@ -185,9 +185,10 @@ function encodePart(part: UserContent): WireBlock {
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<WireBlock>();
   if (!replay.some(hasOpaque)) return whole;
-  const lastUser = replay.findLastIndex((message) => message.role === "user");
   const calls = new Map<unknown, WireBlock>();
-  for (const [index, message] of replay.entries()) {
+  let sinceUser: WireBlock[] = [];
+  for (const message of replay) {
+    if (message.role === "user") sinceUser = [];
     if (message.role !== "assistant") continue;
     for (const part of message.content) {
       const block = part.type === "opaque" ? asBlock(part) : undefined;
@@ -197,10 +198,11 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
         if (call !== undefined) whole.add(call).add(block);
       } else if (block.type.endsWith("tool_use") && block.id !== undefined) {
         calls.set(block.id, block);
-        if (index > lastUser) whole.add(block);
+        sinceUser.push(block);
       } else whole.add(block);
     }
   }
+  for (const call of sinceUser) whole.add(call);
   return whole;
 }
 

@@ -38,9 +38,9 @@ export class CompatibleExtras implements ChatExtras {
     if (chunk.search_results) this.#results = list(chunk.search_results);
     if (chunk.citations) this.#citations = list(chunk.citations);
     if (chunk.usage) this.#usage = asRecord(chunk.usage);
-    if (delta.annotations) this.#annotations.push(...list(delta.annotations));
-    if (delta.images) this.#show(list(delta.images));
-    if (Array.isArray(delta.content)) this.#show(delta.content);
+    this.#annotations.push(...list(delta.annotations));
+    this.#show(list(delta.images));
+    this.#show(list(delta.content));
     if (!delta.audio) return;
     const { data, transcript } = asRecord(delta.audio);
     this.#writer.say("text", asText(transcript));

@@ -229,9 +229,8 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
       if (item === undefined) continue;
       const { call_id: id } = item;
       if (typeof id !== "string") whole.add(item);
-      else if (!item.type.endsWith("_output")) {
-        if (!answered.has(id)) calls.set(id, item);
-      } else if (calls.has(id) && !answered.has(id)) {
+      else if (!item.type.endsWith("_output")) calls.set(id, item);
+      else if (calls.has(id) && !answered.has(id)) {
         answered.add(id);
         whole.add(calls.get(id)).add(item);
       }

@@ -164,7 +164,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(request: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#end) return;
     this.#pending.push(chunk);
     this.#pendingLength += chunk.length;
     if (this.#pendingLength > MAX_PENDING) request.pause();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toolCallsOf, type AssistantMessage } from "../../../src/llm/message.ts";
 import { openaiChat } from "../../../src/providers/openai-chat/index.ts";
-import { decodeEveryWay } from "../decode.ts";
+import { decode, decodeEveryWay } from "../decode.ts";
 
 type Json = Record<string, unknown>;
 
@@ -53,6 +53,22 @@ describe("calls of the chat wire", () => {
       ["list", { n: 2 }],
       ["write", {}],
     ]);
+  });
+
+  it("begin with their names if no tool is declared, and with the first arguments if a name may grow", () => {
+    const body = [
+      piece(0, "a", { name: "read" }),
+      piece(0, "a", { arguments: '{"n":1}' }),
+      ends("tool_calls"),
+    ].map((one) => new TextEncoder().encode(`data: ${JSON.stringify(one)}\n\n`));
+    const begunBy = (tools: readonly string[]): number => {
+      const begins = (chunks: number): boolean =>
+        decode(openaiChat, body.slice(0, chunks), tools).events.some(
+          ({ type }) => type === "toolcall_start",
+        );
+      return [1, 2, 3].findIndex(begins);
+    };
+    assert.deepEqual([[], ["read"], ["read", "read_file"], ["write"]].map(begunBy), [0, 0, 1, 1]);
   });
 
   it("do not end at a brace after an escaped quote", () => {

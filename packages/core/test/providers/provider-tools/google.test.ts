@@ -47,6 +47,45 @@ describe("a grounded answer of Gemini", () => {
     for (const sent of resentAsText(message)) assert.equal(sent, said);
   });
 
+  it("may support no text, name a source that it lacks, or have no text at all", () => {
+    const { message: answered } = read(
+      sse(
+        end("STOP", {
+          groundingMetadata: {
+            groundingChunks: [{ web: { uri: "https://a.org" } }, {}],
+            groundingSupports: [{ segment: {}, groundingChunkIndices: [0, 1, 7] }],
+          },
+        }),
+      ),
+    );
+    assert.deepEqual(answered.content, [{ type: "source", url: "https://a.org" }]);
+  });
+
+  it("has each page and recitation once, and none that was a source already or has no address", () => {
+    const page = (retrievedUrl?: string): object => ({
+      ...(retrievedUrl !== undefined && { retrievedUrl }),
+      urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS",
+    });
+    const { message: answered } = read(
+      sse(
+        ...text("Yes."),
+        end("STOP", {
+          groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.org" } }] },
+          urlContextMetadata: {
+            urlMetadata: ["https://a.org", "https://b.org", "https://b.org", undefined].map(page),
+          },
+          citationMetadata: {
+            citations: [{ uri: "https://b.org" }, { title: "A book" }, { uri: "https://c.org" }],
+          },
+        }),
+      ),
+    );
+    assert.deepEqual(
+      answered.content.slice(1).map((part) => (part.type === "source" ? part.url : part.type)),
+      ["https://a.org", "https://b.org", "https://c.org"],
+    );
+  });
+
   it("may have only the pages that it read, and recitations", () => {
     const { message: answered, events: told } = read(
       sse(

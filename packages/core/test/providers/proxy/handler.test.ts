@@ -284,6 +284,16 @@ describe("the response of a proxy", () => {
     assert.equal(message.error?.code, "authentication_failed");
   });
 
+  it("contains no key and no name of the model's server, with its port or without", async () => {
+    const words = "connect ECONNREFUSED models.internal:8443 (host models.internal), 12345678";
+    const { handler } = serve([{ error: new BowlineError("connection_failed", words) }], {
+      allowModel: () => getModel("custom", "m", { baseUrl: "https://models.internal:8443/v1" }),
+      options: { apiKey: "12345678" },
+    });
+    const text = await (await handler(post(smallBody))).text();
+    assert.match(text, /connect ECONNREFUSED \[address\] \(host \[address\]\), \[secret\]/);
+  });
+
   it("keeps the server's words if a header's value is too short for a secret", async () => {
     await using server = await loopback(failing(400, { error: { message: "a bad request" } }));
     const { handler } = serve([], {

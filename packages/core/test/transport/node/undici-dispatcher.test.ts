@@ -1,0 +1,185 @@
+/** The fetch over undici, over a dispatcher whose one request the test answers by hand. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Dispatcher } from "undici";
+import { createUndiciFetch } from "../../../src/transport/node/undici.ts";
+import { within } from "../../../../../test/support/within.ts";
+
+interface Exchange {
+  /** The response, or its failure. */
+  readonly responding: Promise<Response>;
+  readonly handler: Required<Dispatcher.DispatchHandler>;
+  readonly controller: Dispatcher.DispatchController;
+  /** What was asked of the connection: `pause`, `resume` and `abort`. */
+  readonly calls: readonly string[];
+}
+
+function ask(signal?: AbortSignal): Exchange {
+  const calls: string[] = [];
+  const connection = {
+    paused: false,
+    pause() {
+      calls.push("pause");
+      connection.paused = true;
+    },
+    resume() {
+      calls.push("resume");
+      connection.paused = false;
+    },
+    abort: () => void calls.push("abort"),
+  };
+  const controller = connection as unknown as Dispatcher.DispatchController;
+  const given: Required<Dispatcher.DispatchHandler>[] = [];
+  const dispatcher = {
+    dispatch(_options: unknown, handler: Required<Dispatcher.DispatchHandler>) {
+      handler.onRequestStart(controller, {});
+      given.push(handler);
+      return true;
+    },
+  } as unknown as Dispatcher;
+  // With a dispatcher at hand, the request is dispatched before the call returns.
+  const fetch = createUndiciFetch({ dispatcher });
+  const responding = fetch("http://a.invalid/", {
+    method: "POST",
+    headers: {},
+    body: "{}",
+    redirect: "manual",
+    ...(signal && { signal }),
+  });
+  responding.catch(() => {});
+  const [handler = assert.fail("nothing was dispatched")] = given;
+  return { responding, handler, controller, calls };
+}
+
+/** A request whose response has begun, and a reader of its body. */
+async function reading(signal?: AbortSignal): Promise<
+  Exchange & {
+    data(text: string): void;
+    /** Returns the next chunk as text; undefined at the end. */
+    next(): Promise<string | undefined>;
+    cancel(): Promise<void>;
+  }
+> {
+  const exchange = ask(signal);
+  const { responding, handler, controller } = exchange;
+  handler.onResponseStart(controller, 200, {}, "OK");
+  const reader = (await within("there is a response", responding)).body?.getReader();
+  assert.ok(reader);
+  return {
+    ...exchange,
+    data: (text) => handler.onResponseData(controller, Buffer.from(text)),
+    async next() {
+      const { value } = await within("there is a chunk, or the end", reader.read());
+      return value && Buffer.from(value).toString();
+    },
+    cancel: () => reader.cancel(),
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("the fetch over a dispatcher", () => {
+  it("delivers chunks that arrive together as one, to a reader that waits and to one that comes later", async () => {
+    const { data, next, handler, controller } = await reading();
+    for (const isEarly of [true, false]) {
+      const early = isEarly ? next() : undefined;
+      await turn();
+      data("a");
+      data("b");
+      assert.equal(await (early ?? next()), "ab");
+    }
+    const later = next();
+    await turn();
+    data("c");
+    await turn();
+    data("d");
+    assert.deepEqual([await later, await next()], ["c", "d"]);
+    handler.onResponseEnd(controller, {});
+    assert.equal(await next(), undefined);
+  });
+
+  it("pauses its connection only above 1 MiB of unread data, and resumes it when that is read", async () => {
+    const { calls, data, next, handler, controller } = await reading();
+    const first = next();
+    await turn();
+    data("first");
+    await first;
+    const half = "x".repeat(512 * 1024);
+    for (const text of [half, half]) {
+      data(text);
+      await turn();
+    }
+    assert.deepEqual(calls, []);
+    data("x");
+    assert.deepEqual(calls, ["pause"]);
+    assert.equal((await next())?.length, 1024 * 1024 + 1);
+    assert.deepEqual(calls, ["pause", "resume"]);
+    data(half);
+    data(half);
+    assert.equal((await next())?.length, 1024 * 1024);
+    assert.deepEqual(calls, ["pause", "resume"]);
+    handler.onResponseEnd(controller, {});
+    assert.equal(await next(), undefined);
+  });
+
+  it("rejects when the connection fails before the response, and says that it ended after", async () => {
+    const fault = new Error("reset");
+    const before = ask();
+    before.handler.onResponseError(before.controller, fault);
+    await assert.rejects(within("it fails", before.responding), {
+      name: "TypeError",
+      message: "fetch failed",
+      cause: fault,
+    });
+    const { data, next, handler, controller } = await reading();
+    data("begun");
+    handler.onResponseError(controller, fault);
+    assert.equal(await next(), "begun");
+    await assert.rejects(next(), { name: "TypeError", message: "terminated", cause: fault });
+  });
+
+  it("ends as the dispatcher said first", async () => {
+    const { data, next, handler, controller } = await reading();
+    data("all");
+    handler.onResponseEnd(controller, {});
+    handler.onResponseError(controller, new Error("reset"));
+    assert.deepEqual([await next(), await next()], ["all", undefined]);
+  });
+
+  it("drops unread data at an abort, and ignores what the dispatcher reports later", async () => {
+    const abort = new AbortController();
+    const reason = new Error("enough");
+    const unread = await reading(abort.signal);
+    const waiting = await reading(abort.signal);
+    unread.data("unread");
+    const waited = assert.rejects(waiting.next(), reason);
+    await turn();
+    abort.abort(reason);
+    await assert.rejects(unread.next(), reason);
+    for (let count = 0; count < 2; count++) {
+      waiting.data("late");
+      await turn();
+    }
+    waiting.handler.onResponseEnd(waiting.controller, {});
+    await waited;
+    assert.deepEqual([unread.calls, waiting.calls], [["abort"], ["abort"]]);
+  });
+
+  it("releases the connection when its reader leaves, unless the response has ended", async () => {
+    const running = await reading();
+    await running.cancel();
+    assert.deepEqual(running.calls, ["abort"]);
+    const ended = await reading();
+    ended.data("unread");
+    ended.handler.onResponseEnd(ended.controller, {});
+    await ended.cancel();
+    assert.deepEqual(ended.calls, []);
+  });
+
+  it("releases the connection of a response that no Response can have", async () => {
+    const { responding, handler, controller, calls } = ask();
+    handler.onResponseStart(controller, 999, {}, "What");
+    await assert.rejects(within("it is refused", responding), { message: "fetch failed" });
+    assert.deepEqual(calls, ["abort"]);
+  });
+});
