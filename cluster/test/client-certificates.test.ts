@@ -53,10 +53,13 @@ describe(
         return ending.use(await TlsProxy.start(options)).url;
       };
       const nats = ending.use(
-        await startNats(folder, [
-          ...["--config", authority.configFile],
-          ...["--tlsverify", "--tlscacert", ca, "--tlscert", cert, "--tlskey", key],
-        ]),
+        await startNats(
+          folder,
+          [
+            ["--config", authority.configFile],
+            ["--tlsverify", "--tlscacert", ca, "--tlscert", cert, "--tlskey", key],
+          ].flat(),
+        ),
       );
       // The common name of the certificate has to be the user's name.
       const access = ["hostssl all all 127.0.0.1/32 cert", "host all all all reject"];
