@@ -198,14 +198,14 @@ describe("a client with typed frames", () => {
       });
       await using server = await gatewayWith([call, "Done."], { tools: () => [write] });
       const { socket, frames } = await knock(server, connect({ client }));
-      const { payload: hello } = await until(frames, ({ ok }) => ok === true);
+      const { payload: hello = {} } = await until(frames, ({ ok }) => ok === true);
       const request = (id: unknown, method: string, params: object): void =>
         socket.send(JSON.stringify({ type: "req", id, method, params }));
       request(1, "chat.send", { sessionKey: "s", message: "go" });
       const asked = await until(frames, ({ event }) => event === "exec.approval_request");
       request(2, "exec.approve", { approvalId: asked.payload?.approvalId });
       const { payload } = await until(frames, ({ event }) => event === "exec.approval_resolved");
-      const { connId } = hello?.server as { readonly connId: string };
+      const { connId } = hello.server as { readonly connId: string };
       assert.deepEqual([payload?.decision, payload?.by], ["allow", name ?? connId]);
       socket.terminate();
     }

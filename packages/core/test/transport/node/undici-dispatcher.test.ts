@@ -54,10 +54,10 @@ function ask(signal?: AbortSignal): Exchange {
 /** A request whose response has begun, and a reader of its body. */
 async function reading(signal?: AbortSignal): Promise<
   Exchange & {
-    data(text: string): void;
+    readonly data: (text: string) => void;
     /** Returns the next chunk as text; undefined at the end. */
-    next(): Promise<string | undefined>;
-    cancel(): Promise<void>;
+    readonly next: () => Promise<string | undefined>;
+    readonly cancel: () => Promise<void>;
   }
 > {
   const exchange = ask(signal);
@@ -68,7 +68,7 @@ async function reading(signal?: AbortSignal): Promise<
   return {
     ...exchange,
     data: (text) => handler.onResponseData(controller, Buffer.from(text)),
-    async next() {
+    next: async () => {
       const { value } = await within("there is a chunk, or the end", reader.read());
       return value && Buffer.from(value).toString();
     },
