@@ -95,8 +95,13 @@ export const breakages = {
     found: /^streams: /,
   },
   mute: {
-    what: "an attempt that is over publishes on",
+    what: "an attempt that is over goes on and publishes",
     edits: [
+      {
+        file: `${restate}run/adoptions.ts`,
+        from: "const ORPHAN_MS = 5000;",
+        to: "const ORPHAN_MS = 60_000;",
+      },
       {
         file: "core/src/agent/run/run.ts",
         from: "    return effects.ended?.aborted === true\n",

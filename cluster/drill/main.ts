@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
-const minutes = Number(values.minutes ?? (values.quick ? 0.4 : 5));
+const minutes = Number(values.minutes ?? (values.quick ? 0.45 : 5));
 const sessions = Number(values.sessions ?? (values.quick ? 24 : 200));
 if (!Number.isInteger(seed) || !(minutes > 0) || !(sessions >= 1)) {
   console.error(

@@ -53,7 +53,7 @@ const JUST_BEGUN_MS = 800;
 /** The first answers have begun by then. */
 const FIRST_ANSWERS_MS = 6000;
 /** As long as a lost attempt has, until it has to be silent, and as long as the answer streams on. */
-const AFTER_FIRST_LOSS_MS = 6000;
+const AFTER_FIRST_LOSS_MS = 8000;
 
 export interface ChaosOptions {
   readonly system: System;

@@ -4,8 +4,11 @@
  */
 import type { AuditRow, BusEvent, Evidence, Finding, Outage } from "../evidence.ts";
 
-/** A process may need this long to notice that its attempt is over, in milliseconds. */
-const NOTICE_MS = 3000;
+/**
+ * A process may need this long to notice that its attempt is over, in milliseconds. On a busy machine the
+ * engine took 3.4 seconds to end the stream of an attempt that it had given up.
+ */
+const NOTICE_MS = 5000;
 const WORKER = /^worker-/;
 
 export function checkZombies({ audit, bus, outages }: Evidence): Finding[] {
