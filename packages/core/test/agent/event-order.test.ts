@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createScriptedModel, scriptedToolCall } from "../../src/testing/index.ts";
 import { Agent, type AgentTool } from "../../src/agent/index.ts";
+import type { AssistantMessageEvent } from "../../src/llm/event.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { rig, short, tool } from "../support.ts";
 
@@ -248,6 +249,37 @@ describe("the order of events", () => {
       "tool_execution_start:x",
       "tool_execution_end:x error",
       "tool_execution_start:b",
+    ]);
+  });
+
+  it("of a request that is retried and of a model that is replaced: before the answer, whose stream waits for the listeners", async () => {
+    const error = { code: "overloaded", message: "Busy.", retryable: true } as const;
+    const from = { provider: "p", model: "m" };
+    const { script } = rig(["Hello."]);
+    const order: string[] = [];
+    const { agent } = rig([], [], {
+      streamFn: (...given) => ({
+        async *[Symbol.asyncIterator]() {
+          yield { type: "request_retry" as const, attempt: 2, delayMs: 5, error };
+          order.push("goes on");
+          yield { type: "model_failover" as const, attempt: 2, from, to: from, error };
+          yield* script.streamFn(...given) as AsyncIterable<AssistantMessageEvent>;
+        },
+      }),
+    });
+    agent.subscribe(async (event) => {
+      if (event.type === "request_retry") await new Promise((resolve) => setImmediate(resolve));
+      order.push(short(event));
+    });
+    await agent.prompt("Hi");
+    assert.deepEqual(order.slice(2), [
+      ...user,
+      "request_retry",
+      "goes on",
+      "model_failover",
+      ...text,
+      "turn_end",
+      "agent_end:done",
     ]);
   });
 

@@ -125,6 +125,44 @@ describe("an attempt that is over", () => {
   });
 });
 
+describe("the record of a step", () => {
+  it("has the usage that its tool added, and calls are announced only if they run", async () => {
+    const usages: unknown[] = [];
+    const announced: string[][] = [];
+    const billing: AgentTool = {
+      ...tool("b", () => ""),
+      execute(_id, _args, _signal, _update, about) {
+        for (const totalTokens of [3, 4]) about?.run.addUsage({ totalTokens });
+        return { content: [] };
+      },
+    };
+    const { usage } = await runLoop(
+      [hello],
+      inputOf({
+        answers: [
+          call("missing"),
+          { content: [...call("a").content, ...call("b").content] },
+          "Done.",
+        ],
+        tools: [tool("a", () => ""), billing],
+        config: {
+          beforeToolCall: ({ toolCall }: { toolCall: { name: string } }) =>
+            toolCall.name === "a" ? { block: true } : undefined,
+        },
+        effects: {
+          begin: async (calls) => void announced.push(calls.map(({ toolCallId }) => toolCallId)),
+          async step(name, work) {
+            const result = await work();
+            if (name.startsWith("tool:")) usages.push(result.usage?.totalTokens);
+            return result;
+          },
+        },
+      }),
+    );
+    assert.deepEqual([usages, usage.totalTokens, announced], [[7], 7, [["b"]]]);
+  });
+});
+
 describe("waits of a run whose engine has patience", () => {
   it("are refused in a tool, with what to do instead", async () => {
     const waiting = {

@@ -189,6 +189,16 @@ describe("a run that is resumed", () => {
     assert.deepEqual([asked, script.calls.length], [[["toolResult: A", "toolResult: B"]], 0]);
   });
 
+  it("does not end a turn again after which a message of the user was added", async () => {
+    const asked: string[][] = [];
+    const { agent, script, events } = setUp([...(await begun(4)), hello], noted, {
+      shouldStopAfterTurn: ({ toolResults }) => asked.push(texts(toolResults)) < 0,
+    });
+    assert.equal((await agent.resume({ runId: "old", turns: 1 })).reason, "done");
+    assert.deepEqual([asked, script.calls.length], [[[]], 1]);
+    assert.equal(events.filter(({ type }) => type === "turn_end").length, 1);
+  });
+
   it("ends with the error of its own failed answer, not with that of an earlier run", async () => {
     const { agent: failing } = rig([{ ...two, stopReason: "error" }], noted);
     const { error } = await failing.prompt("Go");

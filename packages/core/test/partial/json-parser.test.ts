@@ -214,6 +214,9 @@ describe("a document that arrives in fragments", () => {
       [{}, { op: "set", path: ["__proto__", "x"], increment: 1 }],
       [{}, { op: "set", path: [0], increment: 1 }],
       ["text", { op: "set", path: ["a"], increment: 1 }],
+      [{ a: null }, { op: "set", path: ["a", "b", "c"], increment: 1 }],
+      [{ a: "x" }, { op: "set", path: ["a", "length", "c"], increment: 1 }],
+      [null, { op: "append", path: ["a", "b"], increment: "a" }],
       ...["length", "0", 2, -1, 0.5].map((key): [unknown, Increment] => [
         [1],
         { op: "set", path: [key], increment: 1 },

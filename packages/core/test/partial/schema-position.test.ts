@@ -157,6 +157,14 @@ describe("a value of which the schema has a list", () => {
     assert.deepEqual(of(either, { k: "abcd" }), [{}]);
   });
 
+  it("is shown as any other value if its name may match a pattern", () => {
+    for (const additionalProperties of [{ enum: kinds }, false]) {
+      const patternProperties = { "^x": { type: "string" } };
+      const schema = { type: "object", patternProperties, additionalProperties };
+      assert.deepEqual(of(schema, { x1: "zz" }).at(-1), { x1: "zz" });
+    }
+  });
+
   it("ends an array before the first item that is not in the list", () => {
     const schema = { type: "array", items: { enum: kinds } };
     assert.equal(shown(schema, '["a","b","ab"]').at(-1), '["a"]');

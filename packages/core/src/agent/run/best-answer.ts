@@ -17,8 +17,7 @@ export function bestAnswer(
   if (message === undefined) return undefined;
   // A vendor's tool may pause an answer. The next one continues it.
   const last = answers.indexOf(message);
-  let first = last;
-  while (answers[first - 1]?.paused) first--;
+  const first = answers.slice(0, last).findLastIndex(({ paused }) => paused !== true) + 1;
   return {
     message,
     text: answers
