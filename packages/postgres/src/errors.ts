@@ -136,6 +136,8 @@ function reasonOfState(state: string, said: string, more: string): Reason {
     case "57P02":
     case "57P03":
       return { why: `the server is restarting: ${more}`, isLost: true };
+    case "25P03":
+      return { why: `the process stood still in a transaction: ${more}`, isLost: true };
     case "57P05":
       return { why: `the connection was closed for being idle: ${more}`, isLost: true };
     case "58030":

@@ -8,9 +8,15 @@ import { describe, it } from "node:test";
 import { inspect, promisify } from "node:util";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { deferred } from "../../../test/support/deferred.ts";
 import { startPostgres } from "../../../test/support/postgres.ts";
 import { startProgram } from "../../../test/support/start-program.ts";
-import { createPostgresStore, type PostgresPool, type PostgresStoreOptions } from "../src/index.ts";
+import {
+  createPostgresStore,
+  type PostgresClient,
+  type PostgresPool,
+  type PostgresStoreOptions,
+} from "../src/index.ts";
 import { migrate } from "../src/schema/migrate.ts";
 import { migrations } from "../src/schema/migrations.ts";
 import { Database } from "../src/sql/database.ts";
@@ -22,6 +28,51 @@ const rig = await startRig({
 });
 const host = skip === false ? rig.server.socket : "";
 const SECRET = "s3cret/pass word";
+
+describe("a process that stands still in a transaction", { skip }, () => {
+  it("does not keep the session from others, and goes on when it wakes", async () => {
+    const pool = new pg.Pool({ connectionString: rig.url });
+    const asleep = deferred();
+    let hasSlept = false;
+    /** As a process that is stopped when it has the lock of a session. */
+    const sleeping: PostgresPool = {
+      async connect() {
+        const client = await pool.connect();
+        const query = client.query.bind(client) as PostgresClient["query"];
+        return Object.assign(Object.create(client) as PostgresClient, {
+          async query(asked: Parameters<PostgresClient["query"]>[0]) {
+            const result = await query(asked);
+            if (!hasSlept && asked.text.includes("for update")) {
+              hasSlept = true;
+              asleep.resolve();
+              await new Promise((resolve) => setTimeout(resolve, 8000));
+            }
+            return result;
+          },
+          release: (error?: Error | boolean) => client.release(error),
+        });
+      },
+    };
+    const [slow, quick] = [rig.open({ pool: sleeping }), rig.open()];
+    await quick.durable.ensure({ id: "stopped", createdAt: 1 });
+    const said = { role: "user", content: "x", timestamp: 1 } as const;
+    const push = (store: typeof slow, id: string): Promise<unknown> =>
+      store.durable.push("stopped", { id, queue: "followUp", message: said });
+    const sleeper = push(slow, "a");
+    await asleep.promise;
+    const began = performance.now();
+    await push(quick, "b");
+    assert.ok(performance.now() - began < 7500, "the lock was not given up");
+    await sleeper;
+    const waiting = await quick.durable.waiting("stopped");
+    assert.deepEqual(
+      waiting.map(({ id }) => id),
+      ["b", "a"],
+    );
+    await slow.close();
+    await pool.end();
+  });
+});
 
 describe("a server that cannot be used", { skip }, () => {
   it("fails with a typed error that says why and never shows the password", async () => {

@@ -48,6 +48,11 @@ export interface RestateAdmin {
    */
   endStuckRuns(): Promise<readonly EndedRun[]>;
   /**
+   * Ends the session's run if Restate has no invocation for it any more, as after somebody killed it or
+   * Restate's data were lost. Resolves with the id of the run, or undefined if there was none to end.
+   */
+  endLostRun(sessionId: string): Promise<string | undefined>;
+  /**
    * Checks at this interval until `signal` fires. `onEnded` gets each ended run, `onError` the error
    * of a check that failed; the next check comes nevertheless.
    */
@@ -125,12 +130,16 @@ class Admin implements RestateAdmin {
     return ended;
   }
 
+  async endLostRun(sessionId: string): Promise<string | undefined> {
+    const known = await this.#invocations(sessionId);
+    if (known.some(({ status }) => status !== "completed")) return undefined;
+    const reason = "The run was lost: Restate does not know it any more.";
+    return (await this.#recover(sessionId, { reason })).runId;
+  }
+
   async forget(sessionId: string): Promise<void> {
     const { serviceName = DEFAULT_SERVICE } = this.#options;
-    const key = sessionId.replaceAll("'", "''");
-    const sql = `select id, status from sys_invocation
-      where target_service_name = '${serviceName}' and target_service_key = '${key}'`;
-    for (const { id = "", status } of await this.#requests.query(sql)) {
+    for (const { id = "", status } of await this.#invocations(sessionId)) {
       const path = `/invocations/${encodeURIComponent(id)}`;
       if (status !== "completed") await this.#kill(path);
       await this.#purge(path);
@@ -155,17 +164,25 @@ class Admin implements RestateAdmin {
     }
   }
 
+  /** Returns the invocations of a session's runs, also of those that have ended. */
+  #invocations(sessionId: string): ReturnType<AdminRequests["query"]> {
+    const { serviceName = DEFAULT_SERVICE } = this.#options;
+    const key = sessionId.replaceAll("'", "''");
+    return this.#requests.query(`select id, status from sys_invocation
+      where target_service_name = '${serviceName}' and target_service_key = '${key}'`);
+  }
+
   async #end({ sessionId, invocationId }: EndedRun): Promise<RecoverOutcome> {
-    const {
-      ingress,
-      headers,
-      timeoutMs: timeout = DEFAULT_TIMEOUT_MS,
-      serviceName,
-    } = this.#options;
     await this.#kill(`/invocations/${encodeURIComponent(invocationId)}`);
-    const parameter: RecoverInput = {
+    return this.#recover(sessionId, {
       reason: "The run could not go on, because its code no longer fits its journal.",
-    };
+    });
+  }
+
+  /** After the invocations of the session's runs, since it is one of them. */
+  async #recover(sessionId: string, parameter: RecoverInput): Promise<RecoverOutcome> {
+    const { ingress, headers, serviceName } = this.#options;
+    const { timeoutMs: timeout = DEFAULT_TIMEOUT_MS } = this.#options;
     try {
       const restate = connect({ url: ingress.replace(/\/$/, ""), headers: { ...headers } });
       const opts = rpc.opts<RecoverInput, RecoverOutcome>({ timeout });

@@ -2,6 +2,7 @@
 import type { OpenRun } from "@bowline/postgres";
 import { isBowlineError } from "@bowline/core";
 import { GatewayError } from "bowline/engine";
+import { endLostRun, LOST_MS } from "./lost-runs.ts";
 import { openRuns } from "./open-runs.ts";
 import type { GatewayParts } from "./parts.ts";
 
@@ -11,7 +12,7 @@ const PAUSE_MS = 50;
 /** How long to wait for the end of aborted runs, in milliseconds. */
 const QUIET_MS = 20_000;
 
-type Parts = Pick<GatewayParts, "store" | "restate" | "news" | "clock">;
+type Parts = Pick<GatewayParts, "store" | "restate" | "admin" | "news" | "clock">;
 
 /**
  * Aborts the open runs of a session, or one of them. Resolves with their ids when the aborts are
@@ -32,10 +33,13 @@ export async function abortRuns(
     for (const id of await abortOnce(parts, sessionKey, open)) aborted.add(id);
     if (open.every((run) => aborted.has(run.runId))) return [...aborted];
     // A run between its two states: its message is taken, and Restate does not have it as running.
-    if (parts.clock.now() >= end)
+    if (parts.clock.now() >= end) {
+      const lost = await endLostRun(parts, sessionKey);
+      if (lost !== undefined) return [...aborted, lost];
       throw new GatewayError("busy", "The run could not be aborted now. Try again.", {
         retryable: true,
       });
+    }
     await pause(parts);
   }
 }
@@ -45,12 +49,18 @@ export async function abortRuns(
  * Rejects with `busy` if a run does not end in time.
  */
 export async function quiet(parts: Parts, sessionKey: string): Promise<void> {
-  const end = parts.clock.now() + QUIET_MS;
+  const begun = parts.clock.now();
+  let hasAsked = false;
   for (;;) {
     const cancelled = await parts.store.durable.cancel(sessionKey);
     for (const { runId } of cancelled) if (runId !== undefined) parts.news.over(sessionKey, runId);
     if ((await openRuns(parts, sessionKey)).length === 0) return;
-    if (parts.clock.now() >= end)
+    const ms = parts.clock.now() - begun;
+    if (ms >= LOST_MS && !hasAsked) {
+      hasAsked = true;
+      await endLostRun(parts, sessionKey);
+    }
+    if (ms >= QUIET_MS)
       throw new GatewayError("busy", "A run of the session has not ended yet. Try again.", {
         retryable: true,
       });

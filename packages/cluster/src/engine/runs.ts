@@ -12,6 +12,7 @@ import type {
 } from "bowline/engine";
 import { abortRuns } from "./aborts.ts";
 import { Acceptance } from "./acceptance.ts";
+import { endIfLost } from "./lost-runs.ts";
 import { openRuns, shownWaiting, waitingInputs } from "./open-runs.ts";
 import type { GatewayParts } from "./parts.ts";
 
@@ -42,7 +43,10 @@ export class ClusterRuns implements EngineRuns {
     runId,
   }: Parameters<EngineRuns["abort"]>[0]): Promise<readonly string[]> {
     const key = sessionKey ?? (runId === undefined ? undefined : await this.sessionOf(runId));
-    return key === undefined ? [] : abortRuns(this.#parts, key, runId);
+    if (key === undefined) return [];
+    const runIds = await abortRuns(this.#parts, key, runId);
+    if (runIds.length > 0) endIfLost(this.#parts, key, runIds);
+    return runIds;
   }
 
   follow(params: Parameters<EngineRuns["follow"]>[0]): Promise<Followed> {

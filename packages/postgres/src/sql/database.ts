@@ -19,6 +19,11 @@ export interface DatabaseOptions {
   readonly retryMs: number;
 }
 
+/**
+ * The server ends a transaction whose process says nothing for this long: a process that is stopped, or
+ * whose machine sleeps, would keep the locks of its session. One statement, for one round trip.
+ */
+const BEGIN = "begin; set local idle_in_transaction_session_timeout = '5s'";
 const FIRST_DELAY_MS = 25;
 const LONGEST_DELAY_MS = 1000;
 
@@ -39,7 +44,7 @@ export class Database {
   transaction<T>(doing: string, work: (run: Run) => Promise<T>): Promise<T> {
     return this.retried(doing, () =>
       this.#withClient(async (run) => {
-        await run("begin");
+        await run(BEGIN);
         let result: T;
         try {
           result = await work(run);
