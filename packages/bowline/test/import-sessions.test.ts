@@ -117,13 +117,13 @@ describe("bowline sessions import", { skip }, () => {
       `drop table earlier.runs, earlier.approvals, earlier.deleted_epochs, earlier.rules;
       drop index earlier.inbox_waiting;
       alter table earlier.inbox drop column start_run, drop column is_cancelled, drop column is_held,
-        drop column returns;
+        drop column returns, drop column is_read;
       update earlier.bowline_version set version = 1`,
     );
     const planned = await here.run("--dry-run");
     assert.notEqual(planned.code, 0);
     assert.match(planned.stderr, /of an earlier version, which a dry run cannot read/);
-    assert.equal(await here.database.pendingMigrations(), 2);
+    assert.equal(await here.database.pendingMigrations(), 3);
     assert.match((await here.run()).stderr, /^bowline: 1 sessions? copied; 1 entr/m);
     assert.equal(await here.database.pendingMigrations(), 0);
   });
