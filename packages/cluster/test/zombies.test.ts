@@ -5,6 +5,7 @@ import { settle } from "../../../test/support/manual-clock.ts";
 import { eventHead } from "../src/wire/messages.ts";
 import { toPayloads } from "../src/wire/parcel.ts";
 import { Subjects } from "../src/wire/subjects.ts";
+import type { FakeBus } from "./support/fake-bus.ts";
 import { PlainClient, RUN, SESSION, World, type Gateway } from "./support/world.ts";
 
 /** Publishes as a process that knows nothing of the others. */
@@ -66,6 +67,32 @@ describe("a client", () => {
     await world.end();
     await world.heal();
     assert.deepEqual([client.ends, client.text], [1, world.text]);
+    world.close();
+  });
+
+  it("gets the end from a gateway that hears only of an attempt before the one it knows", async () => {
+    const world = await World.create();
+    world.stream();
+    world.endInVain();
+    world.begin(1);
+    world.stream();
+    const [first, client] = [world.gateways[0] as Gateway, new PlainClient()];
+    const joining = world.join(client, first);
+    await world.heal();
+    await joining;
+    first.listeners.delete(client);
+    await world.end();
+    await world.heal();
+    // The worker of the second attempt answers too late.
+    (world.buses.at(-1) as FakeBus).isConnected = false;
+    const again = world.join(client, world.addGateway());
+    for (let round = 0; round < 5; round++) {
+      world.network.deliverAll();
+      await settle();
+      await world.clock.advance(1000);
+    }
+    await again;
+    assert.deepEqual([client.ends, client.text, client.faults], [1, world.text, []]);
     world.close();
   });
 

@@ -1,5 +1,5 @@
 /** Asks the workers of a session what a gateway has missed. */
-import { GatewayError } from "bowline/engine";
+import { GatewayError, SEQ_PER_ATTEMPT } from "bowline/engine";
 import type { Clock } from "@bowline/core";
 import type { Bus, BusMessage } from "../bus/bus.ts";
 import { fromReply, type AnsweredRun, type Ask } from "../wire/messages.ts";
@@ -69,6 +69,10 @@ export class Asker {
   }
 
   #ask(ask: Ask, heard: (runId: string) => number): Promise<readonly AnsweredRun[] | undefined> {
+    const { runId: askedId, seq = 0 } = ask;
+    // The asker has events of this attempt, also where nothing was heard of it.
+    const asked = Math.floor(seq / SEQ_PER_ATTEMPT);
+    const least = (runId: string): number => Math.max(heard(runId), runId === askedId ? asked : 0);
     const token = String(this.#next++);
     const parcels = new Parcels(this.#maxBytes * 2);
     const known = new Map<string, AnsweredRun>();
@@ -86,7 +90,7 @@ export class Asker {
         const runs = parcel && fromReply(parcel);
         if (runs === undefined) return;
         for (const run of runs)
-          if (run.attempt > (known.get(run.runId)?.attempt ?? heard(run.runId) - 1))
+          if (run.attempt > (known.get(run.runId)?.attempt ?? least(run.runId) - 1))
             known.set(run.runId, run);
         if (hasAnswer) return;
         hasAnswer = true;

@@ -167,6 +167,12 @@ export class World {
     await this.#session?.append({ type: "run_end", runId: RUN, reason: "done" });
   }
 
+  /** The attempt ends, and loses the run to another one: its end is never stored. */
+  endInVain(): void {
+    const { publisher, about } = this.#current;
+    publisher.tell(about, ended(RUN, "aborted"));
+  }
+
   /** An attempt that was taken over, or whose run is over, goes on for a moment. */
   zombie(index: number): void {
     const others = this.isOver ? this.#attempts : this.#attempts.slice(0, -1);
