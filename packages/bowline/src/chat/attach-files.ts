@@ -62,7 +62,7 @@ export async function attachFiles(
   });
   const reading: Reading = { directory, permissions, tools, signal };
   const parts: UserContent[] = [];
-  const used: Used = { files: 0, text: 0, image: 0 };
+  let used: Used = { files: 0, text: 0, image: 0 };
   for (const mention of mentions) {
     const found = await examine(mention, reading);
     if (found === undefined) continue;
@@ -71,8 +71,7 @@ export async function attachFiles(
       notice(`@${showPath(mention)} is not attached: ${added.why}.`, added.level ?? "warning");
       continue;
     }
-    used.files += 1;
-    for (const part of added.parts) used[kindOf(part)] += sizeOf(part);
+    used = added.used;
     parts.push(...added.parts);
   }
   return withParts(message, parts);
@@ -85,11 +84,11 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** What the message has so far: number of files, bytes of their texts, bytes of images. */
+/** The number of files that the message has so far, the bytes of their texts, and the bytes of images. */
 interface Used {
-  files: number;
-  text: number;
-  image: number;
+  readonly files: number;
+  readonly text: number;
+  readonly image: number;
 }
 
 /** Something that may be attached, unread. */
@@ -103,6 +102,8 @@ interface Found {
 
 interface Attachment {
   readonly parts: readonly UserContent[];
+  /** With it. */
+  readonly used: Used;
 }
 
 /** Why something is not attached. */
@@ -147,9 +148,9 @@ async function attachment(
     const { content, details } = await toolOf(reading, tool).execute("", args, reading.signal);
     const shown = tool === "glob" ? `${path.replace(/\/+$/, "")}/` : path;
     const parts = partsOf(shown, content ?? [], details as ReadDetails | GlobDetails);
-    const after = { ...used };
+    const after = { ...used, files: used.files + 1 };
     for (const part of parts) after[kindOf(part)] += sizeOf(part);
-    return whyNot(after) ?? { parts };
+    return whyNot(after) ?? { parts, used: after };
   } catch (error) {
     if (reading.signal.aborted) throw error;
     return { why: withoutDot((error as Error).message) };
