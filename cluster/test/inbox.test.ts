@@ -40,6 +40,18 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
     return { first, next, invocationId: "invocationId" in sent ? sent.invocationId : "", runId };
   };
 
+  /** Begins a run whose worker dies when it has taken the message and shown nothing of it. */
+  const beginAndDie = async (): Promise<Run> => {
+    await h.worker.kill();
+    await h.worker.start({ diesAfter: "begin" });
+    const run = await h.begin([{ text: "never asked" }]);
+    const { sessionId } = run;
+    await h.until(
+      async () => (await h.store.durable.openRuns({ sessionId }))[0]?.state === "running",
+    );
+    return run;
+  };
+
   it("run once that Restate has never heard of, when they are sent again", async () => {
     const [sessionId, name] = [randomUUID(), randomUUID()];
     await h.client.ensure(sessionId);
@@ -131,12 +143,9 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
   });
 
   it("wait for the next message when their run is killed before it has shown them", async () => {
-    await h.worker.kill();
-    await h.worker.start({ diesAfter: "begin" });
+    const run = await beginAndDie();
     const { durable } = h.store;
-    const run = await h.begin([{ text: "never asked" }]);
     const { sessionId } = run;
-    await h.until(async () => (await durable.openRuns({ sessionId }))[0]?.state === "running");
     const shown = await durable.waiting(sessionId, { isTaken: true });
     assert.deepEqual(
       shown.map(({ id }) => id),
@@ -166,12 +175,8 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
   });
 
   it("go in with the next message when Restate has lost their run", async () => {
-    await h.worker.kill();
-    await h.worker.start({ diesAfter: "begin" });
-    const { durable } = h.store;
-    const run = await h.begin([{ text: "never asked" }]);
+    const run = await beginAndDie();
     const { sessionId } = run;
-    await h.until(async () => (await durable.openRuns({ sessionId }))[0]?.state === "running");
     await kill(run.invocationId);
     await h.worker.kill();
     await h.worker.start();

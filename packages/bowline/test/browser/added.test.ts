@@ -1,12 +1,11 @@
-/** What a program added to a message is not shown as the person's words. */
+/** Texts that a program added to a message are not shown as the person's words. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Agent, defineTool } from "@bowline/core";
 import { createSession } from "@bowline/core/session";
-import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createPage } from "../../src/page/node/page.ts";
 import { token } from "../gateway/gateway.ts";
 import { madeHouse } from "../gateway/made-house.ts";
+import { steeringAgents } from "../gateway/steering-agents.ts";
 import { isCluster, pageGateway, skip, useBrowser, write } from "./browser.ts";
 
 const openTab = useBrowser();
@@ -56,24 +55,7 @@ describe("a message that a program added to", { skip }, () => {
     { skip: isCluster },
     async () => {
       const going = Promise.withResolvers<string>();
-      const { model, streamFn } = createScriptedModel([
-        { content: [scriptedToolCall("look", {}, "t")] },
-        () => going.promise,
-      ]);
-      const agents = (): Agent => {
-        const agent = new Agent({ model, streamFn });
-        const look = defineTool({
-          name: "look",
-          description: "Looks.",
-          parameters: { type: "object", properties: {} } as const,
-          execute: () => {
-            agent.steer({ role: "user", content, timestamp: Date.now() });
-            return "done";
-          },
-        });
-        agent.state.tools = [look];
-        return agent;
-      };
+      const agents = steeringAgents(content, () => going.promise);
       await using house = await madeHouse(agents, { page: createPage() });
       await using tab = await openTab(house.gateway.url);
       const { page } = tab;

@@ -1,14 +1,14 @@
 /** Texts that a program added to a message: clients get them apart from what the person wrote. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Agent, defineTool, type UserMessage } from "@bowline/core";
+import type { UserMessage } from "@bowline/core";
 import { createMemoryStore, createSession } from "@bowline/core/session";
-import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import type { EventFrame } from "../../src/gateway/protocol/frame.ts";
 import { waitingMessage } from "../../src/gateway/runs/waiting-message.ts";
 import { createSecretFilter } from "../../src/secrets.ts";
 import { gatewayWith } from "./gateway.ts";
 import { madeHouse } from "./made-house.ts";
+import { steeringAgents } from "./steering-agents.ts";
 
 const content: UserMessage["content"] = [
   { type: "text", text: "Mend @a.ts" },
@@ -44,25 +44,7 @@ describe("a text that a program added to a message", () => {
   });
 
   it("is a label in the event of a live run, and in the snapshot for a client that joins", async () => {
-    const { model, streamFn } = createScriptedModel([
-      { content: [scriptedToolCall("look", {}, "t")] },
-      "Seen.",
-    ]);
-    const agents = (): Agent => {
-      const agent = new Agent({ model, streamFn });
-      const look = defineTool({
-        name: "look",
-        description: "Looks.",
-        parameters: { type: "object", properties: {} } as const,
-        execute: () => {
-          agent.steer({ role: "user", content, timestamp: 2 });
-          return "done";
-        },
-      });
-      agent.state.tools = [look];
-      return agent;
-    };
-    await using house = await madeHouse(agents);
+    await using house = await madeHouse(steeringAgents(content, "Seen."));
     const client = house.client();
     const events: EventFrame[] = [];
     client.onEvent((frame) => void events.push(frame));
