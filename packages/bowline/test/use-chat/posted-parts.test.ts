@@ -23,7 +23,7 @@ const text = file("text/plain", "High water: 14:10", "notes.txt");
 
 interface Taken {
   readonly status: number;
-  /** What the model got. */
+  /** The content that the model got. */
   readonly content?: unknown;
   readonly error?: { readonly code: string; readonly message: string };
 }

@@ -18,7 +18,7 @@ const PAGE = 100;
 export interface SweeperOptions {
   readonly store: PostgresStore;
   readonly restate: Pick<RestateClient, "resend">;
-  /** What else is told again. */
+  /** Tells answers again, after the messages. */
   readonly answers: Pick<AnswerSweep, "sweep">;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;

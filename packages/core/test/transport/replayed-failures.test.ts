@@ -1,4 +1,4 @@
-/** What a replay throws: the recorded failures, and why a request has no recorded answer. */
+/** A replay throws the recorded failures, and says why a request has no recorded answer. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BowlineError } from "../../src/errors.ts";

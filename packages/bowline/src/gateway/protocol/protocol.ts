@@ -103,14 +103,14 @@ export interface FileInfo {
 
 /** A text that a program added to a person's message: the content of a file, or a note. */
 export interface AddedText {
-  /** What it is, for people. The text itself is in the history. */
+  /** Says to people what the text is. The text itself is in the history. */
   readonly label: string;
   /** The path of the file or folder that the text is from. Absent for a note. */
   readonly file?: string;
 }
 
 interface UserText {
-  /** What the person wrote. */
+  /** The words of the person. */
   readonly text: string;
   /** As in {@link WaitingMessage}. Absent in messages read from the transcript. */
   readonly messageId?: string;

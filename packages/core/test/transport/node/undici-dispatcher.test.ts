@@ -10,7 +10,7 @@ interface Exchange {
   readonly responding: Promise<Response>;
   readonly handler: Required<Dispatcher.DispatchHandler>;
   readonly controller: Dispatcher.DispatchController;
-  /** What was asked of the connection: `pause`, `resume` and `abort`. */
+  /** The calls of `pause`, `resume` and `abort` that the connection got. */
   readonly calls: readonly string[];
 }
 
