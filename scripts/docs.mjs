@@ -46,6 +46,16 @@ if (
   problems.push("README.md: the test line between its markers is one line of sh");
 }
 
+// npm finds the project's own packages nowhere else, so all that the command needs have to be packed.
+const packed = /^npm ci && npm pack (.+)$/m.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
+const { dependencies } = JSON.parse(readFileSync("packages/bowline/package.json", "utf8"));
+for (const name of Object.keys(dependencies)) {
+  if (!name.startsWith("@bowline/")) continue;
+  const folder = name.replace("@bowline/", "packages/");
+  if (!packed.split(" ").includes(folder))
+    problems.push(`README.md: the line that packs has no ${folder}, which bowline needs`);
+}
+
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
