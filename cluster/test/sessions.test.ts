@@ -291,8 +291,8 @@ describe(
       await store.close();
     });
 
-    it("are stopped, reset and deleted when Restate has lost their run", async () => {
-      const ways = ["chat.abort", "sessions.reset", "sessions.delete"] as const;
+    it("end, and are stopped, reset and deleted, when Restate has lost their run", async () => {
+      const ways = ["nothing", "chat.abort", "sessions.reset", "sessions.delete"] as const;
       const stopped = ways.map(async (way) => {
         const sessionKey = `lost/${way}`;
         const client = anyClient();
@@ -303,12 +303,12 @@ describe(
         );
         const url = `${rig.restate.admin}/invocations/${String(row?.id)}/kill`;
         assert.equal((await fetch(url, { method: "PATCH" })).ok, true);
-        await client.call(way, { sessionKey });
+        if (way !== "nothing") await client.call(way, { sessionKey });
         if (way !== "sessions.delete")
           assert.match((await client.end(lost.runId)).event ?? "", /^chat\.(?:error|aborted)$/);
         assert.deepEqual(await rig.store.durable.openRuns({ sessionId: sessionKey }), []);
         const next = await sendTo(sessionKey, short);
-        await assertAnswered(next, way === "chat.abort" ? [lost] : []);
+        await assertAnswered(next, way === "chat.abort" || way === "nothing" ? [lost] : []);
       });
       await Promise.all(stopped);
     });

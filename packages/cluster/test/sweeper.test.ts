@@ -14,7 +14,7 @@ interface Rig {
   readonly errors: unknown[];
   waiting: string[];
   failure: BowlineError | undefined;
-  sweptAnswers: number;
+  sweptOthers: number;
 }
 
 function rigOf(waiting: string[]): Rig {
@@ -26,7 +26,7 @@ function rigOf(waiting: string[]): Rig {
     errors: [],
     waiting,
     failure: undefined,
-    sweptAnswers: 0,
+    sweptOthers: 0,
   } as Omit<Rig, "sweeper"> & { sweeper?: Sweeper };
   const waitingSince = async (before: number, limit: number, after?: string) => {
     rig.asked.push({ before, after });
@@ -49,7 +49,10 @@ function rigOf(waiting: string[]): Rig {
         rig.told.push(id);
       },
     },
-    answers: { sweep: () => Promise.resolve(void rig.sweptAnswers++) },
+    others: [
+      { sweep: () => Promise.reject(new Error("the first other one")) },
+      { sweep: () => Promise.resolve(void rig.sweptOthers++) },
+    ],
     clock,
     report: (error) => rig.errors.push(error),
   });
@@ -78,7 +81,11 @@ describe("a sweeper", () => {
     const begun = rig.clock.now();
     await rig.clock.advance(10_000);
     assert.ok(rig.asked.length >= 3 && rig.asked.length <= 5);
-    assert.equal(rig.sweptAnswers, rig.asked.length);
+    assert.equal(rig.sweptOthers, rig.asked.length);
+    assert.deepEqual(
+      rig.errors.map(String),
+      rig.asked.map(() => "Error: the first other one"),
+    );
     assert.ok(rig.asked.every(({ before }) => before >= begun - 5000 && before <= begun + 5000));
     await rig.sweeper.close();
     const looks = rig.asked.length;

@@ -25,6 +25,7 @@ export type {
   CancelledInput,
   FoundApproval,
   FoundRun,
+  ListedRun,
   OpenApproval,
   OpenRun,
   RunFilter,

@@ -100,13 +100,14 @@ describe("the plans of the server", { skip }, () => {
       (await durable.openApprovals({ beginning: "s" })).length,
       (await durable.findApproval("q")).length,
       (await durable.answer("s", "q", { decision: "allow" })).state === "stored" ? 1 : 0,
+      (await durable.runningSince(Date.now() + 1, 10)).length,
       (await durable.answeredSince(Date.now() + 1, 10)).length,
       (await durable.findAnswer("s", "q", { isClosing: true }))?.at === undefined ? 0 : 1,
       (await durable.waiting("s", { isTaken: true })).length,
       (await durable.drain("s", epoch, { runId: "other", name: "1" })).length,
       (await durable.cancel("s")).length,
     ];
-    assert.deepEqual(counts, [2, 2, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1]);
+    assert.deepEqual(counts, [2, 2, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1]);
     await durable.append("s", epoch, [
       { key: "3", body: { type: "approval_answer", approvalId: "q", decision: "allow" } },
       { key: "4", body: { type: "run_end", runId: "other", reason: "done" } },
@@ -120,7 +121,8 @@ describe("the plans of the server", { skip }, () => {
       return found[0]?.[1] ?? "";
     };
     assert.match(planOf("owner = $1"), /runs_of_owner/);
-    assert.match(planOf("and at < $1"), /inbox_waiting/);
+    assert.match(planOf("is_held and at < $1"), /inbox_waiting/);
     assert.match(planOf("answered_at < $1"), /approvals_answered/);
+    assert.match(planOf("state = 'running' and at < $1"), /Index Scan (?:using|on) runs_/);
   });
 });

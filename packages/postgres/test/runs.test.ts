@@ -297,6 +297,7 @@ describe("a message that begins a run", { skip }, () => {
         () => durable.waitingSince(1, limit),
         () => durable.openRuns({ limit }),
         () => durable.answeredSince(1, limit),
+        () => durable.runningSince(1, limit),
         () => durable.openApprovals({ limit }),
       ])
         assert.equal((await errorOf(refused())).code, "invalid_argument");
@@ -492,6 +493,33 @@ describe("runs and approvals", { skip }, () => {
         JSON.stringify(wrong),
       );
     assert.equal((await errorOf(durable.answeredSince(1, 1, "1 2"))).code, "invalid_argument");
+  });
+
+  it("that go on are listed page by page, those that began first before the others", async () => {
+    const own = rig.open({ schema: "running" });
+    const { durable } = own;
+    const begin = async (id: string, at: number): Promise<number> => {
+      await durable.ensure({ id, createdAt: 1 });
+      const epoch = await durable.takeEpoch(id);
+      await durable.push(id, started(`queued in ${id}`));
+      await durable.append(id, epoch, [item("s", begins(`run of ${id}`), at)]);
+      return epoch;
+    };
+    await begin("b", 20);
+    const epoch = await begin("a\0", 10);
+    await begin("c", 20);
+    await begin("d", 30);
+    const listed = async (limit: number, from?: string) =>
+      (await durable.runningSince(30, limit, from)).map((run) => ({ ...run, position: "" }));
+    const run = (id: string, at: number) =>
+      ({ sessionId: id, runId: `run of ${id}`, state: "running", at, position: "" }) as const;
+    const [first, second] = await durable.runningSince(30, 2);
+    assert.deepEqual(await listed(2), [run("a\0", 10), run("b", 20)]);
+    assert.deepEqual(await listed(9, first?.position), [run("b", 20), run("c", 20)]);
+    assert.deepEqual(await listed(9, second?.position), [run("c", 20)]);
+    await durable.append("a\0", epoch, [item("e", ends("run of a\0"))]);
+    assert.deepEqual(await listed(9), [run("b", 20), run("c", 20)]);
+    assert.equal((await errorOf(durable.runningSince(1, 1, "x"))).code, "invalid_argument");
   });
 
   it("of a fork are its own, not those that it copied", async () => {

@@ -53,6 +53,11 @@ export interface RestateAdmin {
    */
   endLostRun(sessionId: string): Promise<string | undefined>;
   /**
+   * Returns those of the sessions that Restate has no invocation for. A session with a running run is
+   * among them if its run was lost: pass its id to `endLostRun`.
+   */
+  idleSessions(sessionIds: readonly string[]): Promise<readonly string[]>;
+  /**
    * Checks at this interval until `signal` fires. `onEnded` gets each ended run, `onError` the error
    * of a check that failed; the next check comes nevertheless.
    */
@@ -137,6 +142,16 @@ class Admin implements RestateAdmin {
     return (await this.#recover(sessionId, { reason })).runId;
   }
 
+  async idleSessions(sessionIds: readonly string[]): Promise<readonly string[]> {
+    if (sessionIds.length === 0) return [];
+    const { serviceName = DEFAULT_SERVICE } = this.#options;
+    const rows = await this.#requests.query(`select distinct target_service_key from sys_invocation
+      where target_service_name = '${serviceName}' and status <> 'completed'
+      and target_service_key in (${sessionIds.map(quoted).join(", ")})`);
+    const busy = new Set(rows.map(({ target_service_key: key }) => key));
+    return sessionIds.filter((id) => !busy.has(id));
+  }
+
   async forget(sessionId: string): Promise<void> {
     const { serviceName = DEFAULT_SERVICE } = this.#options;
     for (const { id = "", status } of await this.#invocations(sessionId)) {
@@ -167,9 +182,8 @@ class Admin implements RestateAdmin {
   /** Returns the invocations of a session's runs, also of those that have ended. */
   #invocations(sessionId: string): ReturnType<AdminRequests["query"]> {
     const { serviceName = DEFAULT_SERVICE } = this.#options;
-    const key = sessionId.replaceAll("'", "''");
     return this.#requests.query(`select id, status from sys_invocation
-      where target_service_name = '${serviceName}' and target_service_key = '${key}'`);
+      where target_service_name = '${serviceName}' and target_service_key = ${quoted(sessionId)}`);
   }
 
   async #end({ sessionId, invocationId }: EndedRun): Promise<RecoverOutcome> {
@@ -216,4 +230,8 @@ class Admin implements RestateAdmin {
       }
     }
   }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -35,7 +35,9 @@ const messageNames: Readonly<Record<keyof ClientMessage, true>> = {
 const LONGEST_ID = 512;
 const LONGEST_RUN_ID = 256;
 /** After this time, a message that waits is told under another key: its invocation may be dead. */
-const KEY_MS = 15 * 60_000;
+const KEY_MS = 60_000;
+/** The most times that a key changes at twice the time before. It then changes at equal times. */
+const DOUBLINGS = 4;
 
 /** Leaves out what is undefined. */
 export function runInput(input: {
@@ -58,9 +60,17 @@ export function keyOf(messageId: string): string {
  * back: the invocation that they followed is over.
  */
 export function keyAfter(messageId: string, waitedMs: number, returns = 0): string {
-  const age = Math.max(0, Math.floor(waitedMs / KEY_MS));
+  const age = ageOf(waitedMs / KEY_MS);
   const key = returns === 0 ? keyOf(messageId) : `${keyOf(messageId)}:back:${returns}`;
   return age === 0 ? key : `${key}:${age}`;
+}
+
+/** Returns how often the key has changed: after 1, 2, 4, 8, 16, 32, 48, … minutes. */
+function ageOf(minutes: number): number {
+  if (minutes < 1) return 0;
+  const doublings = Math.min(DOUBLINGS, Math.floor(Math.log2(minutes)));
+  const longest = 2 ** doublings;
+  return doublings + Math.floor(minutes / longest);
 }
 
 /** Checks a message. A text becomes a message of the user. */

@@ -41,3 +41,32 @@ describe("forget", () => {
     await assert.rejects(forgetting(403), { code: "permission_denied" });
   });
 });
+
+describe("idleSessions", () => {
+  it("returns the sessions without an invocation, and asks once for all", async () => {
+    const queries: string[] = [];
+    const server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk));
+      request.on("end", () => {
+        queries.push((JSON.parse(body) as { query: string }).query);
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ rows: [{ target_service_key: "b'" }] }));
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const admin = createRestateAdmin({ ingress: url, admin: url });
+      assert.deepEqual(await admin.idleSessions(["a", "b'", "c"]), ["a", "c"]);
+      assert.equal(queries.length, 1);
+      assert.match(queries[0] ?? "", /status <> 'completed'[^]* in \('a', 'b''', 'c'\)$/);
+      assert.deepEqual(await admin.idleSessions([]), []);
+      assert.equal(queries.length, 1);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

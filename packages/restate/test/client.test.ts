@@ -93,17 +93,17 @@ describe("the client of runs on Restate", () => {
     const about = { sessionId: "s/1", id: "m:1", message, at: Date.now() };
     const start = { ...about, queue: "start", runId: "r", agent: "a", metadata: { x: 1 } } as const;
     await client().resend(start);
-    await client().resend({ ...start, at: start.at - 31 * 60_000 });
+    await client().resend({ ...start, at: start.at - 5 * 60_000 });
     await client().resend({ ...about, queue: "steering", agent: "a" });
     await client().resend({ ...about, queue: "steering", returns: 2 });
-    await client().resend({ ...about, queue: "steering", returns: 2, at: start.at - 16 * 60_000 });
+    await client().resend({ ...about, queue: "steering", returns: 2, at: start.at - 90_000 });
     await client().resend({ ...about, id: "\uD800", queue: "followUp" });
     const run = { messageId: "m:1", message, runId: "r", agent: "a", metadata: { x: 1 } };
     assert.deepEqual(
       seen.map(({ path, key, body }) => [path, key, body]),
       [
         ["/bowline/s%2F1/run/send", "m%3A1", run],
-        ["/bowline/s%2F1/run/send", "m%3A1:2", run],
+        ["/bowline/s%2F1/run/send", "m%3A1:3", run],
         ["/bowline/s%2F1/wake/send", "m%3A1", { agent: "a" }],
         ["/bowline/s%2F1/wake/send", "m%3A1:back:2", {}],
         ["/bowline/s%2F1/wake/send", "m%3A1:back:2:1", {}],

@@ -44,6 +44,7 @@ interface Released {
 type Used = Omit<
   DurableSessions,
   | "openRuns"
+  | "runningSince"
   | "countRuns"
   | "findRun"
   | "openApprovals"

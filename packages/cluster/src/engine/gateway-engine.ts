@@ -4,6 +4,7 @@ import type { RestateAdmin } from "@bowline/restate";
 import type { Engine } from "bowline/engine";
 import { AnswerSweep } from "./answer-sweep.ts";
 import { ClusterApprovals } from "./approvals.ts";
+import { LostSweep } from "./lost-sweep.ts";
 import type { GatewayParts } from "./parts.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 import { ClusterRuns } from "./runs.ts";
@@ -30,7 +31,8 @@ export function createGatewayEngine(parts: GatewayParts, readiness: ReadinessChe
     ready: () => readiness.ready(),
     async open() {
       await store.durable.countRuns(); // rejects without a database
-      sweeper = new Sweeper({ ...parts, answers: new AnswerSweep(parts) });
+      const lost = admin === undefined ? [] : [new LostSweep({ ...parts, admin })];
+      sweeper = new Sweeper({ ...parts, others: [new AnswerSweep(parts), ...lost] });
       watching = admin && watch(admin, stopping.signal, { news, report });
     },
     tick() {},

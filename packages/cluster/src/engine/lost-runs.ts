@@ -1,7 +1,9 @@
 /**
  * Runs that Restate does not know any more: an operator killed the invocation, or Restate's data were
- * lost. The session has them as running, and nothing ends them until its next message.
+ * lost. The session has them as running, and nothing else ends them until its next message.
  */
+import type { RestateAdmin } from "@bowline/restate";
+import type { NewsDesk } from "./news.ts";
 import { openRuns } from "./open-runs.ts";
 import type { GatewayParts } from "./parts.ts";
 
@@ -10,9 +12,14 @@ export const LOST_MS = 2000;
 
 type Parts = Pick<GatewayParts, "store" | "admin" | "news">;
 
+export interface LostParts {
+  readonly admin: Pick<RestateAdmin, "endLostRun"> | undefined;
+  readonly news: Pick<NewsDesk, "over" | "changed">;
+}
+
 /** Ends the running run of a session if Restate does not have it. Resolves with its id. */
 export async function endLostRun(
-  { admin, news }: Pick<Parts, "admin" | "news">,
+  { admin, news }: LostParts,
   sessionKey: string,
 ): Promise<string | undefined> {
   const runId = await admin?.endLostRun(sessionKey);

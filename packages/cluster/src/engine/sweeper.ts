@@ -5,7 +5,6 @@
 import { isBowlineError, type Clock } from "@bowline/core";
 import type { PostgresStore, WaitingMessage } from "@bowline/postgres";
 import type { RestateClient } from "@bowline/restate";
-import type { AnswerSweep } from "./answer-sweep.ts";
 import { Told } from "./told.ts";
 
 /** How long a message waits before it is told again, in milliseconds. */
@@ -15,16 +14,21 @@ const EVERY_MS = 2000;
 /** Messages of one look. */
 const PAGE = 100;
 
+/** Looks once. */
+interface Sweep {
+  sweep(): Promise<void>;
+}
+
 export interface SweeperOptions {
   readonly store: PostgresStore;
   readonly restate: Pick<RestateClient, "resend">;
-  /** Tells answers again, after the messages. */
-  readonly answers: Pick<AnswerSweep, "sweep">;
+  /** What else is looked after, in this order, after the messages. */
+  readonly others: readonly Sweep[];
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
 }
 
-export class Sweeper {
+export class Sweeper implements Sweep {
   readonly #options: SweeperOptions;
   readonly #told = new Told();
   /** The position of the last message that was looked at. Undefined: begins with the oldest. */
@@ -75,13 +79,15 @@ export class Sweeper {
   #later(): void {
     const ms = EVERY_MS * (1 + Math.random() / 2);
     this.#stopTimer = this.#options.clock.setTimer(ms, () => {
-      this.#sweeping = this.sweep()
-        .catch(this.#options.report)
-        .then(() => this.#options.answers.sweep())
-        .catch(this.#options.report)
-        .finally(() => {
-          if (!this.#isClosed) this.#later();
-        });
+      this.#sweeping = this.#sweepAll().finally(() => {
+        if (!this.#isClosed) this.#later();
+      });
     });
+  }
+
+  /** An error of one does not keep the others from their turn. */
+  async #sweepAll(): Promise<void> {
+    for (const part of [this, ...this.#options.others])
+      if (!this.#isClosed) await part.sweep().catch(this.#options.report);
   }
 }

@@ -19,6 +19,7 @@ import type {
   CancelledInput,
   FoundApproval,
   FoundRun,
+  ListedRun,
   OpenApproval,
   OpenRun,
   RunFilter,
@@ -206,6 +207,11 @@ export interface DurableSessions {
   cancel(sessionId: string, ids?: readonly string[]): Promise<readonly CancelledInput[]>;
   /** Returns the runs that have not ended, those that are longest in their state first. */
   openRuns(filter?: RunFilter): Promise<readonly OpenRun[]>;
+  /**
+   * Returns running runs of all sessions that began before a moment, oldest first: for a gateway that
+   * compares them with the engine's. The arguments are those of `waitingSince`.
+   */
+  runningSince(before: number, limit: number, after?: string): Promise<readonly ListedRun[]>;
   /** Returns how many runs wait and run, over all sessions. */
   countRuns(): Promise<{ readonly queued: number; readonly running: number }>;
   /**

@@ -9,6 +9,7 @@ import type {
   FoundRun,
   OpenApproval,
   OpenRun,
+  ListedRun,
   RunFilter,
   WaitingMessage,
 } from "./run-types.ts";
@@ -44,6 +45,12 @@ export class DurableLists {
     checkLimit(filter.limit);
     await this.#context.ready();
     return runs.openRuns(this.#context, filter);
+  }
+
+  async runningSince(before: number, limit: number, after?: string): Promise<readonly ListedRun[]> {
+    checkLimit(limit);
+    await this.#context.ready();
+    return runs.runningSince(this.#context, { before, limit, after });
   }
 
   async countRuns(): Promise<{ readonly queued: number; readonly running: number }> {

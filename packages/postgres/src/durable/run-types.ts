@@ -68,6 +68,12 @@ export interface OpenRun {
   readonly at: number;
 }
 
+/** A running run in a list of all sessions. */
+export interface ListedRun extends OpenRun {
+  /** Where the next page begins. */
+  readonly position: string;
+}
+
 export interface FoundRun {
   readonly sessionId: string;
   readonly state: "queued" | "running" | "ended";

@@ -3,12 +3,14 @@ import { sourceOf, type StoreContext } from "../context.ts";
 import { fromColumn, toColumn, toKey } from "../rows/column-text.ts";
 import { restore } from "../rows/read-entries.ts";
 import { textOrNull, type Row } from "../sql/database.ts";
+import { positionOf, readPosition } from "./position.ts";
 import type {
   ApprovalFilter,
   FoundApproval,
   FoundRun,
   OpenApproval,
   OpenRun,
+  ListedRun,
   RunFilter,
 } from "./run-types.ts";
 
@@ -33,6 +35,38 @@ export async function openRuns(
     runId: fromColumn(String(row.run_id)),
     state: row.state as OpenRun["state"],
     at: Number(row.at),
+  }));
+}
+
+export interface RunningPage {
+  /** Milliseconds since the epoch. */
+  readonly before: number;
+  readonly limit: number;
+  /** The position of the last run of the page before. */
+  readonly after: string | undefined;
+}
+
+/** Returns runs that began before a moment and go on, oldest first. */
+export async function runningSince(
+  { database, schema }: StoreContext,
+  { before, limit, after }: RunningPage,
+): Promise<ListedRun[]> {
+  const [begun, session] = readPosition(after, 2);
+  const rows = await database.query(
+    "Listing running runs",
+    `select sessions.id, sessions.number, run_id, at
+    from ${schema}.runs join ${schema}.sessions on sessions.number = runs.session
+    where state = 'running' and at < $1
+      and (at, runs.session) > ($3::float8, $4::bigint)
+    order by at, runs.session limit $2`,
+    [before, limit, begun, session],
+  );
+  return rows.map((row) => ({
+    sessionId: sessionIn(row),
+    runId: fromColumn(String(row.run_id)),
+    state: "running",
+    at: Number(row.at),
+    position: positionOf(row.at, row.number),
   }));
 }
 
