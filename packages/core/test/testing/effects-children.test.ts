@@ -1,12 +1,7 @@
-/** The kit of effects over a journal in memory. */
+/** The kit of effects over a journal in memory that starts nested runs itself. */
 import { describe, it } from "node:test";
 import { createJournalHarness, effectsConformance } from "../../src/testing/index.ts";
 import { within } from "../../../../test/support/within.ts";
-
-describe("the effects of a journal in memory", () => {
-  for (const { name, run } of effectsConformance(() => createJournalHarness(), { replays: true }))
-    it(name, () => within(name, run()));
-});
 
 describe("the effects of a journal in memory that starts nested runs itself", () => {
   const createHarness = () => createJournalHarness({ hasChildren: true });

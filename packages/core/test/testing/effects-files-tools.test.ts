@@ -1,0 +1,5 @@
+/** The kit of effects over a session in files. */
+import { describePart } from "./effects-parts.ts";
+import { createFilesHarness } from "./files-harness.ts";
+
+describePart("tools", "the effects of a session in files", createFilesHarness, { replays: false });

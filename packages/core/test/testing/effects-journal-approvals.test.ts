@@ -1,0 +1,7 @@
+/** The kit of effects over a journal in memory. */
+import { createJournalHarness } from "../../src/testing/index.ts";
+import { describePart } from "./effects-parts.ts";
+
+describePart("approvals", "the effects of a journal in memory", () => createJournalHarness(), {
+  replays: true,
+});
