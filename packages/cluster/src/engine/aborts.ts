@@ -12,7 +12,7 @@ const PAUSE_MS = 50;
 /** How long to wait for the end of aborted runs, in milliseconds. */
 const QUIET_MS = 20_000;
 
-type Parts = Pick<GatewayParts, "store" | "restate" | "admin" | "news" | "clock">;
+type Parts = Pick<GatewayParts, "store" | "restate" | "admin" | "news" | "clock" | "report">;
 
 /**
  * Aborts the open runs of a session, or one of them. Resolves with their ids when the aborts are
@@ -34,7 +34,7 @@ export async function abortRuns(
     if (open.every((run) => aborted.has(run.runId))) return [...aborted];
     // A run between its two states: its message is taken, and Restate does not have it as running.
     if (parts.clock.now() >= end) {
-      const lost = await endLostRun(parts, sessionKey);
+      const lost = await tryEndLostRun(parts, sessionKey);
       if (lost !== undefined) return [...aborted, lost];
       throw new GatewayError("busy", "The run could not be aborted now. Try again.", {
         retryable: true,
@@ -58,7 +58,7 @@ export async function quiet(parts: Parts, sessionKey: string): Promise<void> {
     const ms = parts.clock.now() - begun;
     if (ms >= LOST_MS && !hasAsked) {
       hasAsked = true;
-      await endLostRun(parts, sessionKey);
+      await tryEndLostRun(parts, sessionKey);
     }
     if (ms >= QUIET_MS)
       throw new GatewayError("busy", "A run of the session has not ended yet. Try again.", {
@@ -67,6 +67,14 @@ export async function quiet(parts: Parts, sessionKey: string): Promise<void> {
     await abortRuns(parts, sessionKey);
     await pause(parts);
   }
+}
+
+/** As {@link endLostRun}. Restate's tables may not answer for a while after it lost a node. */
+function tryEndLostRun(parts: Parts, sessionKey: string): Promise<string | undefined> {
+  return endLostRun(parts, sessionKey).catch((error) => {
+    parts.report(error);
+    return undefined;
+  });
 }
 
 /** Returns the ids of the runs whose abort is stored. */
