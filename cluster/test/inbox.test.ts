@@ -40,6 +40,15 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
     return { first, next, invocationId: "invocationId" in sent ? sent.invocationId : "", runId };
   };
 
+  /** Waits until this many invocations of a session are there and have ended. */
+  const whenAllAreOver = (sessionId: string, count: number): Promise<void> =>
+    h.until(async () => {
+      const rows = await h.restate.query(
+        `select status from sys_invocation where target_service_key = '${sessionId}'`,
+      );
+      return rows.length === count && rows.every(({ status }) => status === "completed");
+    });
+
   /** Begins a run whose worker dies when it has taken the message and shown nothing of it. */
   const beginAndDie = async (): Promise<Run> => {
     await h.worker.kill();
@@ -72,13 +81,30 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
       await h.until(async () => (await h.messages(id)).length === 2);
     await h.client.resend(start);
     await h.client.resend({ ...start, at: 0 });
-    await h.until(async () => (await h.store.durable.openRuns({ sessionId })).length === 0);
+    await whenAllAreOver(sessionId, 2);
     assert.deepEqual(h.outside.seen(name).turns, [0]);
     assert.deepEqual(h.outside.seen(`${name}-2`).turns, [0]);
     assert.deepEqual(await h.store.durable.findRun(start.runId ?? ""), [
       { sessionId, state: "ended", reason: "done" },
     ]);
     assert.deepEqual(await waiting(sessionId), []);
+  });
+
+  it("run once, also if they wait so long that Restate hears of them under another key", async () => {
+    const { first, next, invocationId, runId } = await busy(1500);
+    const { sessionId } = first;
+    const [message] = await waiting(sessionId);
+    assert.ok(message !== undefined);
+    for (const minutes of [2, 4])
+      await h.client.resend({ ...message, at: message.at - minutes * 60_000 });
+    assert.equal((await h.outcome(first)).reason, "done");
+    await whenAllAreOver(sessionId, 4);
+    assert.equal((await outcome(invocationId)).state, "ended");
+    assert.deepEqual(h.outside.seen(next).turns, [0]);
+    assert.equal((await h.messages(sessionId)).length, 4);
+    assert.deepEqual(await h.store.durable.findRun(runId), [
+      { sessionId, state: "ended", reason: "done" },
+    ]);
   });
 
   it("never run once they are cancelled, also if they are sent again", async () => {
@@ -133,7 +159,7 @@ describe("messages in the inbox", { skip: clusterIsMissing() }, () => {
     await h.worker.start();
     const [left] = await waiting(sessionId);
     assert.ok(left !== undefined);
-    // Its key leads to the dead invocation. A quarter of an hour later it gets another one.
+    // Its key leads to the dead invocation. After a while it gets another one.
     await h.client.resend(left);
     await setTimeout(500);
     assert.deepEqual(h.outside.seen(name).turns, []);

@@ -299,12 +299,12 @@ describe("the beginning of a run", { skip }, () => {
     const { durable, store, id } = await engine();
     const epoch = await durable.takeEpoch(id);
     const begin = (runId: string, messageId?: string, at = epoch) =>
-      durable.begin(id, at, { runId, messageId, name: "start", items: [start(runId)] });
+      durable.begin(id, at, { runId, messageId, name: "start", by: "i", items: [start(runId)] });
     assert.deepEqual(await begin("idle"), { state: "idle" });
     await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "m" });
     await durable.push(id, { id: "f", queue: "followUp", message: user("f") });
     const broken = { key: "m:start", body: { type: "no such" } } as unknown as DurableItem;
-    const about = { runId: "m", messageId: "m", name: "start", items: [broken] };
+    const about = { runId: "m", messageId: "m", name: "start", by: "i", items: [broken] };
     assert.equal((await errorOf(durable.begin(id, epoch, about))).code, "invalid_argument");
     assert.deepEqual(await durable.findMessage(id, "m"), { state: "pending", runId: "m" });
     assert.equal(await durable.pending(id), 1);
@@ -325,6 +325,59 @@ describe("the beginning of a run", { skip }, () => {
     await durable.takeEpoch(id);
     assert.equal(isSessionFenced(await errorOf(begin("zombie", "z"))), true);
     assert.equal(await durable.findMessage(id, "z"), undefined);
+  });
+});
+
+describe("a second invocation for a message", { skip }, () => {
+  it("does not begin its run again, whether it goes on or has ended", async () => {
+    const { durable, store, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "r" });
+    const begin = (by: string) =>
+      durable.begin(id, epoch, {
+        runId: "r",
+        messageId: "m",
+        name: "start",
+        by,
+        items: [{ key: "start", body: { type: "run_start", runId: "r" } }],
+      });
+    const begun = await begin("first\0");
+    await durable.push(id, { id: "f", queue: "followUp", message: user("f") });
+    const taken = { state: "taken", runId: "r" };
+    assert.deepEqual(await begin("second"), taken);
+    // An attempt that died before the engine heard of the beginning.
+    assert.deepEqual(await begin("first\0"), begun);
+    await durable.append(id, epoch, [
+      { key: "end", body: { type: "run_end", runId: "r", reason: "done" } },
+    ]);
+    assert.deepEqual(await begin("second"), taken);
+    assert.deepEqual(await durable.findMessage(id, "f"), { state: "pending" });
+    assert.equal((await readAll(store, id)).length, 2);
+    assert.equal((await errorOf(begin(""))).code, "invalid_argument");
+  });
+
+  it("leaves the message to the next run if the first invocation's run was given up", async () => {
+    const { durable, id } = await engine();
+    const epoch = await durable.takeEpoch(id);
+    await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "r" });
+    const begin = (by: string) =>
+      durable.begin(id, epoch, {
+        runId: "r",
+        messageId: "m",
+        name: "start",
+        by,
+        items: [{ key: "start", body: { type: "run_start", runId: "r" } }],
+      });
+    await begin("first");
+    const body = { type: "run_end", runId: "r", reason: "interrupted" } as const;
+    await durable.append(id, epoch, [{ key: "end", body }]);
+    const waiting = await durable.waiting(id);
+    assert.deepEqual(
+      waiting.map(({ id: name, isHeld }) => [name, isHeld]),
+      [["m", true]],
+    );
+    assert.deepEqual(await begin("second"), { state: "taken", runId: "r" });
+    assert.deepEqual(await durable.waiting(id), waiting);
   });
 });
 
@@ -404,6 +457,7 @@ describe("a run that its engine gave up", { skip }, () => {
       runId: "r",
       messageId: "m",
       name: "start",
+      by: "i",
       items: [start("r")],
     });
     await durable.push(id, { id: "g", queue: "steering", message: user("g") });
@@ -470,6 +524,7 @@ describe("a run that its engine gave up", { skip }, () => {
         runId: "s",
         messageId: "n",
         name: "start",
+        by: "i",
         items,
       });
       const isEnding = items.length === 2;

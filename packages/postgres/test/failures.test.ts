@@ -306,7 +306,7 @@ describe("the versions of the tables", { skip }, () => {
     const app = rig.open({ config, schema: "manual", migrations: "manual" });
     assert.match(
       (await errorOf(app.list())).message,
-      /has no tables, and this code needs version 4\. Call migrate\(\)/,
+      /has no tables, and this code needs version 5\. Call migrate\(\)/,
     );
     const right = await errorOf(rig.open({ config, schema: "manual" }).list());
     assert.match(right.message, /lacks a right/);

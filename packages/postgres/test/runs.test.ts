@@ -623,11 +623,11 @@ describe("the upgrade of tables without runs", { skip }, () => {
     const manual = rig.open({ schema, migrations: "manual" });
     assert.match(
       (await errorOf(manual.list())).message,
-      /is of version 1, and this code needs version 4/,
+      /is of version 1, and this code needs version 5/,
     );
-    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [3, true]);
+    assert.deepEqual([await manual.pendingMigrations(), await manual.hasTables()], [4, true]);
     assert.equal(await rig.open({ schema: "not_there" }).hasTables(), false);
-    assert.equal(await migrate(database, schema), 3);
+    assert.equal(await migrate(database, schema), 4);
     assert.deepEqual(await all(), before);
     assert.equal((await manual.durable.openApprovals({ sessionId: "a" })).length, 2);
     await manual.durable.push("a", started("m"));
@@ -636,6 +636,6 @@ describe("the upgrade of tables without runs", { skip }, () => {
     const end = { type: "run_end", runId: "2\0", reason: "interrupted" } as const;
     await manual.durable.append("a", epoch, [item("end", end)]);
     assert.equal((await manual.durable.waiting("a")).length, 1);
-    assert.equal(migrations.length, 4);
+    assert.equal(migrations.length, 5);
   });
 });

@@ -61,6 +61,7 @@ class FakeSession implements Used {
   readonly entries: AnyEntry[] = [];
   readonly inbox: Row[] = [];
   readonly claims = new Map<string, string>();
+  readonly begunBy = new Map<string, string>();
   epoch = 0;
   isDeleted = false;
   /** Number of entries that were written without the session's epoch. */
@@ -139,14 +140,16 @@ class FakeSession implements Used {
   async begin(
     id: string,
     epoch: number,
-    { runId, name, messageId, items }: RunBeginning,
+    { runId, name, by, messageId, items }: RunBeginning,
   ): Promise<BegunRun> {
     await this.#check(epoch);
     if (messageId !== undefined) {
+      if ((this.begunBy.get(runId) ?? by) !== by) return { state: "taken", runId };
       if (!this.inbox.some(({ input }) => input.id === messageId))
         return { state: "cancelled", runId };
       const place = await this.claimRun(id, messageId, runId);
       if (place.state === "cancelled" || place.runId !== runId) return place;
+      this.begunBy.set(runId, by);
     }
     const ends = items.filter(({ body }) => body.type === "run_end");
     for (const { body } of ends) this.#release(body as unknown as Released);

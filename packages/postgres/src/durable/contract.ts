@@ -72,6 +72,11 @@ export interface DrainName {
 
 /** What a run begins with. */
 export interface RunBeginning extends DrainName {
+  /**
+   * Names the engine's invocation for ever: 1 to 512 characters, the same in every attempt. Another
+   * invocation for the same message does not begin the run again.
+   */
+  readonly by: string;
   /** The message that begins the run. Undefined: those of the queues begin it. */
   readonly messageId?: string | undefined;
   /** The entries of its start. */
@@ -100,7 +105,7 @@ export type BegunRun =
       readonly taken: readonly InboxMessage[];
       readonly entries: readonly AnyEntry[];
     }
-  /** Another run has the message, or nobody gets it. */
+  /** Another run or invocation has the message, or nobody gets it. */
   | Exclude<MessagePlace, { readonly state: "pending" }>
   /** No message was waiting. */
   | { readonly state: "idle" };

@@ -131,9 +131,10 @@ export class DurableLog extends DurableLists implements DurableSessions {
   }
 
   async begin(sessionId: string, epoch: number, about: RunBeginning): Promise<BegunRun> {
-    const { runId, name, messageId, items } = about;
+    const { runId, name, by, messageId, items } = about;
     checkKey("id of a run", runId);
     checkKey("name of a drain", name);
+    checkKey("name of an invocation", by);
     if (messageId !== undefined) checkKey("id of a message", messageId);
     for (const { key } of items) checkKey("key", key);
     const now = this.#context.clock.now();

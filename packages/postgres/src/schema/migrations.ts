@@ -156,4 +156,8 @@ alter table approvals
 create index approvals_answered on approvals (answered_at, session, seq)
   where is_open and answer is not null;
 `,
+  `
+-- The engine's invocation that began the run.
+alter table runs add column begun_by text;
+`,
 ];

@@ -84,7 +84,9 @@ class Attempt {
     const header = await store.load(sessionId);
     const given = "messageId" in input ? input.runId : undefined;
     // Random, because the engine gives a purged invocation the same id again.
-    const runId = await journal.record("run", () => Promise.resolve(given ?? randomUUID()));
+    const { runId, by } = await journal.record("run", () =>
+      Promise.resolve({ runId: given ?? randomUUID(), by: randomUUID() }),
+    );
     const log = new SessionLog({
       durable: store.durable,
       sessionId,
@@ -94,7 +96,7 @@ class Attempt {
     });
     const agents = this.#agents(header, runId);
     const start = await journal.record("start", () =>
-      loadRun({ store, log, runId, input, agentFor: agents }),
+      loadRun({ store, log, runId, by, input, agentFor: agents }),
     );
     if (start.state !== "ready") return start;
     try {

@@ -6,7 +6,13 @@ import {
   type EntryBody,
   type SessionState,
 } from "@bowline/core/session";
-import type { DurableItem, InboxMessage, MessagePlace, PostgresStore } from "@bowline/postgres";
+import type {
+  DurableItem,
+  InboxMessage,
+  MessagePlace,
+  PostgresStore,
+  RunBeginning,
+} from "@bowline/postgres";
 import type { RunInput, WakeInput } from "../wire.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -30,6 +36,7 @@ export interface LoadParts {
   readonly store: PostgresStore;
   readonly log: SessionLog;
   readonly runId: string;
+  readonly by: RunBeginning["by"];
   readonly input: RunInput | WakeInput;
   /** Creates the agent, to name its model and to find out whether it can be created. */
   readonly agentFor: (agent: string | undefined) => Promise<Agent>;
@@ -40,6 +47,7 @@ export async function loadRun({
   store,
   log,
   runId,
+  by,
   input,
   agentFor,
 }: LoadParts): Promise<RunStart> {
@@ -60,7 +68,7 @@ export async function loadRun({
       ...("id" in made && { model: { ...made.id, ...(agent !== undefined && { agent }) } }),
     },
   };
-  const begun = await log.begin({ runId, name: "start", messageId, items: [...ends, start] });
+  const begun = await log.begin({ runId, name: "start", by, messageId, items: [...ends, start] });
   if (begun.state !== "begun") return begun;
   return {
     state: "ready",
