@@ -87,13 +87,6 @@ function roundText(message: AssistantMessage, results: readonly ToolResultMessag
 
 /** Counts how often the newest `period` rounds occur in a row. */
 function repeatsOf(rounds: readonly string[], period: number): number {
-  const pattern = rounds.slice(0, period);
-  const most = Math.floor(rounds.length / period);
-  let repeats = 0;
-  while (
-    repeats < most &&
-    pattern.every((round, offset) => rounds[repeats * period + offset] === round)
-  )
-    repeats++;
-  return repeats;
+  const other = rounds.findIndex((round, index) => round !== rounds[index % period]);
+  return Math.floor((other === -1 ? rounds.length : other) / period);
 }

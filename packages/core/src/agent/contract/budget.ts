@@ -112,6 +112,6 @@ export function reservedIn(used: BudgetUse): Amounts {
 
 function add(amounts: Amounts, turns: number, tokens = 0, { cost }: Usage, sign = 1): void {
   amounts.turns += turns;
-  amounts.tokens += tokens * sign;
-  amounts.cost += (cost?.total ?? 0) * sign;
+  amounts.tokens += sign * tokens;
+  amounts.cost += sign * (cost?.total ?? 0);
 }

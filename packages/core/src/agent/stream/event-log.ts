@@ -47,18 +47,22 @@ export class EventLog<T> {
    */
   async *batches(): AsyncGenerator<readonly T[], void, undefined> {
     let next = 0;
-    for (;;) {
-      const end = this.#first + this.#held.length;
-      if (next < Math.max(this.#first, end - this.#limit)) throw this.#tooSlow(next);
-      if (next < end) {
-        const batch = this.#held.slice(next - this.#first);
-        next = end;
-        yield batch;
-      } else if (this.#isEnded) {
-        if (this.#failure) throw this.#failure.error;
-        return;
-      } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (next < this.#end || !this.#isEnded) {
+      if (next < Math.max(this.#first, this.#end - this.#limit)) throw this.#tooSlow(next);
+      if (next === this.#end) {
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+        continue;
+      }
+      const batch = this.#held.slice(next - this.#first);
+      next = this.#end;
+      yield batch;
     }
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  /** The number of events so far. */
+  get #end(): number {
+    return this.#first + this.#held.length;
   }
 
   #tooSlow(next: number): BowlineError {
