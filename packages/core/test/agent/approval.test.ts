@@ -9,6 +9,7 @@ import {
 } from "../../src/agent/index.ts";
 import { call, rig, short, tool } from "../support.ts";
 import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
+import { within } from "../../../../test/support/within.ts";
 import { texts } from "../../../../test/support/message-texts.ts";
 import type { Rig } from "../support.ts";
 
@@ -69,6 +70,21 @@ describe("requireApproval", () => {
       if (event.type === "approval_request") agent.answer(event.approvalId, { decision: "allow" });
     });
     assert.equal(texts((await agent.prompt("Hi")).messages)[2], "toolResult: ran");
+  });
+
+  it("without a time limit waits for ever, and says no end", async () => {
+    const clock = new ManualClock();
+    const { agent, events } = rig([call("a"), "Done."], [tool("a", () => "ran")], {
+      beforeToolCall: requireApproval({ timeoutMs: 0 }),
+      clock,
+    });
+    const run = agent.prompt("Hi");
+    await settle();
+    await clock.advance(30 * 24 * 3_600_000);
+    const request = requestIn(events);
+    assert.equal("expiresAt" in request, false);
+    agent.answer(request.approvalId, { decision: "allow" });
+    assert.equal(texts((await within("the run ends", run)).messages)[2], "toolResult: ran");
   });
 
   it("removes its abort listener once it is answered", async () => {

@@ -161,6 +161,23 @@ describe("the record of a step", () => {
     );
     assert.deepEqual([usages, usage.totalTokens, announced], [[7], 7, [["b"]]]);
   });
+
+  it("are told which calls start, each by itself when tools run one at a time", async () => {
+    const told: string[] = [];
+    await runLoop(
+      [hello],
+      inputOf({
+        answers: [{ content: [...call("a").content, ...call("b").content] }, "Done."],
+        tools: ["a", "b"].map((name) => tool(name, () => void told.push(`${name} ran`) ?? "")),
+        config: { toolExecution: "sequential" },
+        effects: {
+          begin: async (calls) =>
+            void told.push(`begin ${calls.map(({ toolName }) => toolName).join(" ")}`),
+        },
+      }),
+    );
+    assert.deepEqual(told, ["begin a", "a ran", "begin b", "b ran"]);
+  });
 });
 
 describe("waits of a run whose engine has patience", () => {

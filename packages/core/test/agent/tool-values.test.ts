@@ -62,6 +62,8 @@ describe("the value that a tool returns", () => {
       [new Date(0), '"1970-01-01T00:00:00.000Z"'],
       [{ at: new URL("https://a.test/b"), left: undefined }, '{"at":"https://a.test/b"}'],
       [{ content: [{ type: "text", text: "Whole." }] }, "Whole."],
+      [{ content: [{ type: "text", text: "Whole." }], size: 4 }, "Whole."],
+      [Object.assign(new Boat(), { content: [{ type: "text", text: "Whole." }] }), "Whole."],
       [{}, ""],
     ];
     for (const [value, text] of values)

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { contextTokens, estimateTokens, IMAGE_TOKENS } from "../../../src/agent/context/tokens.ts";
+import {
+  contextTokens,
+  estimateTokens,
+  IMAGE_TOKENS,
+  mediaTokens,
+} from "../../../src/agent/context/tokens.ts";
 import type { AssistantMessage } from "../../../src/llm/message.ts";
 import type { Usage } from "../../../src/llm/usage.ts";
 import { longTranscripts, sumOf, task, turn, user } from "./rig.ts";
@@ -36,6 +41,20 @@ describe("a token estimate", () => {
       });
     assert.equal(image("x") - IMAGE_TOKENS, 4);
     assert.equal(image("x".repeat(100_000)), image("x"));
+  });
+
+  it("counts a file by its size: text by its characters, other types by much less", () => {
+    const data = "A".repeat(5000);
+    for (const [mimeType, tokens] of [
+      ["text/markdown", 1000],
+      ["application/json", 1000],
+      ["application/pdf", 20],
+    ] as const)
+      assert.equal(mediaTokens({ type: "file", mimeType, data }), IMAGE_TOKENS + tokens, mimeType);
+    assert.equal(
+      mediaTokens({ type: "file", mimeType: "text/csv", url: "https://a" }),
+      IMAGE_TOKENS,
+    );
   });
 
   it("counts calls with their arguments, thinking, and custom messages", () => {

@@ -29,6 +29,18 @@ describe("the text of a conversation", () => {
     }
   });
 
+  it("names files and images, with what is known of them", () => {
+    const content = [
+      { type: "file", name: "a.pdf", mimeType: "application/pdf", data: "AA==" },
+      { type: "file", mimeType: "text/csv", data: "AA==" },
+      { type: "image", mimeType: "image/png", data: "AA==" },
+    ] as const;
+    assert.equal(
+      transcriptText("", [{ role: "user", content: [...content], timestamp: 1 }], 1000),
+      "<conversation>\n[user]\n(a file a.pdf: application/pdf)\n(a file: text/csv)\n(an image: image/png)\n</conversation>",
+    );
+  });
+
   it("is truncated as a whole when the shortest length does not fit", () => {
     for (const maxTokens of [200, 1000]) {
       const text = transcriptText("", long, maxTokens);
@@ -43,6 +55,8 @@ describe("the text of a conversation", () => {
     const [summary = "", rest = ""] = text.split("\n</earlier_summary>\n\n");
     assert.ok(estimateTokens(summary) <= 260 && estimateTokens(summary) > 200);
     assert.equal(rest, "<conversation>\n[user]\nGo on\n</conversation>");
+    const whole = transcriptText(earlier, long, 1000);
+    assert.ok(estimateTokens(whole) <= 1020, `${estimateTokens(whole)}`);
     assert.equal(
       transcriptText("Short.", [user("Go on")], 1000),
       "<earlier_summary>\nShort.\n</earlier_summary>\n\n<conversation>\n[user]\nGo on\n</conversation>",

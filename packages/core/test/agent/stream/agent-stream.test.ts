@@ -111,6 +111,11 @@ describe("agent.stream()", () => {
     }, code("reader_too_slow"));
   });
 
+  it("may hold a single event", async () => {
+    const run = agentOf(["Hi"], 1).stream("Hello", { maxHeldEvents: 1 });
+    assert.equal((await run.result()).text, "Hi");
+  });
+
   for (const maxHeldEvents of [0, -1, 1.5, NaN])
     it(`refuses maxHeldEvents of ${maxHeldEvents}`, () => {
       const agent = agentOf(["One."]);
