@@ -4,8 +4,8 @@
  */
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
 import type {
+  AssistantContent,
   Message,
-  OpaqueContent,
   ThinkingContent,
   ToolCall,
   UserContent,
@@ -191,7 +191,7 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
     if (message.role === "user") sinceUser = [];
     if (message.role !== "assistant") continue;
     for (const part of message.content) {
-      const block = part.type === "opaque" ? asBlock(part) : undefined;
+      const block = asBlock(part);
       if (block === undefined) continue;
       if (block.tool_use_id !== undefined) {
         const call = calls.get(block.tool_use_id);
@@ -210,10 +210,10 @@ function hasOpaque({ role, content }: ReplayMessage): boolean {
   return role === "assistant" && content.some(({ type }) => type === "opaque");
 }
 
-function asBlock({ protocol, raw }: OpaqueContent): WireBlock | undefined {
-  const isBlock =
-    protocol === "anthropic-messages" && isRecord(raw) && typeof raw.type === "string";
-  return isBlock ? (raw as WireBlock) : undefined;
+function asBlock(part: AssistantContent): WireBlock | undefined {
+  if (part.type !== "opaque" || part.protocol !== "anthropic-messages") return undefined;
+  const { raw } = part;
+  return isRecord(raw) && typeof raw.type === "string" ? (raw as WireBlock) : undefined;
 }
 
 export function isThinking(block: WireBlock | undefined): boolean {
