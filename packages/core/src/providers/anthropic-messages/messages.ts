@@ -4,7 +4,6 @@
  */
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
 import type {
-  AssistantContent,
   Message,
   ThinkingContent,
   ToolCall,
@@ -184,12 +183,10 @@ function encodePart(part: UserContent): WireBlock {
 // Q161, Q162
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<WireBlock>();
-  if (!replay.some(hasOpaque)) return whole;
   const calls = new Map<unknown, WireBlock>();
   let sinceUser: WireBlock[] = [];
   for (const message of replay) {
     if (message.role === "user") sinceUser = [];
-    if (message.role !== "assistant") continue;
     for (const part of message.content) {
       const block = asBlock(part);
       if (block === undefined) continue;
@@ -206,13 +203,8 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   return whole;
 }
 
-function hasOpaque({ role, content }: ReplayMessage): boolean {
-  return role === "assistant" && content.some(({ type }) => type === "opaque");
-}
-
-function asBlock(part: AssistantContent): WireBlock | undefined {
-  if (part.type !== "opaque" || part.protocol !== "anthropic-messages") return undefined;
-  const { raw } = part;
+/** The block of an opaque part, which is this wire's: the replay has no others. */
+function asBlock({ raw }: { readonly type: string; readonly raw?: unknown }): WireBlock | undefined {
   return isRecord(raw) && typeof raw.type === "string" ? (raw as WireBlock) : undefined;
 }
 
