@@ -117,7 +117,13 @@ describe("a nested run that the effects run", () => {
       const { durationMs } = await runWith(child, { clock, toolTimeoutMs: 200 }, tool);
       durations.push(durationMs);
     }
-    assert.deepEqual([durations, limits], [[250, 250], [200, 100]]);
+    assert.deepEqual(
+      [durations, limits],
+      [
+        [250, 250],
+        [200, 100],
+      ],
+    );
   });
 
   it("passes its result to afterToolCall, whose verdict is recorded, if there is one", async () => {

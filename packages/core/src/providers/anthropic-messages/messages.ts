@@ -3,12 +3,7 @@
  * unchanged.
  */
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
-import type {
-  Message,
-  ThinkingContent,
-  ToolCall,
-  UserContent,
-} from "../../llm/message.ts";
+import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import {
   toReplay,
@@ -204,7 +199,12 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
 }
 
 /** The block of an opaque part, which is this wire's: the replay has no others. */
-function asBlock({ raw }: { readonly type: string; readonly raw?: unknown }): WireBlock | undefined {
+function asBlock({
+  raw,
+}: {
+  readonly type: string;
+  readonly raw?: unknown;
+}): WireBlock | undefined {
   return isRecord(raw) && typeof raw.type === "string" ? (raw as WireBlock) : undefined;
 }
 
