@@ -410,12 +410,12 @@ describe("toUIMessageResponse()", () => {
 
   it("leaves a run that it alone reads when the client goes before it has read anything", async () => {
     const more = deferred();
-    const read: string[] = [];
+    const taken: string[] = [];
     let isLeft = false;
     const events = (async function* () {
       try {
         for await (const event of agentOf(["Hi."]).stream("Hello")) {
-          read.push(event.type);
+          taken.push(event.type);
           yield event;
           await more.promise;
         }
@@ -428,6 +428,6 @@ describe("toUIMessageResponse()", () => {
     await response.body?.cancel();
     more.resolve();
     await settle();
-    assert.deepEqual([isLeft, read], [true, ["agent_start", "turn_start"]]);
+    assert.deepEqual([isLeft, taken], [true, ["agent_start", "turn_start"]]);
   });
 });
