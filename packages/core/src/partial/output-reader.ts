@@ -4,9 +4,10 @@
  * answer, because a run may change its model.
  */
 import { OUTPUT_TOOL } from "../agent/asked-output.ts";
+import type { AgentMessage } from "../agent/contract/agent-message.ts";
 import type { AgentEvent } from "../agent/contract/event.ts";
 import type { AssistantMessageEvent } from "../llm/event.ts";
-import { toolCallsOf, type AssistantMessage, type ToolCall } from "../llm/message.ts";
+import { toolCallsOf, type ToolCall } from "../llm/message.ts";
 import { AnswerText } from "./answer-text.ts";
 import { GrowingJson } from "./growing-json.ts";
 import type { Increment } from "./increment.ts";
@@ -19,6 +20,8 @@ export interface OutputReaderOptions {
   readonly wrapper?: string | undefined;
   readonly onItem?: ItemListener | undefined;
 }
+
+type ToolEnd = Extract<AgentEvent, { type: "tool_execution_end" }>;
 
 /** Where the value comes from. */
 interface Source {
@@ -65,18 +68,14 @@ export class OutputReader {
       case "message_update":
         return this.#update(event.assistantMessageEvent);
       case "message_start":
-        if (event.message.role === "assistant") this.#reset("replaced");
-        return;
+        return this.#beginMessage(event.message);
       case "message_end":
-        if (event.message.role === "assistant") this.#endAnswer(event.message);
-        return;
+        return this.#endMessage(event.message);
       case "request_retry":
       case "model_failover":
         return this.#reset("retracted");
       case "tool_execution_end":
-        if (event.isError && event.toolName === OUTPUT_TOOL && this.#isCall(event.toolCallId))
-          this.#reset("invalid");
-        return;
+        return this.#endTool(event);
       case "agent_start":
       case "agent_end":
       case "turn_start":
@@ -107,9 +106,7 @@ export class OutputReader {
           this.#endCall(event.toolCall);
         return;
       case "message_retract":
-        if (this.#source !== undefined && event.contentIndex <= this.#source.to)
-          this.#retract(event.contentIndex);
-        return;
+        return this.#retract(event.contentIndex);
       case "start":
       case "text_start":
       case "text_end":
@@ -160,16 +157,25 @@ export class OutputReader {
     this.#add(text.write(delta));
   }
 
-  #endAnswer(message: AssistantMessage): void {
+  #beginMessage({ role }: AgentMessage): void {
+    if (role === "assistant") this.#reset("replaced");
+  }
+
+  #endMessage(message: AgentMessage): void {
     const text = this.#source?.text;
-    if (text === undefined) return;
+    if (text === undefined || message.role !== "assistant") return;
     if (toolCallsOf(message).length > 0) this.#reset("replaced");
     else if (text.isObject) this.#add(text.end());
   }
 
+  #endTool({ isError, toolName, toolCallId }: ToolEnd): void {
+    if (isError && toolName === OUTPUT_TOOL && this.#isCall(toolCallId)) this.#reset("invalid");
+  }
+
   /** Withdraws the parts from an index on. */
   #retract(index: number): void {
-    const source = this.#source as Source;
+    const source = this.#source;
+    if (source === undefined || index > source.to) return;
     this.#reset("retracted");
     if (index <= source.from) return;
     // A text of which an earlier part remains cannot be followed further.

@@ -147,6 +147,21 @@ describe("a document that arrives in fragments", () => {
       }
   });
 
+  it("is broken at the first character that no value has, and says so", () => {
+    for (const [text, problem] of [
+      ["nope", '"no" is not a JSON value.'],
+      ["[tru]", '"tru]" is not a JSON value.'],
+      ['{"a":falsy', '"falsy" is not a JSON value.'],
+      ["[1,01]", '"01" is not a JSON number.'],
+      ["[-]", '"-" is not a JSON number.'],
+    ] as const)
+      for (const fragments of [[text], text.split("")]) {
+        const json = new GrowingJson({ mode: "text" });
+        for (const fragment of fragments) json.write(fragment);
+        assert.deepEqual([json.state, json.problem], ["broken", problem], text);
+      }
+  });
+
   it("has as tool arguments the repairs and the digits of the run's parser", (context) => {
     let same = 0;
     const numRuns = sweep({ long: 2000, short: 400, variable: "BOWLINE_JSON_RUNS" });

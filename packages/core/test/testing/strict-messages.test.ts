@@ -255,6 +255,16 @@ const messagesRules: readonly Rule[] = [
     "source.data is not a field",
   ],
   [
+    "a document without a source",
+    (body) => void blocks(body, 0).push({ type: "document" }),
+    "source.type must be one of",
+  ],
+  [
+    "an unknown field of a document",
+    (body) => set(blocks(withDocument(body, pdf), 0).at(-1), { name: "a.pdf" }),
+    "name is not a field",
+  ],
+  [
     "a document with a blank title",
     (body) => set(blocks(withDocument(body, pdf), 0).at(-1), { title: "" }),
     "title must not be blank",

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
+import { deferred } from "../../../../test/support/deferred.ts";
 import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 import {
   BowlineError,
@@ -405,5 +406,28 @@ describe("toUIMessageResponse()", () => {
     assert.ok(agent.state.isStreaming);
     agent.abort();
     await run.result();
+  });
+
+  it("leaves a run that it alone reads when the client goes before it has read anything", async () => {
+    const more = deferred();
+    const taken: string[] = [];
+    let isLeft = false;
+    const events = (async function* () {
+      try {
+        for await (const event of agentOf(["Hi."]).stream("Hello")) {
+          taken.push(event.type);
+          yield event;
+          await more.promise;
+        }
+      } finally {
+        isLeft = true;
+      }
+    })();
+    const response = toUIMessageResponse(events);
+    await settle();
+    await response.body?.cancel();
+    more.resolve();
+    await settle();
+    assert.deepEqual([isLeft, taken], [true, ["agent_start", "turn_start"]]);
   });
 });

@@ -75,7 +75,7 @@ export class Spending {
     const isNew = ({ unfinished = [] }: SharedBudget["used"]): boolean =>
       !unfinished.includes(runId);
     const before = [...this.#uses].filter(isNew);
-    charge(before, turns, usage, guess > 0 ? (usage.totalTokens ?? 0) + guess : undefined);
+    charge(before, turns, usage, (usage.totalTokens ?? 0) + guess);
     for (const used of this.#uses)
       if (used !== this.budget.used && isNew(used))
         used.unfinished = [...(used.unfinished ?? []), runId].slice(-MAX_UNFINISHED);

@@ -13,7 +13,8 @@ interface SseOptions {
  * Reads a batch when the client has taken the previous one. Stops reading when the client
  * disconnects, and calls `onCancel`. Sends a comment after every 15 s without data. `toFrames`
  * returns an item as text; an empty text sends nothing. `headers` are additional ones:
- * `content-type` and `cache-control` are always set. With `isLazy`, the first batch is read only when
+ * `content-type` and `cache-control` are always set. The first batch is read at once, so that a
+ * client that leaves before it reads closes `batches` too. With `isLazy`, it is read only when
  * somebody reads the body, which an answer to `HEAD` is not.
  */
 export function sseResponse<T>(

@@ -3,13 +3,7 @@
  * unchanged.
  */
 import { asRecord, isRecord, parseJson } from "../../json-value.ts";
-import type {
-  Message,
-  OpaqueContent,
-  ThinkingContent,
-  ToolCall,
-  UserContent,
-} from "../../llm/message.ts";
+import type { Message, ThinkingContent, ToolCall, UserContent } from "../../llm/message.ts";
 import type { Model } from "../../llm/model.ts";
 import {
   toReplay,
@@ -184,14 +178,12 @@ function encodePart(part: UserContent): WireBlock {
 // Q161, Q162
 function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   const whole = new Set<WireBlock>();
-  if (!replay.some(hasOpaque)) return whole;
   const calls = new Map<unknown, WireBlock>();
   let sinceUser: WireBlock[] = [];
   for (const message of replay) {
     if (message.role === "user") sinceUser = [];
-    if (message.role !== "assistant") continue;
     for (const part of message.content) {
-      const block = part.type === "opaque" ? asBlock(part) : undefined;
+      const block = asBlock(part);
       if (block === undefined) continue;
       if (block.tool_use_id !== undefined) {
         const call = calls.get(block.tool_use_id);
@@ -206,14 +198,14 @@ function sendable(replay: readonly ReplayMessage[]): ReadonlySet<unknown> {
   return whole;
 }
 
-function hasOpaque({ role, content }: ReplayMessage): boolean {
-  return role === "assistant" && content.some(({ type }) => type === "opaque");
-}
-
-function asBlock({ protocol, raw }: OpaqueContent): WireBlock | undefined {
-  const isBlock =
-    protocol === "anthropic-messages" && isRecord(raw) && typeof raw.type === "string";
-  return isBlock ? (raw as WireBlock) : undefined;
+/** The block of an opaque part, which is this wire's: the replay has no others. */
+function asBlock({
+  raw,
+}: {
+  readonly type: string;
+  readonly raw?: unknown;
+}): WireBlock | undefined {
+  return isRecord(raw) && typeof raw.type === "string" ? (raw as WireBlock) : undefined;
 }
 
 export function isThinking(block: WireBlock | undefined): boolean {

@@ -178,7 +178,10 @@ describe("toResponse()", () => {
     answer.resolve("Hi.");
     await settle();
     await reading;
-    assert.equal(framesOf(chunks.join("")).at(-1)?.type, "agent_end");
+    assert.deepEqual(
+      framesOf(chunks.join("")).map(({ type }) => type),
+      ["text_delta", "message_end", "agent_end"],
+    );
     assert.equal(clock.pending, before);
   });
 

@@ -426,6 +426,30 @@ describe("the Messages wire writes", () => {
     );
   });
 
+  // Q161
+  it("server blocks that are no half of a pair always, and an open call until its result or the user comes", () => {
+    const opaque = (raw: unknown): AssistantContent => ({
+      type: "opaque",
+      protocol: "anthropic-messages",
+      raw,
+    });
+    const open = { type: "server_tool_use", id: "s1", name: "web_search", input: {} };
+    const blocks = [{ type: "compaction", id: "c1" }, { type: "container_upload" }];
+    const called = assistant([...[...blocks, open].map(opaque), toolCall("a")], {
+      stopReason: "toolUse",
+    });
+    const idsOf = (...more: Message[]): unknown =>
+      wire([user("Hi"), called, result("a"), ...more])[1]?.content.map(({ type }) => type);
+    const kept = ["compaction", "container_upload"];
+    assert.deepEqual(idsOf(), [...kept, "server_tool_use", "tool_use"]);
+    assert.deepEqual(idsOf(assistant(said), user("Go on")), [...kept, "tool_use"]);
+    assert.deepEqual(idsOf(assistant([toolCall("b")], { stopReason: "toolUse" }), result("b")), [
+      ...kept,
+      "server_tool_use",
+      "tool_use",
+    ]);
+  });
+
   it("citations with their text, and the caller with its call, only to the model they came from", () => {
     const citations = [{ type: "web_search_result_location", url: "u", encrypted_index: "E" }];
     const caller = { type: "code_execution_20260120", tool_id: "srvtoolu_1" };

@@ -442,6 +442,11 @@ describe("in the parts of an answer, the generateContent wire reads", () => {
     assert.equal(answer(parts(raws[2] as object), end()).stopReason, "stop");
   });
 
+  it("media without a type or without data as they are, and no image or file of it", () => {
+    for (const inlineData of [{ data: "aGk=" }, { mimeType: "image/png" }])
+      assert.deepEqual(answer(parts({ inlineData }), end()).content, [opaque({ inlineData })]);
+  });
+
   // Q200, Q201, Q118
   it("calls without an id or with a duplicate one, equal calls twice, and names that were changed", () => {
     const message = answer(

@@ -161,6 +161,28 @@ describe("a proxy's body", () => {
     assert.equal(decode(sse({ type: "error", reason: "aborted" })).message.error?.code, "aborted");
   });
 
+  it("tells the delay of a retry and the models of a failover, after which it starts again", () => {
+    const error = { code: "overloaded", message: "Busy.", retryable: true } as const;
+    const [from, to] = ["m", "n"].map((model) => ({ provider: "p", model }));
+    const events = decode(
+      sse(
+        { type: "start", model: "m" },
+        { type: "request_retry", attempt: 1, delayMs: 500, error },
+        { type: "start", attempt: 2, model: "m" },
+        { type: "model_failover", attempt: 2, from, to, error },
+        { type: "start", attempt: 3, model: "n" },
+        { type: "done", attempt: 3, reason: "stop", usage: {} },
+      ),
+    ).events;
+    assert.deepEqual(plain(events.filter(({ type }) => /^(?:request|model)_/.test(type))), [
+      { type: "request_retry", attempt: 1, error, delayMs: 500 },
+      { type: "model_failover", attempt: 2, error, from, to },
+    ]);
+    const last = events.at(-1);
+    assert.ok(last?.type === "done");
+    assert.equal(last.message.model, "n");
+  });
+
   const start = { type: "start", api: "a", provider: "p", model: "m", timestamp: 1 };
   const open = { type: "text_start", contentIndex: 0 };
   const delta = { type: "text_delta", contentIndex: 0, delta: "x" };
@@ -174,6 +196,7 @@ describe("a proxy's body", () => {
     "is output before the start": [open],
     "is an end before the start": [done],
     "is a second start": [start, open, close, start],
+    "is a second start before any output": [start, start],
     "opens a part beyond the next index": [start, { ...open, contentIndex: 1 }],
     "opens a part twice": [start, open, open],
     "opens a part without an index": [start, { type: "text_start" }],
@@ -184,7 +207,12 @@ describe("a proxy's body", () => {
     "closes a part of another kind": [start, open, { type: "toolcall_end", contentIndex: 0 }],
     "ends with an open part": [start, open, delta, done],
     "ends for an unknown reason": [start, { ...done, reason: "tired" }],
-    "is a retry after output": [start, open, { type: "request_retry", delayMs: 1, error: {} }],
+    "is a retry after output": [
+      start,
+      open,
+      close,
+      { type: "request_retry", delayMs: 1, error: {} },
+    ],
     "withdraws output that does not exist": [
       start,
       { type: "message_retract", contentIndex: 3, error: {} },

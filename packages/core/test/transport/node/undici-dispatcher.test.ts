@@ -1,5 +1,6 @@
 /** The fetch over undici, over a dispatcher whose one request the test answers by hand. */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
 import type { Dispatcher } from "undici";
 import { createUndiciFetch } from "../../../src/transport/node/undici.ts";
@@ -181,5 +182,19 @@ describe("the fetch over a dispatcher", () => {
     handler.onResponseStart(controller, 999, {}, "What");
     await assert.rejects(within("it is refused", responding), { message: "fetch failed" });
     assert.deepEqual(calls, ["abort"]);
+  });
+
+  it("listens to its signal until it ends, fails or is left by its reader", async () => {
+    const { signal } = new AbortController();
+    const listeners = (): number => getEventListeners(signal, "abort").length;
+    const [ended, failed, left] = await Promise.all([1, 2, 3].map(() => reading(signal)));
+    assert.ok(ended && failed && left);
+    assert.equal(listeners(), 3);
+    ended.handler.onResponseEnd(ended.controller, {});
+    assert.equal(listeners(), 2);
+    failed.handler.onResponseError(failed.controller, new Error("reset"));
+    assert.equal(listeners(), 1);
+    await left.cancel();
+    assert.equal(listeners(), 0);
   });
 });
