@@ -40,13 +40,18 @@ function clientOf(
     ...options,
   });
   const cut = (): void => sockets.at(-1)?.terminate();
-  return Object.assign(client, { cut, [Symbol.dispose]: () => client.close() });
+  const dispose = (): void => {
+    client.close();
+    assert.equal(client.state, "ended");
+  };
+  return Object.assign(client, { cut, [Symbol.dispose]: dispose });
 }
 
 describe("the client", () => {
   it("yields a run's events in order, and its result", async () => {
     await using server = await gatewayWith(["Hello there."]);
     using client = clientOf(server);
+    await within("the client is ready", client.ready());
     const run = await client.send({ sessionKey: "s", message: "Hi" });
     const names: string[] = [];
     for await (const { event } of run) names.push(event);

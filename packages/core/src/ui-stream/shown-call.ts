@@ -88,7 +88,7 @@ export class ShownCall {
   }
 
   /** Adds the answer to an approval that this call was asked for. */
-  answer(approval: ShownApproval, answer: ShownApproval["answer"]): UIMessageChunk[] {
+  answer(approval: ShownApproval, answer: NonNullable<ShownApproval["answer"]>): UIMessageChunk[] {
     approval.answer = answer;
     return this.#approvalChunks().slice(this.#isHeldBack ? 0 : 1);
   }
