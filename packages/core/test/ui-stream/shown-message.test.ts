@@ -107,7 +107,8 @@ describe("ShownMessage", () => {
     const about = { attempt: 1, contentIndex: 0 };
     const step = fold.message.step();
     step.update({ type: "toolcall_start", ...about, id: "c1", name: "look" });
-    for (const delta of ['{"at":', '"sea"']) step.update({ type: "toolcall_delta", ...about, delta });
+    for (const delta of ['{"at":', '"sea"'])
+      step.update({ type: "toolcall_delta", ...about, delta });
     assert.deepEqual(fold.message.replay().slice(2), [
       { type: "tool-input-start", toolCallId: "c1", toolName: "look", dynamic: true },
       { type: "tool-input-delta", toolCallId: "c1", inputTextDelta: '{"at":"sea"' },
