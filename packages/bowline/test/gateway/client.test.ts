@@ -161,7 +161,7 @@ describe("the client", () => {
     const sending = client.send({ sessionKey: "s", message: "Hi" });
     await Promise.resolve();
     client.cut();
-    const { end } = await (await sending).result();
+    const { end } = await within("the run ends", (await sending).result(), 5000);
     assert.equal(end.event, "chat.final");
     assert.equal(server.model.calls.length, 1);
   });

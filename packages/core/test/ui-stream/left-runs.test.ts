@@ -8,8 +8,11 @@ import { answered, chunksOf } from "./rig.ts";
 
 const user = (content: string): AgentMessage => ({ role: "user", content, timestamp: 0 });
 const said = (text: string): AgentMessage => ({
-  ...({ role: "assistant", api: "a", provider: "p", model: "m", stopReason: "stop" } as const),
-  ...{ content: [{ type: "text", text }], usage: {}, timestamp: 0 },
+  role: "assistant",
+  ...({ api: "a", provider: "p", model: "m", stopReason: "stop" } as const),
+  content: [{ type: "text", text }],
+  usage: {},
+  timestamp: 0,
 });
 
 /** A chat whose run goes on elsewhere. It catches up and ends when the test says so. */
