@@ -33,10 +33,7 @@ function clientOf(
     url: gateway.url,
     token,
     WebSocket: Kept,
-    backoff: {
-      firstMs: 10,
-      maxMs: 50,
-    },
+    backoff: { firstMs: 10, maxMs: 50 },
     ...options,
   });
   const cut = (): void => sockets.at(-1)?.terminate();
