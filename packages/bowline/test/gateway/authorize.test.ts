@@ -139,13 +139,18 @@ describe("authorize", () => {
       if (++calls === 2) arrived[0]?.();
       return never;
     };
+    let running = 0;
     const timers: { readonly ms: number; readonly fire: () => void }[] = [];
     const clock = {
       now: () => Date.now(),
       setTimer(ms: number, fire: () => void) {
         if (ms === 4321) timers.push({ ms, fire });
         const timer = ms === 4321 ? undefined : setTimeout(fire, ms);
-        return () => clearTimeout(timer);
+        if (ms === 4321) running++;
+        return () => {
+          if (ms === 4321) running--;
+          clearTimeout(timer);
+        };
       },
     };
     const limits = { authTimeoutMs: 4321, maxStrangers: 2, maxAuthFailures: 1 };
@@ -161,6 +166,7 @@ describe("authorize", () => {
       assert.match(text, /could not be told in time/);
     }
     assert.equal((await ask(server, "ann")).status, 404);
+    assert.equal(running, 0, "every time limit is stopped by the answer");
   });
 
   it("redacts tokens in everything that is sent", async () => {

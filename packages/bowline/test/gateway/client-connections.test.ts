@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { GatewayClient, type ClientOptions } from "../../src/gateway/client/client.ts";
 import { closeCodes, type AuthReply, type Welcome } from "../../src/gateway/protocol/frame.ts";
 import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
-import { gatewayWith, token } from "./gateway.ts";
+import { gatewayWith, token, wait } from "./gateway.ts";
 import { within } from "../../../../test/support/within.ts";
 
 /** A server that answers each connection's auth frame with the next reply, the last one also later. */
@@ -92,6 +92,7 @@ describe("a connection of the client", () => {
     } finally {
       client.close();
     }
+    assert.equal(client.state, "ended");
   });
 
   it("is tried again after a refusal that says so, not before the time that it names", async () => {
@@ -100,7 +101,7 @@ describe("a connection of the client", () => {
     const client = server.client();
     const states: string[] = [];
     client.onState((state) => states.push(state));
-    await inState(client, "open");
+    await within("the client is ready after the refusal", client.ready());
     assert.deepEqual(states, ["waiting", "connecting", "open"]);
     const [first = 0, second = 0] = server.times;
     assert.ok(second - first >= 59, `${second - first} ms`);
@@ -120,6 +121,31 @@ describe("a connection of the client", () => {
     });
     await assert.rejects(client.ready(), { code: "bad_params" });
     assert.deepEqual([client.state, server.times.length], ["ended", 1]);
+  });
+
+  it("is not tried again when the client is closed while it waits to reconnect", async () => {
+    await using server = await replying({
+      ...refused("busy", "Wait.", { retryable: true }),
+      code: closeCodes.tooMany,
+    });
+    const client = server.client({ backoff: { firstMs: 20, maxMs: 20 } });
+    await inState(client, "waiting");
+    client.close();
+    await wait(60);
+    assert.deepEqual([client.state, server.times.length], ["ended", 1]);
+  });
+
+  it("is tried again once after a loss, also when the wait is longer than the allowed silence", async () => {
+    const { reply } = await welcomed();
+    const limits = { ...reply.limits, tickIntervalMs: 40 };
+    await using server = await replying({ reply: { ...reply, limits } }, { reply });
+    const client = server.client({ backoff: { firstMs: 250, maxMs: 250 }, random: () => 1 });
+    await inState(client, "open");
+    server.cut();
+    await inState(client, "waiting");
+    await inState(client, "open");
+    await wait(200); // a second attempt would follow
+    assert.equal(server.times.length, 2);
   });
 
   it("is tried again soon each time that a good one is lost", async () => {

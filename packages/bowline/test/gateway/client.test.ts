@@ -33,20 +33,22 @@ function clientOf(
     url: gateway.url,
     token,
     WebSocket: Kept,
-    backoff: {
-      firstMs: 10,
-      maxMs: 50,
-    },
+    backoff: { firstMs: 10, maxMs: 50 },
     ...options,
   });
   const cut = (): void => sockets.at(-1)?.terminate();
-  return Object.assign(client, { cut, [Symbol.dispose]: () => client.close() });
+  const dispose = (): void => {
+    client.close();
+    assert.equal(client.state, "ended");
+  };
+  return Object.assign(client, { cut, [Symbol.dispose]: dispose });
 }
 
 describe("the client", () => {
   it("yields a run's events in order, and its result", async () => {
     await using server = await gatewayWith(["Hello there."]);
     using client = clientOf(server);
+    await within("the client is ready", client.ready());
     const run = await client.send({ sessionKey: "s", message: "Hi" });
     const names: string[] = [];
     for await (const { event } of run) names.push(event);
@@ -156,7 +158,7 @@ describe("the client", () => {
     const sending = client.send({ sessionKey: "s", message: "Hi" });
     await Promise.resolve();
     client.cut();
-    const { end } = await (await sending).result();
+    const { end } = await within("the run ends", (await sending).result(), 5000);
     assert.equal(end.event, "chat.final");
     assert.equal(server.model.calls.length, 1);
   });

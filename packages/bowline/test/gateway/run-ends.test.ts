@@ -199,6 +199,38 @@ describe("a run that is stopped while one of its messages is being written", () 
   });
 });
 
+describe("messages that an ended run left", () => {
+  it("are listed once while each is stored as held", async () => {
+    const [reached, disk] = [deferred(), deferred()];
+    const pending = createMemoryPending();
+    const add = async (message: PendingMessage): Promise<void> => {
+      if (message.kind === "held" && message.id === "two") {
+        reached.resolve();
+        await disk.promise;
+      }
+      await pending.add(message);
+    };
+    const script = [{ content: [scriptedToolCall("wait", {}, "1")] }];
+    await using server = await gatewayWith(script, {
+      pending: { ...pending, add },
+      tools: () => [heldTool().tool],
+      rules: { judge: () => ({ action: "allow" as const }), add: async () => {} },
+    });
+    const client = await server.client();
+    const { runId } = await client.call("chat.send", { sessionKey: "s", message: "Hi" });
+    await client.event("chat.tool_call", runId);
+    for (const idempotencyKey of ["one", "two"])
+      await client.call("chat.steer", { sessionKey: "s", message: "So", idempotencyKey });
+    await client.call("chat.abort", { runId });
+    await within("the second message is being stored", reached.promise);
+    const { waiting } = await client.call("chat.history", { sessionKey: "s" });
+    const ids = waiting.map(({ messageId }) => messageId);
+    disk.resolve();
+    await idle(client);
+    assert.deepEqual(ids.toSorted(), ["one", "two"]);
+  });
+});
+
 describe("pending messages", () => {
   it("are listed in the order they arrived, whatever their file names", async () => {
     const folder = await mkdtemp(join(tmpdir(), "bowline-pending-"));

@@ -81,11 +81,42 @@ describe("the content of a snapshot", () => {
     ]);
   });
 
+  it("uses the last byte of its limit, for a whole block and for a shortened one", () => {
+    const said: Block = { type: "text", turn: 0, text: "x".repeat(1000) };
+    // 200 bytes are reserved for the note about earlier blocks, and one for a comma.
+    const most = Buffer.byteLength(JSON.stringify(said)) + 200 + 1;
+    assert.deepEqual(snapshotBlocks([said], most), [said]);
+    assert.match(JSON.stringify(snapshotBlocks([said], most - 1)), /characters left out/);
+    const [shown] = snapshotBlocks([said], 456) as { text: string }[];
+    assert.match(shown?.text ?? "", /^x{96}\n\[808 characters left out\]\nx{96}$/);
+    assert.equal(Buffer.byteLength(JSON.stringify(shown)), 456 - 200 - 1);
+  });
+
+  it("does not cut the output of a call that has just the length which is tried", () => {
+    const call: Block = {
+      type: "tool_call",
+      toolCallId: "c",
+      name: "f",
+      arguments: { text: "z".repeat(10_000) },
+      state: "done",
+      output: "y".repeat(2250), // three quarters of 3000
+    };
+    const [shown] = snapshotBlocks([call], 3200) as (typeof call)[];
+    assert.match(JSON.stringify(shown?.arguments), /characters left out/);
+    assert.equal(shown?.output, call.output);
+  });
+
   it("shortens the arguments of a call only as far as needed", () => {
     const long = "y".repeat(10_000);
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key ${at}`, at]));
     const cases: readonly [args: unknown, isRight: (shown: unknown) => boolean][] = [
       [{ text: "z".repeat(900) }, (shown) => JSON.stringify(shown).length === 911],
+      // The arguments of the shortened call may have 1125 characters, their texts a quarter of that.
+      [{ text: "z".repeat(1114) }, (shown) => JSON.stringify(shown).length === 1125],
+      [
+        { long, a: "z".repeat(261), b: "z".repeat(261), c: "z".repeat(261) },
+        (shown) => typeof shown === "object" && JSON.stringify(shown).length === 1125,
+      ],
       [{ list: ["a", long] }, (shown) => Array.isArray((shown as { list: unknown }).list)],
       [
         { ...many, long },

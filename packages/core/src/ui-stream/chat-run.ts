@@ -73,11 +73,7 @@ export class ChatRun {
     this.feed = new RunFeed(options);
     this.#agent = agent;
     this.#early = interrupted && new Map();
-    this.earlier = interrupted ? firstAnswer(messages, interrupted) : messages.length;
-    if (interrupted)
-      for (const [index, message] of messages.entries())
-        if (index >= this.earlier)
-          replayMessage(this.feed.fold, message, { runId: interrupted.runId, seq: index });
+    this.earlier = interrupted ? this.#replay(messages, interrupted) : messages.length;
     const unsubscribe = agent.subscribe((event) => this.#hear(event));
     start()
       .then(
@@ -115,6 +111,14 @@ export class ChatRun {
       if (!this.#give(answer)) this.#early?.set(answer.approvalId, answer);
   }
 
+  /** Shows what there is of an interrupted run. Returns the number of messages before that. */
+  #replay(messages: readonly AgentMessage[], run: LeftRun): number {
+    const earlier = firstAnswer(messages, run);
+    for (const [index, message] of messages.slice(earlier).entries())
+      replayMessage(this.feed.fold, message, { runId: run.runId, seq: index });
+    return earlier;
+  }
+
   #hear(event: AgentEvent): void {
     this.feed.push(event);
     // Nobody can see or answer a run whose chunks cannot be made. The responses report the error.
@@ -135,9 +139,9 @@ export class ChatRun {
   /** Returns false for an approval that was not asked for. The first answer stands. */
   #give({ approvalId, isApproved, reason }: PostedAnswer): boolean {
     const asked = this.feed.message.approval(approvalId);
-    if (asked?.isOpen && asked.call.approval)
+    if (asked?.isOpen)
       // The event of the answer comes when a session has recorded it.
-      asked.call.approval.isGiven = this.#agent.answer(approvalId, {
+      asked.approval.isGiven = this.#agent.answer(approvalId, {
         decision: isApproved ? "allow" : "deny",
         ...(reason !== undefined && { reason }),
       });

@@ -6,7 +6,7 @@ import type { AgentEvent } from "../agent/contract/event.ts";
 import type { UIMessageChunk } from "./chunk.ts";
 import { dataOf, type UIStreamSettings, type UIToolResult } from "./options.ts";
 import { endChunks, shownResult, settleCall, type CallEnd } from "./settle-call.ts";
-import type { ShownCall } from "./shown-call.ts";
+import type { ShownApproval, ShownCall } from "./shown-call.ts";
 import { ShownMessage } from "./shown-message.ts";
 import { userParts } from "./user-parts.ts";
 
@@ -128,14 +128,15 @@ export class MessageFold {
   #ask(event: EventOf<"approval_request">, known: ShownCall | undefined): UIMessageChunk[] {
     const { approvalId, toolCallId, toolName, runId, args, reason } = event;
     const call = known ?? this.message.step().addCall(toolCallId, toolName, { runId });
-    this.message.ask(approvalId, call);
+    const approval: ShownApproval = { approvalId, reason };
+    this.message.ask(call, approval);
     // The arguments that will run, which validation may have changed.
-    return [...call.setInput({ state: "available", value: args }), ...call.ask(approvalId, reason)];
+    return [...call.setInput({ state: "available", value: args }), ...call.ask(approval)];
   }
 
   #answer({ approvalId, decision, reason }: EventOf<"approval_answer">): UIMessageChunk[] {
     const asked = this.message.approval(approvalId);
-    return asked?.call.answer(decision === "allow", reason) ?? [];
+    return asked?.call.answer(asked.approval, { approved: decision === "allow", reason }) ?? [];
   }
 
   #finish(event: EventOf<"agent_end">): UIMessageChunk[] {

@@ -82,20 +82,20 @@ export class ShownCall {
     return this.#inputChunks();
   }
 
-  ask(approvalId: string, reason: string | undefined): UIMessageChunk[] {
-    this.approval = { approvalId, reason };
+  ask(approval: ShownApproval): UIMessageChunk[] {
+    this.approval = approval;
     return this.#isHeldBack ? [] : this.#approvalChunks();
   }
 
-  answer(approved: boolean, reason: string | undefined): UIMessageChunk[] {
-    if (this.approval === undefined) return [];
-    this.approval.answer = { approved, reason };
+  /** Adds the answer to an approval that this call was asked for. */
+  answer(approval: ShownApproval, answer: NonNullable<ShownApproval["answer"]>): UIMessageChunk[] {
+    approval.answer = answer;
     return this.#approvalChunks().slice(this.#isHeldBack ? 0 : 1);
   }
 
-  /** Returns the request for approval that was held back. */
+  /** Returns the request for approval, at the end of a response that held it back. */
   request(): UIMessageChunk[] {
-    return this.#isHeldBack && this.isAsking ? this.#approvalChunks() : [];
+    return this.isAsking ? this.#approvalChunks() : [];
   }
 
   setOutput(output: Output): UIMessageChunk[] {

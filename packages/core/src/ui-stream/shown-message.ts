@@ -1,7 +1,7 @@
 /** The message that a page shows of a run: its steps, and the chunks for a page that joins. */
 import type { UIAddedPart, UIDataChunk, UIMessageChunk, UIUserPart } from "./chunk.ts";
 import type { UIStreamSettings } from "./options.ts";
-import type { ShownCall } from "./shown-call.ts";
+import type { ShownApproval, ShownCall } from "./shown-call.ts";
 import { ShownStep, type ShownData, type ShownPart } from "./shown-step.ts";
 
 /** A message that was added to the run while it worked. */
@@ -16,14 +16,18 @@ type Item = ShownStep | ShownSteering;
 /** An approval that the run has asked for. */
 interface AskedApproval {
   readonly call: ShownCall;
+  readonly approval: ShownApproval;
   readonly isOpen: boolean;
 }
 
 export class ShownMessage {
   readonly #settings: UIStreamSettings;
   readonly items: Item[] = [];
-  /** The call of each approval, and the index of its step among the items. */
-  readonly #asked = new Map<string, { readonly call: ShownCall; readonly item: number }>();
+  /** Each approval with its call, and the index of its step among the items. */
+  readonly #asked = new Map<
+    string,
+    { readonly call: ShownCall; readonly approval: ShownApproval; readonly item: number }
+  >();
   /** The data that has an id, by its name and id. */
   readonly #data = new Map<string, ShownData>();
   /** The ids of all calls. */
@@ -56,12 +60,14 @@ export class ShownMessage {
 
   approval(approvalId: string): AskedApproval | undefined {
     const asked = this.#asked.get(approvalId);
-    return asked && { call: asked.call, isOpen: !this.isOver && asked.call.isAsking };
+    if (asked === undefined) return undefined;
+    const { call, approval } = asked;
+    return { call, approval, isOpen: !this.isOver && call.isAsking };
   }
 
   /** Remembers that the last step's call needs approval. */
-  ask(approvalId: string, call: ShownCall): void {
-    this.#asked.set(approvalId, { call, item: this.items.length - 1 });
+  ask(call: ShownCall, approval: ShownApproval): void {
+    this.#asked.set(approval.approvalId, { call, approval, item: this.items.length - 1 });
   }
 
   start(): UIMessageChunk[] {

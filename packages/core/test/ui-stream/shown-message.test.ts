@@ -88,6 +88,55 @@ describe("ShownMessage", () => {
     assert.deepEqual(shown(), ["c3", "c3"]);
   });
 
+  it("does not replay transient data, which the page does not keep either", () => {
+    const { fold, push } = rigOf({
+      toData: () => [
+        { name: "seen", id: "one", data: 1, isTransient: true },
+        { name: "seen", data: 2 },
+      ],
+    });
+    push(start("c1"));
+    const data = (chunks: readonly UIMessageChunk[]): unknown[] =>
+      chunks.flatMap((chunk) => (chunk.type === "data-seen" ? chunk.data : []));
+    assert.deepEqual(data(push(progress("c1"))), [1, 2]);
+    assert.deepEqual(data(fold.message.replay()), [2]);
+  });
+
+  it("replays the arguments of a call that still streams", () => {
+    const { fold } = rigOf();
+    const about = { attempt: 1, contentIndex: 0 };
+    const step = fold.message.step();
+    step.update({ type: "toolcall_start", ...about, id: "c1", name: "look" });
+    for (const delta of ['{"at":', '"sea"'])
+      step.update({ type: "toolcall_delta", ...about, delta });
+    assert.deepEqual(fold.message.replay().slice(2), [
+      { type: "tool-input-start", toolCallId: "c1", toolName: "look", dynamic: true },
+      { type: "tool-input-delta", toolCallId: "c1", inputTextDelta: '{"at":"sea"' },
+    ]);
+  });
+
+  it("asks at a pause only for open approvals, and shows no call that still runs", () => {
+    const { fold, push } = rigOf();
+    const ask = (toolCallId: string): AgentEventBody => ({
+      type: "approval_request",
+      approvalId: `approve ${toolCallId}`,
+      toolCallId,
+      toolName: "look",
+      args: {},
+    });
+    for (const id of ["answered", "running", "open"]) push(ask(id));
+    for (const id of ["answered", "running"])
+      push({ type: "approval_answer", approvalId: `approve ${id}`, decision: "allow" });
+    push(progress("running"));
+    const ids = (type: UIMessageChunk["type"]): unknown[] =>
+      fold.message
+        .pause()
+        .flatMap((chunk) => (chunk.type === type && "toolCallId" in chunk ? chunk.toolCallId : []));
+    assert.deepEqual(ids("tool-input-available"), ["answered", "open"]);
+    assert.deepEqual(ids("tool-approval-request"), ["answered", "open"]);
+    assert.equal(fold.message.pause()[0]?.type, "reset-step");
+  });
+
   it("does not read all parts for each call and each piece of data", () => {
     const { fold, push } = rigOf({
       toData: () => [

@@ -28,15 +28,15 @@ export function snapshotBlocks(blocks: readonly Block[], maxBytes: number): Bloc
 /** Returns undefined if even the shortened block does not fit. */
 function fitted(block: Block, maxBytes: number): Block | undefined {
   if (bytesOf(block) <= maxBytes) return block;
-  for (
-    let length = Math.floor(maxBytes * 0.75);
-    length >= MIN_TEXT;
-    length = Math.floor(length / 2)
-  ) {
-    const short = shorten(block, length);
-    if (bytesOf(short) <= maxBytes) return short;
-  }
-  return undefined;
+  return shortened(block, maxBytes, Math.floor(maxBytes * 0.75));
+}
+
+/** Tries texts of `length` characters, then of half as many each time. */
+function shortened(block: Block, maxBytes: number, length: number): Block | undefined {
+  if (length < MIN_TEXT) return undefined;
+  const short = shorten(block, length);
+  if (bytesOf(short) <= maxBytes) return short;
+  return shortened(block, maxBytes, Math.floor(length / 2));
 }
 
 function bytesOf(block: Block): number {
