@@ -7,7 +7,10 @@ import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { GatewayClient } from "../../src/gateway/client/client.ts";
+import type { RunHandle, RunOutcome } from "../../src/gateway/client/followed-run.ts";
 import { errorNumbers } from "../../src/gateway/protocol/frame.ts";
+import type { SendParams } from "../../src/gateway/protocol/protocol.ts";
+import { eventually, within } from "../../../../test/support/within.ts";
 
 interface Asked {
   readonly id: number;
@@ -61,7 +64,7 @@ async function serverOf(
     WebSocket,
     backoff: { firstMs: 1, maxMs: 5 },
   });
-  await client.ready(); // follows nothing yet, so it sends no requests
+  await within("the client is ready", client.ready()); // follows nothing yet, so it sends no requests
   const dispose = (): void => {
     client.close();
     for (const socket of server.clients) socket.terminate();
@@ -75,9 +78,12 @@ const taking = {
 };
 const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
 const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
+const accepted = (client: GatewayClient, params: SendParams = message): Promise<RunHandle> =>
+  within("the message is accepted", client.send(params));
+const ended = (run: RunHandle): Promise<RunOutcome> => within("the run ends", run.result());
 
 describe("a subscription that the client renews by itself", () => {
-  it("is retried after a delay when the server is busy", { timeout: 60_000 }, async () => {
+  it("is retried after a delay when the server is busy", async () => {
     const gap = seq("chat.delta", 4, { turn: 0, text: "it" });
     using server = await serverOf([
       [begun, seq("chat.user", 0, { text: "Hi" }), gap],
@@ -85,29 +91,77 @@ describe("a subscription that the client renews by itself", () => {
       [refused("busy")],
       [known, snapshot, final],
     ]);
-    const { text, end } = await (await server.client.send(message)).result();
+    const { text, end } = await ended(await accepted(server.client));
     assert.deepEqual([text, end.event], ["All of it.", "chat.final"]);
     assert.equal(server.asked.length, 4);
   });
 
-  it(
-    "is repeated on a new connection, and retried when it is refused there",
-    { timeout: 60_000 },
-    async () => {
-      using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
-      const run = await server.client.send(message);
-      server.client.request("health.check", {}).catch(() => {}); // drops the connection
-      assert.equal((await run.result()).text, "All of it.");
-    },
-  );
+  it("is repeated on a new connection, and retried when it is refused there", async () => {
+    using server = await serverOf([[begun], []], [[refused("busy")], [known, snapshot, final]]);
+    const run = await accepted(server.client);
+    server.client.request("health.check", {}).catch(() => {}); // drops the connection
+    assert.equal((await ended(run)).text, "All of it.");
+  });
 
-  it("ends when it is refused permanently", { timeout: 60_000 }, async () => {
+  it("ends when it is refused permanently", async () => {
     using server = await serverOf([
       [begun, seq("chat.user", 0, { text: "Hi" }), final],
       [refused("not_found")],
     ]);
-    const run = await server.client.send(message);
-    await assert.rejects(run.result(), { code: "not_found" });
+    const run = await accepted(server.client);
+    await assert.rejects(ended(run), { code: "not_found" });
+  });
+});
+
+describe("a message that is refused", () => {
+  it("is not sent again", async () => {
+    using server = await serverOf([[refused("not_found")], [begun]]);
+    await assert.rejects(accepted(server.client), { code: "not_found" });
+    assert.equal(server.asked.length, 1);
+  });
+});
+
+describe("a new connection", () => {
+  const resumed = (asked: readonly Asked[]): unknown[] =>
+    asked.filter(({ method }) => method === "chat.subscribe").map(({ params }) => params);
+  const lose = async ({ client }: { readonly client: GatewayClient }): Promise<void> => {
+    const again = inOpen(client);
+    client.request("health.check", {}).catch(() => {}); // drops the connection
+    await within("the client is ready again", again);
+  };
+  const inOpen = (client: GatewayClient): Promise<void> =>
+    new Promise((resolve) => {
+      const stop = client.onState((state) => {
+        if (state !== "open") return;
+        stop();
+        resolve();
+      });
+    });
+
+  it("does not ask for a run again that the server did not know", async () => {
+    const unknown = { runId: "run", sessionKey: "s", state: "unknown", seq: -1 };
+    const none = { result: { sessionKey: "s", runs: [unknown] } };
+    using server = await serverOf([[begun], []], [[none], []], [[taking]]);
+    const run = await accepted(server.client);
+    await lose(server);
+    await assert.rejects(ended(run), { code: "not_found" });
+    await lose(server);
+    await eventually("the session is followed", () => resumed(server.asked).length >= 2);
+    assert.deepEqual(resumed(server.asked), [
+      { sessionKey: "s", runId: "run", seq: -1 },
+      { sessionKey: "s" },
+    ]);
+  });
+
+  it("does not follow a session that the client has left", async () => {
+    const left = { result: {} };
+    using server = await serverOf([[taking], [left], []], [[{ result: {} }]]);
+    const { client, asked } = server;
+    await within("the session is followed", client.subscribe("s"));
+    await within("the session is left", client.unsubscribe("s"));
+    await lose(server);
+    await within("a request is answered", client.request("health.check", {}));
+    assert.deepEqual(resumed(asked), [{ sessionKey: "s" }]);
   });
 });
 
@@ -116,7 +170,7 @@ describe("a message that waits without a run", () => {
   const steered = { sessionKey: "s", message: "Hi", idempotencyKey: "key" };
   const over = seq("chat.final", 1, { usage: {}, stopReason: "stop" });
 
-  it("makes the client follow the session, and no run", { timeout: 60_000 }, async () => {
+  it("makes the client follow the session, and no run", async () => {
     const went = { text: "Hi", messageId: "key" };
     using server = await serverOf(
       [[waits], [taking, seq("chat.user", 0, went), over], []],
@@ -128,11 +182,13 @@ describe("a message that waits without a run", () => {
     const heard = new Promise((resolve) => {
       client.onEvent((frame) => resolve(frame.data));
     });
-    assert.equal((await client.post("chat.steer", steered)).status, "waiting");
-    assert.equal(((await heard) as { messageId?: string }).messageId, "key");
+    const posted = within("the message is accepted", client.post("chat.steer", steered));
+    assert.equal((await posted).status, "waiting");
+    const first = (await within("an event is heard", heard)) as { messageId?: string };
+    assert.equal(first.messageId, "key");
     assert.deepEqual(asked[1]?.params, { sessionKey: "s" });
     client.request("health.check", {}).catch(() => {}); // drops the connection
-    while (asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually("the client subscribes again", () => asked.length >= 4);
     assert.equal(asked[3]?.method, "chat.subscribe");
     assert.notEqual(asked[3].params.runId, "key");
     assert.deepEqual(unknown, []);
@@ -140,7 +196,7 @@ describe("a message that waits without a run", () => {
 
   it("has no run for a client that sends it as a message of its own", async () => {
     using server = await serverOf([[waits], [taking]]);
-    const run = await server.client.send(steered);
-    await assert.rejects(run.result(), { code: "not_found" });
+    const run = await accepted(server.client, steered);
+    await assert.rejects(ended(run), { code: "not_found" });
   });
 });

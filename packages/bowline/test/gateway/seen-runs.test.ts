@@ -73,11 +73,19 @@ describe("the client's record of events", () => {
     const seen = following();
     assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
     assert.deepEqual(seen.expect("s", "r"), { sessionKey: "s", runId: "r", seq: -1 });
+    assert.deepEqual(seen.toResume(), [{ sessionKey: "s", runId: "r", seq: -1 }]);
     seen.take(delta(0));
     assert.deepEqual(seen.toResume(), [{ sessionKey: "s", runId: "r", seq: 0 }]);
     seen.take(final(1));
     assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
     assert.equal(seen.expect("s", "r"), undefined);
+  });
+
+  it("forgets a run that the server does not know", () => {
+    const seen = following();
+    seen.expect("s", "r");
+    seen.drop("s", "r");
+    assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
   });
 
   it("ignores sessions that are not followed", () => {

@@ -168,7 +168,12 @@ describe("the record of a step", () => {
       [hello],
       inputOf({
         answers: [{ content: [...call("a").content, ...call("b").content] }, "Done."],
-        tools: ["a", "b"].map((name) => tool(name, () => void told.push(`${name} ran`) ?? "")),
+        tools: ["a", "b"].map((name) =>
+          tool(name, () => {
+            told.push(`${name} ran`);
+            return "";
+          }),
+        ),
         config: { toolExecution: "sequential" },
         effects: {
           begin: async (calls) =>
