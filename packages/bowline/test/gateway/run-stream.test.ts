@@ -73,7 +73,7 @@ describe("the stream of a run", () => {
 
   it("has a comment for each tick, and ends at a shutdown", async () => {
     const { listeners, text: whole } = streamOf("running");
-    listeners.broadcast("tick", { at: 1 } as never);
+    listeners.broadcast("tick", { time: 1 });
     listeners.broadcast("shutdown", { reason: "an update" });
     assert.equal(await whole(), ':\n\nevent: shutdown\ndata: {"reason":"an update"}\n\n');
     assert.equal(listeners.size, 0);
