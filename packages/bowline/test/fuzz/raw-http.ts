@@ -1,5 +1,6 @@
 /** An HTTP client that writes arbitrary bytes and reads the raw answers, which no library does. */
 import { connect, type Socket } from "node:net";
+import { within } from "../../../../test/support/within.ts";
 
 export interface Answer {
   readonly status: number;
@@ -49,8 +50,21 @@ export class RawHttp {
     if (this.socket.writable) this.socket.write(bytes);
   }
 
-  /** Resolves after this many answers, or when the connection has ended. */
+  /**
+   * Resolves after this many answers, or when the connection has ended. Destroys the socket and
+   * rejects when neither happens.
+   */
   async until(count: number): Promise<void> {
+    const work = this.#until(count);
+    try {
+      await within(`${count} answers, or the end of the connection`, work);
+    } catch (error) {
+      this.socket.destroy();
+      throw error;
+    }
+  }
+
+  async #until(count: number): Promise<void> {
     while (this.answers.length < count && !this.isOver) await this.#news();
   }
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createJsonlStore } from "@bowline/core/session/node";
 import { scriptedToolCall } from "@bowline/core/testing";
+import { PATIENCE_MS } from "../../../../test/support/within.ts";
 import { temporary } from "../command.ts";
 import { RawHttp } from "../fuzz/raw-http.ts";
 import { heldTool } from "../held-tool.ts";
@@ -22,7 +23,8 @@ const post = (body: object): Buffer => {
 
 async function open({ gateway }: TestGateway): Promise<RawHttp> {
   const raw = await RawHttp.open(gateway.port);
-  const limit = setTimeout(() => raw.socket.destroy(), 60_000).unref();
+  // Before the end of the patience, so that an assertion shows what has come.
+  const limit = setTimeout(() => raw.socket.destroy(), 0.8 * PATIENCE_MS).unref();
   void raw.ended.then(() => clearTimeout(limit));
   return raw;
 }

@@ -1,12 +1,14 @@
 /** The shutdown of the HTTP server, whose responses may still be on their way. */
 import assert from "node:assert/strict";
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { connect, type AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import type { ServerResponse } from "node:http";
 import { createHttpServer } from "../../src/gateway/server/http-server.ts";
 import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { within } from "../../../../test/support/within.ts";
 
 /** A server with one request that it has not answered, and the client's view of it. */
 async function withRequest(): Promise<{
@@ -44,5 +46,19 @@ describe("a server that closes", () => {
     await clock.advance(1000);
     await cut;
     await closed;
+  });
+
+  it("does not wait for a connection on which nothing was sent", async () => {
+    const clock = new ManualClock();
+    const http = createHttpServer(() => assert.fail("no request"), defaultLimits, clock);
+    await http.listen(0, "127.0.0.1");
+    const accepted = once(http.server, "connection");
+    const socket = connect((http.server.address() as AddressInfo).port, "127.0.0.1");
+    try {
+      await accepted;
+      await within("the server is closed", http.close(1000), 3000);
+    } finally {
+      socket.destroy();
+    }
   });
 });

@@ -22,7 +22,9 @@ async function slowPage(more: TestOptions = {}): Promise<{
     now--;
     return new Response(asked.at(-1));
   };
-  return { server: await gatewayWith([], { page, ...more }), asked, most: () => most };
+  // A response that never ends must not delay a failed test.
+  const limits = { closeGraceMs: 200, ...more.limits };
+  return { server: await gatewayWith([], { page, ...more, limits }), asked, most: () => most };
 }
 
 describe("pipelined requests on one connection", () => {

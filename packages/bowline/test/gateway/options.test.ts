@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Agent } from "@bowline/core";
-import fc from "fast-check";
 import { createGateway, defaultLimits, startGateway } from "bowline/gateway";
 
 const agents = (): Agent => new Agent();
@@ -49,11 +48,8 @@ describe("createGateway and startGateway", () => {
   });
 
   it("reject every limit outside limits", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...Object.keys(defaultLimits)), async (name) => {
-        assert.match(await refusal({ token, agents, [name]: 1 }), /^Unknown option/);
-      }),
-    );
+    for (const name of Object.keys(defaultLimits))
+      assert.match(await refusal({ token, agents, [name]: 1 }), /^Unknown option/);
   });
 
   it("reject an option of the other function", async () => {

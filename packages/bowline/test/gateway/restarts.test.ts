@@ -1,12 +1,14 @@
 /** Runs that kill their server each time must not be resumed endlessly. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { StreamOptions } from "@bowline/core";
 import { createMemoryStore, createSession, openSession } from "@bowline/core/session";
 import {
   createMemoryPending,
   type Pending,
   type PendingMessage,
 } from "../../src/gateway/runs/pending.ts";
+import { within } from "../../../../test/support/within.ts";
 import { gatewayWith } from "./gateway.ts";
 
 const left: PendingMessage = {
@@ -32,7 +34,9 @@ async function begun() {
   return { store, pending };
 }
 
-const neverEnds = (): Promise<never> => new Promise(() => {});
+/** An answer that ends only with the run's abort, so that a shutdown does not wait for it. */
+const neverEnds = ({ signal }: StreamOptions): Promise<never> =>
+  new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
 
 /** Runs a server that dies during the run. Only what was written before stays on the disk. */
 async function die({
@@ -55,9 +59,9 @@ async function die({
     },
   };
   const script = [
-    () => {
+    (_: unknown, options: StreamOptions) => {
       seen.resolve();
-      return neverEnds();
+      return neverEnds(options);
     },
   ];
   await using server = await gatewayWith(script, { store, pending: mortal });
@@ -111,11 +115,36 @@ describe("a run whose server dies repeatedly", () => {
     );
   });
 
+  it("has no count in the server that accepted it, also when that shuts down", async () => {
+    const pending = createMemoryPending();
+    const seen = Promise.withResolvers<void>();
+    const hasCount: boolean[][] = [];
+    const note = async (): Promise<void> => {
+      const stored = await pending.list();
+      hasCount.push(stored.map((message) => "restarts" in message));
+    };
+    const script = [
+      async (_: unknown, options: StreamOptions) => {
+        await note();
+        seen.resolve();
+        return neverEnds(options);
+      },
+    ];
+    {
+      await using server = await gatewayWith(script, { pending });
+      const client = await server.client();
+      await client.call("chat.send", { sessionKey: "s", message: "go" });
+      await within("the model is called", seen.promise);
+    }
+    await note();
+    assert.deepEqual(hasCount, [[false], [false]]);
+  });
+
   it("is resumed after any number of orderly shutdowns", async () => {
     const kept = await begun();
     for (let starts = 0; starts < 6; starts++) {
       const seen = Promise.withResolvers<void>();
-      const script = [() => (seen.resolve(), neverEnds())];
+      const script = [(_: unknown, options: StreamOptions) => (seen.resolve(), neverEnds(options))];
       const server = await gatewayWith(script, kept);
       await seen.promise;
       await server[Symbol.asyncDispose]();

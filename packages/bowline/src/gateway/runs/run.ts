@@ -106,7 +106,7 @@ export class Run {
     if (restarts === undefined) return;
     this.#isGivenUp = restarts >= this.#host.limits.maxRestarts;
     // If that cannot be stored, the restart is not counted.
-    if (!this.#isGivenUp) await this.#keepAlso({ restarts: restarts + 1 }).catch(() => {});
+    await this.#keepAlso({ restarts: restarts + 1 }).catch(() => {});
   }
 
   /** Stores the run's message. The response is sent after that. */
