@@ -92,8 +92,7 @@ function nearest(recorded: readonly RequestFacts[], received: RequestFacts): str
 /** Returns every value that differs, with object keys in order. */
 function differencesOf(expected: unknown, received: unknown, path: string): Difference[] {
   if (Array.isArray(expected) && Array.isArray(received)) {
-    const length = Math.max(expected.length, received.length);
-    return Array.from({ length }, (_, index) => index).flatMap((index) =>
+    return indexesOf(expected, received).flatMap((index) =>
       differencesOf(expected[index], received[index], joinPath(path, index)),
     );
   }
@@ -121,6 +120,11 @@ function fits(recorded: string, asked: string): boolean {
   return asked.length - last.length >= at && asked.endsWith(last);
 }
 
+/** Returns the indexes of the longer one. */
+function indexesOf(...items: readonly { readonly length: number }[]): number[] {
+  return Array.from({ length: Math.max(...items.map(({ length }) => length)) }, (_, at) => at);
+}
+
 function namesOf(...records: readonly object[]): string[] {
   return [...new Set(records.flatMap((record) => Object.keys(record)))].toSorted();
 }
@@ -131,8 +135,7 @@ const BEFORE = 12;
 function shown({ expected, received }: Difference): [string, string] {
   if (typeof expected !== "string" || typeof received !== "string")
     return [describe(expected), describe(received)];
-  let same = 0;
-  while (expected[same] === received[same]) same++; // the texts differ
+  const same = indexesOf(expected, received).findIndex((at) => expected[at] !== received[at]);
   const from = Math.max(0, same - BEFORE);
   const cut = (text: string): string => describe(from === 0 ? text : `…${text.slice(from)}`);
   return [cut(expected), cut(received)];

@@ -11,7 +11,7 @@ import type { AssistantMessage } from "../../src/llm/message.ts";
 import type { StreamOptions } from "../../src/llm/model.ts";
 import { streamOpenaiChat } from "../../src/providers/openai-chat/index.ts";
 import { getModel } from "../../src/providers/vendors.ts";
-import { hello, now } from "./http-case.ts";
+import { data, finish, hello, now, say } from "./http-case.ts";
 import { begun, http, nothing, serveBytes, StillClock } from "./http-server.ts";
 
 function ask(origin: string, options: StreamOptions = {}): Promise<AssistantMessage> {
@@ -67,6 +67,29 @@ describe("connections", () => {
     assert.equal(connections, 1);
   });
 
+  it("are closed if the server holds them open after an answer, which is complete before that", async () => {
+    const clock = new StillClock(now);
+    let isClosed = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (stream) =>
+        stream.enqueue(new TextEncoder().encode(data(say("Hi."), finish(), "[DONE]"))),
+      cancel: () => void (isClosed = true),
+    });
+    const answers: AssistantMessage[] = [];
+    const answering = ask("http://127.0.0.1:1", { clock, fetch: async () => new Response(body) });
+    void answering.then((message) => answers.push(message));
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(
+      answers.map(({ stopReason }) => stopReason),
+      ["stop"],
+    );
+    assert.deepEqual(clock.pending, [500]);
+    clock.pass(499);
+    assert.equal(isClosed, false);
+    clock.pass(1);
+    assert.equal(isClosed, true);
+  });
+
   // Q229
   it("follow a redirect within the origin with path, body and key, and send nothing to another origin", async () => {
     await using other = await serveBytes([hello]);
@@ -98,6 +121,32 @@ describe("connections", () => {
     ]);
     assert.equal((await ask(server.origin)).stopReason, "stop");
     assert.equal(server.requests.at(-1)?.target, "/v2/new");
+  });
+
+  // Q229
+  it("follow three redirects at most, and release the body of each that is followed", async () => {
+    const cancelled: string[] = [];
+    let calls = 0;
+    const { error } = await ask("http://127.0.0.1:1", {
+      maxRetries: 0,
+      fetch: async (input) => {
+        assert.ok(++calls < 10, "the redirects have no end");
+        const body = new ReadableStream<Uint8Array>(
+          {
+            pull: (stream) => stream.close(),
+            cancel: () => void cancelled.push(input as string),
+          },
+          { highWaterMark: 0 },
+        );
+        return new Response(body, { status: 307, headers: { location: `/v${calls}` } });
+      },
+    });
+    assert.deepEqual([error?.code, calls], ["unexpected_response", 4]);
+    assert.deepEqual(cancelled, [
+      "http://127.0.0.1:1/v1/chat/completions",
+      "http://127.0.0.1:1/v1",
+      "http://127.0.0.1:1/v2",
+    ]);
   });
 
   // Q229

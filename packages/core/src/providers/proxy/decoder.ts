@@ -51,7 +51,7 @@ export class ProxyDecoder implements SseListener {
     return this.#guarded(() => {
       this.#atEnd = true;
       this.#sse.end();
-      if (this.ended || this.#failure !== undefined) return;
+      if (this.ended) return;
       this.#explainStray();
       throw truncated();
     });
@@ -78,7 +78,7 @@ export class ProxyDecoder implements SseListener {
 
   /** Receives an event from the SSE reader. */
   event(data: string): void {
-    if (this.ended || this.#failure !== undefined) return;
+    if (this.ended) return;
     let event: unknown;
     try {
       event = JSON.parse(data);

@@ -238,6 +238,65 @@ describe("a proxy's body", () => {
     });
   }
 
+  it("is not read after its end or its failure, so that neither changes", () => {
+    const long = bytes("x".repeat(1000));
+    const short = { timestamp: 1, maxEventLength: 900 };
+    for (const [body, failure] of [
+      [sse(start, done), undefined],
+      [
+        sse(start, "{oops"),
+        "The proxy's stream cannot be trusted: it contains invalid JSON: {oops.",
+      ],
+    ] as const) {
+      const decoder = new ProxyDecoder(asked, short);
+      decoder.push(body);
+      const { message } = decoder;
+      assert.deepEqual(decoder.push(long), []);
+      assert.deepEqual(decoder.push(sse(open, delta)), []);
+      assert.deepEqual(decoder.end(), []);
+      assert.deepEqual([decoder.failure?.message, decoder.message], [failure, message]);
+    }
+    const late = decode(sse(start, done, open, "{oops"));
+    assert.deepEqual(
+      late.events.map(({ type }) => type),
+      ["start", "done"],
+    );
+    assert.equal(late.message.stopReason, "stop");
+  });
+
+  it("that has its end without a line ending has not failed", () => {
+    const decoder = new ProxyDecoder(asked, { timestamp: 1 });
+    decoder.push(sse(start).subarray(0, -1));
+    decoder.push(bytes(`\ndata: ${JSON.stringify(done)}`));
+    assert.deepEqual(
+      decoder.end().map(({ type }) => type),
+      ["done"],
+    );
+    assert.equal(decoder.failure, undefined);
+  });
+
+  it("can be ended once by a failure of its connection, unless it has ended", () => {
+    const late = new BowlineError("timeout", "late");
+    const whole = new ProxyDecoder(asked, { timestamp: 1 });
+    whole.push(sse(start, done));
+    assert.deepEqual([whole.fail(late), whole.failure], [[], undefined]);
+    assert.equal(whole.message.stopReason, "stop");
+
+    const half = new ProxyDecoder(asked, { timestamp: 1 });
+    half.push(sse(start, open, delta));
+    assert.deepEqual(
+      half.fail(late).map(({ type }) => type),
+      ["text_end", "error"],
+    );
+    assert.deepEqual(half.fail(new BowlineError("aborted", "later")), []);
+    assert.deepEqual([half.failure, half.message.error?.code], [late, "timeout"]);
+
+    const corrupted = new ProxyDecoder(asked, { timestamp: 1 });
+    corrupted.push(sse("{oops"));
+    corrupted.fail(late);
+    assert.equal(corrupted.failure?.code, "stream_corrupt");
+  });
+
   it("cannot set an object's prototype", () => {
     const toolCall = JSON.parse(
       '{"__proto__":{"polluted":1},"id":"c","name":"n","arguments":{}}',

@@ -80,6 +80,83 @@ async function reading(signal?: AbortSignal): Promise<
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the fetch over a dispatcher", () => {
+  const plain: RequestInit = {
+    method: "POST",
+    headers: { a: "b" },
+    body: "{}",
+    redirect: "manual",
+  };
+
+  /**
+   * Returns what the dispatcher gets, and what undici's own `fetch` gets: the address, the options,
+   * and whether it is to use the dispatcher.
+   */
+  function sent(address: string, init?: RequestInit): { dispatched: object[]; passed: unknown[] } {
+    const dispatched: object[] = [];
+    const passed: unknown[] = [];
+    const dispatcher = {
+      dispatch: (options: object) => dispatched.push(options) > 0,
+    } as unknown as Dispatcher;
+    const fetch = createUndiciFetch({
+      dispatcher,
+      fetch: async (input: string, { dispatcher: used, ...rest }: { dispatcher: unknown }) => {
+        passed.push([input, rest, used === dispatcher]);
+        return new Response();
+      },
+    } as unknown as Parameters<typeof createUndiciFetch>[0]);
+    fetch(address, init).catch(() => {});
+    return { dispatched, passed };
+  }
+
+  it("dispatches a plain POST to either scheme, with its path and query and without limits", () => {
+    for (const scheme of ["http", "https"]) {
+      const { dispatched, passed } = sent(`${scheme}://a.invalid:81/v1/x?y=z#part`, plain);
+      assert.deepEqual(passed, []);
+      const headers = { accept: "*/*", "accept-encoding": "identity", "user-agent": "undici" };
+      assert.deepEqual(dispatched, [
+        {
+          origin: `${scheme}://a.invalid:81`,
+          path: "/v1/x?y=z",
+          method: "POST",
+          headers: { ...headers, a: "b" },
+          body: "{}",
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        },
+      ]);
+    }
+  });
+
+  it("passes a request on, whole, if any of its parts is not plain", () => {
+    const address = "http://a.invalid/";
+    const others: Record<string, [address: string, init?: RequestInit]> = {
+      "no options": [address],
+      "no method": [address, { headers: { a: "b" }, body: "{}", redirect: "manual" }],
+      "another method": [address, { ...plain, method: "PUT" }],
+      "a Headers object": [address, { ...plain, headers: new Headers({ a: "b" }) }],
+      "a list of headers": [address, { ...plain, headers: [["a", "b"]] }],
+      "no headers": [address, { method: "POST", body: "{}", redirect: "manual" }],
+      "a body of bytes": [address, { ...plain, body: new Uint8Array(1) }],
+      "no body": [address, { method: "POST", headers: { a: "b" }, redirect: "manual" }],
+      "redirects to follow": [address, { ...plain, redirect: "follow" }],
+      "another scheme": ["ftp://a.invalid/", plain],
+      "a user name": ["http://user@a.invalid/", plain],
+      "a password": ["http://:word@a.invalid/", plain],
+      "a relative address": ["/v1", plain],
+    };
+    for (const [what, [url, init = {}]] of Object.entries(others))
+      assert.deepEqual(sent(url, init), { dispatched: [], passed: [[url, init, true]] }, what);
+  });
+
+  it("sends nothing for a signal that is aborted already, and rejects with its reason", async () => {
+    const reason = new Error("enough");
+    const signal = AbortSignal.abort(reason);
+    assert.deepEqual(sent("http://a.invalid/", { ...plain, signal }).dispatched, []);
+    const dispatcher = { dispatch: () => assert.fail("dispatched") } as unknown as Dispatcher;
+    const fetching = createUndiciFetch({ dispatcher })("http://a.invalid/", { ...plain, signal });
+    await assert.rejects(within("it is rejected", fetching), reason);
+  });
+
   it("delivers chunks that arrive together as one, to a reader that waits and to one that comes later", async () => {
     const { data, next, handler, controller } = await reading();
     for (const isEarly of [true, false]) {

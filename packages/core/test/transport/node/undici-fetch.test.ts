@@ -52,7 +52,7 @@ interface Fault extends Error {
 
 async function errorOf(work: Promise<unknown>): Promise<Fault> {
   try {
-    await work;
+    await within("it fails", work);
   } catch (error) {
     return error as Fault;
   }
@@ -251,6 +251,7 @@ describe("the fetch over undici", () => {
     await using loopback = await serve((request, response) => {
       asked.push(request.url);
       if (request.url === "/body") response.write("begun");
+      if (request.url === "/") response.end("sent in spite of the abort");
     });
     loopback.server.on("connection", (socket) => closed.push(once(socket, "close")));
     const fetch = createUndiciFetch();
