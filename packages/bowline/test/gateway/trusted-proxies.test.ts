@@ -135,7 +135,14 @@ describe("a trusted proxy", () => {
   it("is configured by its address or network", async () => {
     for (const name of ["proxy.example", "10.0.0.0/33", "::1/129", "10.0.0.0/", "", "10.0.0"])
       await assert.rejects(gatewayWith([], { trustProxy: [name] }), /trusted by its address/, name);
-    for (const name of ["::1", "fd00::/8", "10.0.0.0/8", "::ffff:10.0.0.1"])
+    for (const name of [
+      "::1",
+      "::1/128",
+      "fd00::/8",
+      "10.0.0.0/8",
+      "10.0.0.1/32",
+      "::ffff:10.0.0.1",
+    ])
       await (await gatewayWith([], { trustProxy: [name] }))[Symbol.asyncDispose]();
   });
 });
