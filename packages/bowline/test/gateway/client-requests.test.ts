@@ -32,6 +32,33 @@ describe("a message of the client", () => {
     );
   });
 
+  it("whose key began another run follows that one only", async () => {
+    const known = {
+      result: {
+        sessionKey: "s",
+        runs: [{ runId: "run", sessionKey: "s", state: "running", seq: 0 }],
+      },
+    };
+    const finished = { result: { runId: "run", sessionKey: "s", status: "finished" } };
+    const final = seq("chat.final", 1, { usage: {}, stopReason: "stop" });
+    using server = await serverOf([[finished], [known], [known, user, final]]);
+    const { client } = server;
+    const listening = new Set<unknown>();
+    const listen = client.onEvent.bind(client);
+    client.onEvent = (listener) => {
+      const stop = listen(listener);
+      listening.add(listener);
+      return () => {
+        listening.delete(listener);
+        stop();
+      };
+    };
+    const run = await within("it is accepted", client.send({ ...message, idempotencyKey: "key" }));
+    assert.equal(run.runId, "run");
+    assert.equal((await within("the run ends", run.result())).end.event, "chat.final");
+    assert.equal(listening.size, 0);
+  });
+
   it("is rejected when the client is closed before the answer", async () => {
     using server = await serverOf([[{ event: "tick", data: { time: 1 } }]]);
     const posted = server.client.post("chat.send", message);

@@ -11,7 +11,10 @@ const delta = seq("chat.delta", 1, { turn: 0, text: "Hello." });
 const final = seq("chat.final", 2, { usage: {}, stopReason: "stop" });
 
 /** A run, and a function that passes events to it. */
-function followed(): { readonly run: FollowedRun; hear(...events: readonly object[]): void } {
+function followed(): {
+  readonly run: FollowedRun;
+  readonly hear: (...events: readonly object[]) => void;
+} {
   const listeners = new Set<(frame: EventFrame) => void>();
   const source = {
     onEvent: (listener: (frame: EventFrame) => void) => {

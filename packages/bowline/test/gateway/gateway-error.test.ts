@@ -7,11 +7,11 @@ import { GatewayError, toFrameError } from "../../src/gateway/protocol/gateway-e
 
 describe("an error for the client", () => {
   it("says when to retry if the thrown error says so", () => {
-    const error = new BowlineError("rate_limit", "Wait.", { retryable: true, retryAfterMs: 70 });
+    const error = new BowlineError("rate_limited", "Wait.", { retryable: true, retryAfterMs: 70 });
     assert.deepEqual(toFrameError(error), {
       code: errorNumbers.internal,
       message: "Wait.",
-      data: { code: "rate_limit", retryable: true, retryAfterMs: 70 },
+      data: { code: "rate_limited", retryable: true, retryAfterMs: 70 },
     });
   });
 

@@ -26,6 +26,16 @@ async function slowPage(more: TestOptions = {}): Promise<{
   return { server: await gatewayWith([], { page, ...more }), asked, most: () => most };
 }
 
+/** Resolves after this many answers, or at the end of the connection. Ends it if neither comes. */
+async function answered(raw: RawHttp, count: number): Promise<void> {
+  try {
+    await within(`there are ${count} answers`, raw.until(count));
+  } catch (error) {
+    raw.socket.destroy();
+    throw error;
+  }
+}
+
 describe("pipelined requests on one connection", () => {
   it("are answered one after the other, however many arrive at once", async () => {
     const { server, asked, most } = await slowPage();
@@ -33,14 +43,14 @@ describe("pipelined requests on one connection", () => {
     const raw = await RawHttp.open(server.gateway.port);
     const paths = Array.from({ length: 60 }, (__, index) => `/${index}`);
     for (const path of paths) raw.ask("GET", get(path));
-    await within("all are answered", raw.until(paths.length));
+    await answered(raw, paths.length);
     assert.deepEqual(
       raw.answers.map(({ body }) => body),
       paths,
     );
     assert.deepEqual([asked, most()], [paths, 1]);
     raw.ask("GET", get("/again"));
-    await within("one more is answered", raw.until(paths.length + 1));
+    await answered(raw, paths.length + 1);
     assert.equal(raw.answers.at(-1)?.body, "/again");
     raw.socket.destroy();
   });
@@ -50,7 +60,7 @@ describe("pipelined requests on one connection", () => {
     await using _ = server;
     const raw = await RawHttp.open(server.gateway.port);
     raw.ask("GET", Buffer.concat(Array.from({ length: 1000 }, () => get("/"))));
-    await within("the connection ends", raw.until(Number.POSITIVE_INFINITY));
+    await answered(raw, Number.POSITIVE_INFINITY);
     raw.socket.destroy();
     await wait(50);
     assert.ok(asked.length <= 1, `${asked.length} were begun`);

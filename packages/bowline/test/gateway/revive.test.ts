@@ -2,12 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { UserMessage } from "@bowline/core";
-import {
-  createMemoryStore,
-  createSession,
-  type AnyEntry,
-  type NewEntry,
-} from "@bowline/core/session";
+import { createMemoryStore, createSession, type AnyEntry } from "@bowline/core/session";
 import type { PendingMessage } from "../../src/gateway/runs/pending.ts";
 import { lastEntries, wasStarted } from "../../src/gateway/runs/revive.ts";
 
@@ -124,7 +119,7 @@ describe("the last entries of a session", () => {
   ): Promise<{ all: AnyEntry[]; starts: unknown[] }> {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
-    for (const one of entries) await session.append(one as NewEntry);
+    for (const one of entries) await session.append(one as never);
     await session.close();
     const all = await lastEntries(store, "s");
     const starts = all.flatMap((one) =>
