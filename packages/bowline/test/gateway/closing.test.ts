@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
-import { systemClock } from "@bowline/core";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { RawHttp } from "../fuzz/raw-http.ts";
 import { heldTool } from "../held-tool.ts";
@@ -31,24 +30,6 @@ async function msOf(work: Promise<unknown>): Promise<number> {
 const patient = { closeGraceMs: 60_000 };
 
 describe("a closing server", () => {
-  it("stops its ticks, so that its process can end", async () => {
-    const tickIntervalMs = 86_400_001; // unlike all other waits
-    const ticks = new Set<object>();
-    const setTimer = (ms: number, fire: () => void): (() => void) => {
-      if (ms !== tickIntervalMs) return systemClock.setTimer(ms, fire);
-      const timer = {};
-      ticks.add(timer);
-      return () => void ticks.delete(timer);
-    };
-    const server = await gatewayWith([], {
-      limits: { tickIntervalMs },
-      clock: { now: () => systemClock.now(), setTimer },
-    });
-    assert.equal(ticks.size, 1);
-    await server.gateway.close();
-    assert.equal(ticks.size, 0);
-  });
-
   it("refuses new clients, also those whose handshake had begun", async () => {
     const server = await gatewayWith([], { limits: patient });
     const socket = await begun(server, handshake);
