@@ -157,6 +157,20 @@ describe("attachments", () => {
     assert.equal((await client.call("chat.send", send(1))).status, "finished");
   });
 
+  it("belong to the message of an idempotency key with their names", async () => {
+    await using server = await gatewayWith(["Read."]);
+    const client = await server.client();
+    const send = (name?: string): SendParams =>
+      message([{ mimeType: "text/plain", data: bytes(10), ...(name !== undefined && { name }) }], {
+        idempotencyKey: "key",
+      });
+    const { runId } = await client.call("chat.send", send("a.txt"));
+    assert.equal(await client.refused("chat.send", send("b.txt")), "conflict");
+    assert.equal(await client.refused("chat.send", send()), "conflict");
+    await client.end(runId);
+    assert.equal((await client.call("chat.send", send("a.txt"))).status, "finished");
+  });
+
   it("survive a restart, once", async () => {
     const [store, pending] = [createMemoryStore(), createMemoryPending()];
     const first = await gatewayWith(["word ".repeat(2000)], {

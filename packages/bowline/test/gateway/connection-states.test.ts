@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
+import { WebSocket } from "ws";
 import { closeCodes } from "../../src/gateway/protocol/frame.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
@@ -54,6 +55,58 @@ describe("a refused connection", () => {
     } finally {
       socket.destroy();
     }
+  });
+});
+
+describe("a client that does not answer pings", () => {
+  it("is dropped after two of them", async () => {
+    await using server = await gatewayWith([], {
+      limits: { tickIntervalMs: 40, closeGraceMs: 40 },
+    });
+    const socket = new WebSocket(`ws://127.0.0.1:${server.gateway.port}`, { autoPong: false });
+    let pings = 0;
+    socket.on("ping", () => pings++);
+    assert.deepEqual([await closed(socket), pings], [closeCodes.silent, 2]);
+  });
+});
+
+describe("frames that a client sends during its authentication", () => {
+  const limits = { maxPendingRequests: 4 };
+
+  /** Sends a token and this many requests, and then lets the client in. */
+  async function early(count: number): Promise<{ readonly answers: unknown[]; code?: number }> {
+    const gate = deferred();
+    const authorize = (): Promise<{ scope: "full" }> =>
+      gate.promise.then(() => ({ scope: "full" }));
+    await using server = await gatewayWith([], { limits, authorize });
+    const socket = server.socket();
+    const answers: unknown[] = [];
+    let code: number | undefined;
+    let isThere = false;
+    socket.on("pong", () => (isThere = true));
+    socket.on("close", (given) => (code = given));
+    socket.on("message", (data: Buffer) => {
+      const { id } = JSON.parse(data.toString()) as { readonly id?: unknown };
+      if (id !== undefined) answers.push(id);
+    });
+    await once(socket, "open");
+    socket.send(JSON.stringify({ type: "auth", token: "slow" }));
+    for (let id = 1; id <= count; id++)
+      socket.send(JSON.stringify({ id, method: "health.check", params: {} }));
+    socket.ping();
+    await eventually("they have arrived", () => code !== undefined || isThere);
+    gate.resolve();
+    await eventually("all are answered", () => code !== undefined || answers.length === count);
+    socket.terminate();
+    return { answers, ...(code !== undefined && { code }) };
+  }
+
+  it("are answered afterwards, in order, up to the limit of pending requests", async () => {
+    assert.deepEqual(await early(4), { answers: [1, 2, 3, 4] });
+  });
+
+  it("end the connection if there are more", async () => {
+    assert.deepEqual(await early(5), { answers: [], code: closeCodes.secondAuth });
   });
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RawHttp } from "../fuzz/raw-http.ts";
+import { within } from "../../../../test/support/within.ts";
 import { gatewayWith, wait, type TestGateway, type TestOptions } from "./gateway.ts";
 
 const get = (path: string): Buffer =>
@@ -27,6 +28,16 @@ async function slowPage(more: TestOptions = {}): Promise<{
   return { server: await gatewayWith([], { page, ...more, limits }), asked, most: () => most };
 }
 
+/** Resolves after this many answers, or at the end of the connection. Ends it if neither comes. */
+async function answered(raw: RawHttp, count: number): Promise<void> {
+  try {
+    await within(`there are ${count} answers`, raw.until(count));
+  } catch (error) {
+    raw.socket.destroy();
+    throw error;
+  }
+}
+
 describe("pipelined requests on one connection", () => {
   it("are answered one after the other, however many arrive at once", async () => {
     const { server, asked, most } = await slowPage();
@@ -34,14 +45,14 @@ describe("pipelined requests on one connection", () => {
     const raw = await RawHttp.open(server.gateway.port);
     const paths = Array.from({ length: 60 }, (__, index) => `/${index}`);
     for (const path of paths) raw.ask("GET", get(path));
-    await raw.until(paths.length);
+    await answered(raw, paths.length);
     assert.deepEqual(
       raw.answers.map(({ body }) => body),
       paths,
     );
     assert.deepEqual([asked, most()], [paths, 1]);
     raw.ask("GET", get("/again"));
-    await raw.until(paths.length + 1);
+    await answered(raw, paths.length + 1);
     assert.equal(raw.answers.at(-1)?.body, "/again");
     raw.socket.destroy();
   });
@@ -51,7 +62,7 @@ describe("pipelined requests on one connection", () => {
     await using _ = server;
     const raw = await RawHttp.open(server.gateway.port);
     raw.ask("GET", Buffer.concat(Array.from({ length: 1000 }, () => get("/"))));
-    await raw.until(Number.POSITIVE_INFINITY);
+    await answered(raw, Number.POSITIVE_INFINITY);
     raw.socket.destroy();
     await wait(50);
     assert.ok(asked.length <= 1, `${asked.length} were begun`);

@@ -53,6 +53,18 @@ const namesAndSeqs = (told: readonly RunFrame[]): unknown[] =>
   told.map(({ event: name, frame }) => [name, frame.seq]);
 
 describe("the feed of a first attempt", () => {
+  it("names a user's message by the id of its client, if it has one", () => {
+    for (const messageId of ["key", undefined, 7]) {
+      const { feed, told } = feedWith();
+      const message = { role: "user", content: "Hi", timestamp: 1, messageId };
+      feed.tell(events.event("r", { type: "message_end", message }));
+      assert.deepEqual(
+        told.map(({ event, frame }) => [event, dataOf({ event, frame })["messageId"]]),
+        [["chat.user", messageId === "key" ? "key" : undefined]],
+      );
+    }
+  });
+
   it("numbers its events from 0 and ends with the run", () => {
     const { feed, told } = feedWith();
     feed.tell(delta("Hel"));

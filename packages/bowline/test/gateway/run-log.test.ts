@@ -51,6 +51,21 @@ describe("the log of a run", () => {
     assert.deepEqual(logOf(0, {}).since(undefined), []);
   });
 
+  it("says how much memory it uses: its buffered events, and the text from which it is rebuilt", () => {
+    for (const [count, held] of [
+      [0, 0],
+      [1, 1],
+      [10, 10],
+    ] as const) {
+      const log = logOf(count, {});
+      const length = log.since(-1).reduce((sum, { frame }) => sum + frame.json.length, 0);
+      assert.ok(log.size >= 2 * length + 100 * held, `${log.size} for ${length}`);
+      assert.ok(log.size <= 2 * length + 1000 * held, `${log.size} for ${length}`);
+    }
+    const [large, trimmed] = [logOf(50, {}), logOf(50, { maxEvents: 10 })];
+    assert.ok(trimmed.size < large.size * 0.7, `${trimmed.size} of ${large.size}`);
+  });
+
   it("returns a snapshot of an ended run together with its last event", () => {
     const log = logOf(3, { maxLength: 1 });
     log.append("chat.final", { usage: {}, stopReason: "stop" } as never);

@@ -81,11 +81,35 @@ describe("the client's record of events", () => {
     assert.equal(seen.expect("s", "r"), undefined);
   });
 
-  it("forgets a run that the server does not know", () => {
+  it("follows the session without a run that was dropped", () => {
     const seen = following();
-    seen.expect("s", "r");
+    seen.take(delta(0));
     seen.drop("s", "r");
     assert.deepEqual(seen.toResume(), [{ sessionKey: "s" }]);
+  });
+
+  it("follows no session that was left", () => {
+    const seen = following();
+    seen.leave("s");
+    assert.deepEqual([seen.follows("s"), seen.toResume()], [false, []]);
+  });
+
+  it("accepts an ended run again when its end is forgotten", () => {
+    const seen = following();
+    seen.take(delta(0));
+    seen.take(final(1));
+    assert.equal(seen.hasEnded("r"), true);
+    seen.forgetEnd("r");
+    assert.deepEqual([seen.hasEnded("r"), seen.take(snapshot(1))], [false, true]);
+  });
+
+  it("requests the missing events again on a new connection", () => {
+    const seen = following();
+    const all = { sessionKey: "s", runId: "r" };
+    seen.take(delta(0));
+    assert.deepEqual([seen.take(delta(4)), seen.take(delta(5))], [all, false]);
+    seen.toResume();
+    assert.deepEqual(seen.take(delta(6)), all);
   });
 
   it("ignores sessions that are not followed", () => {

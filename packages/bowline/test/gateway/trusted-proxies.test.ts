@@ -137,10 +137,10 @@ describe("a trusted proxy", () => {
       await assert.rejects(gatewayWith([], { trustProxy: [name] }), /trusted by its address/, name);
     for (const name of [
       "::1",
+      "::1/128",
       "fd00::/8",
       "10.0.0.0/8",
       "10.0.0.1/32",
-      "::1/128",
       "::ffff:10.0.0.1",
     ])
       await (await gatewayWith([], { trustProxy: [name] }))[Symbol.asyncDispose]();

@@ -28,7 +28,7 @@ export async function agentOf(
   });
   const { model, agentId: chosen = metadata?.agentId } = await choices.of(sessionKey);
   const all = await agents();
-  const own = findAgent(all, typeof chosen === "string" ? chosen : undefined) ?? findAgent(all);
+  const own = all.find(({ id }) => id === chosen) ?? findAgent(all);
   const found = agentId === undefined ? own : findAgent(all, agentId);
   if (found === undefined) throw noAgent(agentId);
   return model === undefined || found !== own ? found : { ...found, model };

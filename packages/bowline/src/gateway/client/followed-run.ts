@@ -42,12 +42,12 @@ export class FollowedRun implements RunHandle {
   readonly sessionKey: string;
   readonly #client: RunSource;
   readonly #stop: () => void;
-  #events: RunEvent[] = [];
+  readonly #events: RunEvent[] = [];
   #isOver = false;
   #outcome: RunOutcome | undefined;
   #text = "";
   #turn = -1;
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
 
   constructor(client: RunSource, runId: string, sessionKey: string) {
     this.#client = client;
@@ -78,7 +78,7 @@ export class FollowedRun implements RunHandle {
   }
 
   async result(): Promise<RunOutcome> {
-    while (!this.#isOver) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (!this.#isOver) await this.#change();
     if (this.#outcome !== undefined) return this.#outcome;
     const data = { code: "not_found", retryable: false };
     throw new RequestError({
@@ -95,12 +95,12 @@ export class FollowedRun implements RunHandle {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
     for (;;) {
-      const events = this.#events;
-      this.#events = [];
-      yield* events;
-      if (this.#events.length > 0) continue;
-      if (this.#isOver) return;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      // Read before the reader gets the events: the run may go on, or end, while it handles them.
+      const change = this.#change();
+      const isOver = this.#isOver;
+      yield* this.#events.splice(0);
+      if (isOver) return;
+      await change;
     }
   }
 
@@ -123,6 +123,11 @@ export class FollowedRun implements RunHandle {
   #add(turn: number, text: string): void {
     this.#text = turn === this.#turn ? this.#text + text : text;
     this.#turn = turn;
+  }
+
+  /** Resolves at the next event, or when the run is over. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #wake(): void {
