@@ -87,7 +87,7 @@ describe("bowline cluster status", () => {
     assert.equal(code, 1);
     assert.match(stdout, /^PostgreSQL: not ready: .*ECONNREFUSED/m);
     assert.match(stdout, /^Restate: not ready: Restate's ingress does not answer: /m);
-    assert.match(stdout, /^NATS: not ready: NATS cannot be reached: /m);
+    assert.match(stdout, /^NATS: not ready: NATS at \S+ cannot be reached: /m);
     assert.ok(!stdout.includes("a-long-password"));
   });
 });

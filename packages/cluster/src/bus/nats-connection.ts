@@ -4,6 +4,10 @@ import { BowlineError } from "@bowline/core";
 import { checkNames } from "@bowline/core/agent";
 import type { NatsOptions } from "./nats-options.ts";
 
+const DEFAULT_SERVER = "127.0.0.1:4222";
+const SILENT =
+  "it did not answer in time. Does it want TLS, or has it a certificate that this process does not trust?";
+
 const names: Readonly<Record<keyof NatsOptions, true>> = {
   servers: true,
   user: true,
@@ -41,10 +45,21 @@ export async function openNats(options: NatsOptions): Promise<NatsConnection> {
       ignoreAuthErrorAbort: true,
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : "unknown";
-    throw new BowlineError("connection_failed", `NATS cannot be reached: ${why}.`, {
+    const said = error instanceof Error ? error.message : "unknown";
+    const why = said === "timeout" ? SILENT : `${said}.`;
+    const place = placesOf(servers);
+    throw new BowlineError("connection_failed", `NATS${place} cannot be reached: ${why}`, {
       cause: error,
       retryable: true,
     });
   }
+}
+
+/** Returns the addresses without what may be secret in them. */
+function placesOf(servers: NatsOptions["servers"] = DEFAULT_SERVER): string {
+  const hosts = [servers].flat().map((server) => {
+    const url = server.includes("://") ? server : `nats://${server}`;
+    return URL.canParse(url) ? new URL(url).host : "";
+  });
+  return hosts.includes("") ? "" : ` at ${hosts.join(", ")}`;
 }
