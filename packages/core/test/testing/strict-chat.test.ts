@@ -61,10 +61,12 @@ const chat = (): Body => ({
 });
 
 const PDF = "data:application/pdf;base64,JVBERi0=";
-const fileOf = (data: unknown): object => ({
-  type: "file",
-  file: { filename: "a.pdf", file_data: data },
-});
+/** Adds a file with these data to the second message. */
+function addFile(body: Body, data: unknown): void {
+  const content = body.messages[1]?.content;
+  assert.ok(Array.isArray(content));
+  content.push({ type: "file", file: { filename: "a.pdf", file_data: data } });
+}
 
 /** The tool calls of the third message. */
 const calls = (body: Body): Record<string, unknown>[] =>
@@ -111,14 +113,10 @@ const chatRules: readonly Rule[] = [
     (body) => set(calls(body)[1], { extra_content: { google: {}, other: 1 } }),
     "extra_content.other is not a field",
   ],
-  [
-    "a file whose data are not text",
-    (body) => void (body.messages[1]?.content as unknown[]).push(fileOf(5)),
-    "file.file_data must be one of",
-  ],
+  ["a file whose data are not text", (body) => addFile(body, 5), "file.file_data must be one of"],
   [
     "a file whose data are in a list",
-    (body) => void (body.messages[1]?.content as unknown[]).push(fileOf([PDF])),
+    (body) => addFile(body, [PDF]),
     "file.file_data must be one of",
   ],
   [
@@ -412,7 +410,7 @@ describe("the strict check of Chat Completions requests", () => {
 
   test("accepts a file in base64", () => {
     const body = chat();
-    (body.messages[1]?.content as unknown[]).push(fileOf(PDF));
+    addFile(body, PDF);
     assert.deepEqual(checkChatRequest(body), []);
   });
 
