@@ -188,7 +188,10 @@ describe("bowline serve --cluster", { skip: systemIsMissing() }, () => {
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /^bowline: .*password authentication failed[^\n]*\n$/);
     const nats = await start({ ...env, NATS_PASSWORD: "another-password" });
-    assert.match(nats.stderr, /^bowline: NATS at [\d.:, ]+ cannot be reached: Authorization Violation\.\n$/);
+    assert.match(
+      nats.stderr,
+      /^bowline: NATS at [\d.:, ]+ cannot be reached: Authorization Violation\.\n$/,
+    );
   });
 
   it("answers 503 at /ready after SIGTERM, then closes and ends with 0", async () => {

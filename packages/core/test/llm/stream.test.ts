@@ -58,6 +58,23 @@ describe("EventStream", () => {
     }
   });
 
+  it("gives each batch once, also those that arrive while its reader is busy", async () => {
+    const stream = new EventStream<number, string>(async (push) => {
+      push([1, 2]);
+      push([]);
+      await settle();
+      push([3]);
+      push([4], true);
+      return "over";
+    });
+    const seen: (readonly number[])[] = [];
+    for await (const batch of stream.batches()) {
+      if (seen.push(batch) > 3) break;
+      await settle();
+    }
+    assert.deepEqual(seen, [[1, 2], [3], [4]]);
+  });
+
   it("aborts nothing when its reader leaves after it has ended", async () => {
     let given: AbortSignal | undefined;
     const stream = new EventStream<number, string>(async (push, signal) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addUsage } from "../../src/llm/usage.ts";
+import { addUsage, costOf } from "../../src/llm/usage.ts";
 
 describe("addUsage", () => {
   it("adds costs part by part", () => {
@@ -14,5 +14,25 @@ describe("addUsage", () => {
   it("leaves out fields that were not reported", () => {
     assert.deepEqual(addUsage({}, { input: 0 }), { input: 0 });
     assert.deepEqual(addUsage({ output: 1 }, {}), { output: 1 });
+  });
+});
+
+describe("costOf", () => {
+  const prices = { input: 2, output: 8 };
+
+  it("counts the tokens that are known, if the server reports one side only", () => {
+    const input = costOf({ input: 500_000 }, prices);
+    assert.deepEqual(input, { total: 1, input: 1, output: 0, cacheRead: 0, cacheWrite: 0 });
+    assert.equal(costOf({ output: 500_000 }, prices)?.total, 4);
+  });
+
+  it("is unknown without input and output tokens", () => {
+    assert.equal(costOf({ totalTokens: 10 }, prices), undefined);
+  });
+
+  it("is that of the input for cached tokens without a price", () => {
+    const usage = { input: 0, cacheRead: 500_000, cacheWrite: 1_000_000 };
+    assert.equal(costOf(usage, prices)?.total, 3);
+    assert.equal(costOf(usage, { ...prices, cacheRead: 0, cacheWrite: 1 })?.total, 1);
   });
 });

@@ -246,8 +246,13 @@ describe("a document that arrives in fragments", () => {
       increment: 1,
     });
     assert.deepEqual([JSON.stringify(copy), event.increment], ['{"a":{"__proto__":1}}', {}]);
-    const list = applyIncrement([1], { op: "set", path: [1], increment: [] });
-    assert.deepEqual(list, [1, []]);
+    const items = { op: "set", path: [1], increment: [] } as const;
+    const list = applyIncrement(applyIncrement([1], items), {
+      op: "set",
+      path: [1, 0],
+      increment: 2,
+    });
+    assert.deepEqual([list, items.increment], [[1, [2]], []]);
   });
 
   it("may be nested 100 levels deep and no deeper", () => {

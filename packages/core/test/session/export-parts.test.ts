@@ -76,6 +76,7 @@ const entries: readonly [string, EntryBody, [string, string]][] = [
     note("Approval: deny by Ada"),
   ],
   ["an abort", { type: "abort", runId: "r" }, nothing],
+  ["an entry of a newer version", { type: "from tomorrow" } as never, nothing],
 ];
 
 const link = (url: string): string => `<a rel="noreferrer" href="${url}">${url}</a>`;

@@ -186,6 +186,17 @@ describe("a file of a session", () => {
       );
     });
 
+  it("is replaced by a note if the log refers to it by what is no hash", async () => {
+    for (const storedFile of ["a\0b", "../s.jsonl", "a".repeat(300)]) {
+      await using made = await folder();
+      await add(made.store, user({ type: "text", text: "Hi" }));
+      const message = user(pdf({ storedFile, bytes: 3 } as unknown as string));
+      const entry = { seq: 1, id: "e", parentId: null, timestamp: 1, type: "message", message };
+      await writeFile(join(made.path, "s.jsonl"), encodeEntry(entry), { flag: "a" });
+      assert.match(JSON.stringify(await contentOf(made.store)), /is missing or damaged/);
+    }
+  });
+
   it("that is damaged is written again with the next message that has it", async () => {
     await using made = await folder();
     const part = pdf(base64(20_000));

@@ -167,6 +167,27 @@ const faults: Record<string, [create: () => Fault, error: RegExp, runs: readonly
     /^The run hangs after the calls \.$/,
     ["one turn"],
   ],
+  "changes the calls of its transcript after a stop": [
+    () => {
+      let attempts = 0;
+      const changed = { type: "toolCall", id: "a", name: "a", arguments: { other: 1 } } as const;
+      return {
+        canRepeat: false,
+        result: (attempt) => {
+          attempts = attempt;
+          return {};
+        },
+        messages: (all) =>
+          all.map((one) =>
+            one.role === "assistant" && attempts > 1 && one.stopReason === "toolUse"
+              ? { ...one, content: [changed] }
+              : one,
+          ),
+      };
+    },
+    /^stopped \w+ \S+ \(call \d+\): the end is /,
+    [tools],
+  ],
   "runs recorded steps again": [
     () => ({
       effects: (own, attempt) => ({

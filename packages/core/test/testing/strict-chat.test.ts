@@ -60,6 +60,14 @@ const chat = (): Body => ({
   ],
 });
 
+const PDF = "data:application/pdf;base64,JVBERi0=";
+/** Adds a file with these data to the second message. */
+function addFile(body: Body, data: unknown): void {
+  const content = body.messages[1]?.content;
+  assert.ok(Array.isArray(content));
+  content.push({ type: "file", file: { filename: "a.pdf", file_data: data } });
+}
+
 /** The tool calls of the third message. */
 const calls = (body: Body): Record<string, unknown>[] =>
   body.messages[2]?.tool_calls as Record<string, unknown>[];
@@ -94,6 +102,22 @@ const chatRules: readonly Rule[] = [
     "stream options without a stream",
     (body) => delete body.stream,
     "stream_options is refused without stream",
+  ],
+  [
+    "a signature of a call that is not text",
+    (body) => set(calls(body)[1], { extra_content: { google: { thought_signature: 5 } } }),
+    "extra_content.google.thought_signature must be",
+  ],
+  [
+    "an unknown field beside the signature of a call",
+    (body) => set(calls(body)[1], { extra_content: { google: {}, other: 1 } }),
+    "extra_content.other is not a field",
+  ],
+  ["a file whose data are not text", (body) => addFile(body, 5), "file.file_data must be one of"],
+  [
+    "a file whose data are in a list",
+    (body) => addFile(body, [PDF]),
+    "file.file_data must be one of",
   ],
   [
     "an unknown response format",
@@ -383,6 +407,12 @@ const chatRules: readonly Rule[] = [
 describe("the strict check of Chat Completions requests", () => {
   test("accepts a request with everything in it", () =>
     assert.deepEqual(checkChatRequest(chat()), []));
+
+  test("accepts a file in base64", () => {
+    const body = chat();
+    addFile(body, PDF);
+    assert.deepEqual(checkChatRequest(body), []);
+  });
 
   test("accepts the shortest request", () => {
     const body = { model: "m", messages: [{ role: "user", content: "x" }] };

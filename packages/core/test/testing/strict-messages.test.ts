@@ -80,6 +80,11 @@ const blocks = (body: Body, index: number): Record<string, unknown>[] =>
   body.messages[index]?.content as Record<string, unknown>[];
 
 const messagesRules: readonly Rule[] = [
+  [
+    "redacted thinking without data",
+    (body) => set(blocks(body, 1)[1], { data: "" }),
+    "content[1].data must not be blank",
+  ],
   ["a missing token limit", (body) => delete body.max_tokens, "max_tokens is required"],
   ["an unknown field", (body) => set(body, { stop: [] }), "stop is not a field"],
   [

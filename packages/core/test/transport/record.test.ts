@@ -356,7 +356,7 @@ describe("the choice of a recorded exchange", () => {
     assert.deepEqual(await Promise.all(played), ["answer 1", "new", "new"]);
   });
 
-  it("refuses a recording of another version", () => {
+  it("refuses a recording of another version or shape", () => {
     for (const [recording, said] of [
       [{ version: 2, exchanges: [] }, /version 2\. Only version 1 can be played back/],
       [{}, /has no version/],
@@ -371,6 +371,13 @@ describe("the choice of a recorded exchange", () => {
         { version: 1, exchanges: [{ request: { method: "GET", url: "u" }, response: null }] },
         /Exchange 0/,
       ],
+      ...[{}, { base64: 5 }, 5, null].map(
+        (body) =>
+          [
+            { version: 1, exchanges: [{ request: { method: "GET", url: "u", body } }] },
+            /Exchange 0 of the recording is not valid/,
+          ] as const,
+      ),
     ] as const) {
       const wrong = recording as unknown as Recording;
       assert.throws(() => createRecorder({ mode: "playback", recording: wrong }), said);

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { scriptedToolCall } from "../../src/testing/index.ts";
-import { toUIMessages } from "../../src/ui-stream/index.ts";
-import { tool } from "../support.ts";
+import { toUIMessages, type UIData } from "../../src/ui-stream/index.ts";
+import { call, tool } from "../support.ts";
 import { agentOf } from "./rig.ts";
 
 describe("toUIMessages()", () => {
@@ -82,5 +82,26 @@ describe("toUIMessages()", () => {
       { type: "data-added", data: { label: "the file a.ts", file: "a.ts" } },
       { type: "data-added", data: { label: "a note" } },
     ]);
+  });
+
+  it("keeps the ids of data, with the latest data of each id", async () => {
+    let miles = 0;
+    const agent = agentOf([call("a"), call("b"), "Done."], {
+      tools: [tool("a", () => "1"), tool("b", () => "2")],
+    });
+    await agent.prompt("Look");
+    const toData = (): UIData[] => [
+      { name: "way", id: "1", data: { miles: ++miles } },
+      { name: "note", data: miles },
+    ];
+    const parts = toUIMessages(agent.state.messages, { toData })[1]?.parts ?? [];
+    assert.deepEqual(
+      parts.filter(({ type }) => type.startsWith("data-")),
+      [
+        { type: "data-way", id: "1", data: { miles: 2 } },
+        { type: "data-note", data: 1 },
+        { type: "data-note", data: 2 },
+      ],
+    );
   });
 });

@@ -132,7 +132,7 @@ export const budgetScenarios: Readonly<Record<string, Scenario>> = {
         keepRecentTokens: 400,
         streamOptions: { clock: world.clock },
       });
-      return { transformContext: compaction.transformContext, streamFn: byTools(world) };
+      return { transformContext: compaction.transformContext, streamFn: byTools() };
     },
     check(end) {
       ended("done", "Done.")(end);
@@ -165,19 +165,12 @@ export const budgetScenarios: Readonly<Record<string, Scenario>> = {
 };
 
 /** Answers by the results in the request, because a compacted one has fewer answers. */
-function byTools(world: World): World["streamFn"] {
+function byTools(): World["streamFn"] {
+  const after = { c: "Done.", b: calls("c"), a: calls("b") };
   return (model, context, options) => {
     const text = JSON.stringify(context.messages);
-    const next = ["c", "b", "a"].find((name) => text.includes(`"toolCallId":"${name}"`));
-    const answer =
-      next === undefined
-        ? calls("a")
-        : next === "a"
-          ? calls("b")
-          : next === "b"
-            ? calls("c")
-            : "Done.";
-    void world;
+    const last = (["c", "b", "a"] as const).find((name) => text.includes(`"toolCallId":"${name}"`));
+    const answer = last === undefined ? calls("a") : after[last];
     return createScriptedModel([answer], { deltaLength: 1000 }).streamFn(model, context, options);
   };
 }

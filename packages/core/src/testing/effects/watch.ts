@@ -34,7 +34,8 @@ export class Watch {
   readonly stops: Stop[] = [];
   readonly #history: History;
   readonly #stop: Stop | undefined;
-  #answered: string | undefined;
+  /** The names of steps that are recorded by the time of the next call. */
+  #answered: string[] = [];
   readonly #stopped = new AbortController();
   /** Resolves when the attempt has stopped. */
   readonly reached: Promise<void>;
@@ -81,7 +82,7 @@ export class Watch {
             );
             // The record of a session's model step is the message that follows.
             if (names.replays || about.kind === "tool") names.recorded.add(name);
-            else this.#answered = name;
+            else this.#answered.push(name);
             return result as never;
           }),
       }),
@@ -120,8 +121,7 @@ export class Watch {
 
   async #call<T>(name: string, run: (at: number) => Promise<T>): Promise<T> {
     if (this.stopped.aborted) return hang();
-    if (this.#answered !== undefined) this.#history.recorded.add(this.#answered);
-    this.#answered = undefined;
+    for (const answered of this.#answered.splice(0)) this.#history.recorded.add(answered);
     const at = this.names.push(name) - 1;
     await this.#pauseIf(at, "before");
     const value = await run(at).catch((error: unknown) => {

@@ -120,6 +120,19 @@ describe("the Messages wire reads", () => {
     assert.deepEqual([message.content, message.stopReason], [said, "stop"]);
   });
 
+  // Q139
+  it("an error that only the event's name or only its type announces", () => {
+    const details = { message: "Overloaded" };
+    for (const frame of [
+      `event: error\ndata: ${JSON.stringify({ type: "message_stop", ...details })}\n\n`,
+      `event: message\ndata: ${JSON.stringify({ type: "error", ...details })}\n\n`,
+    ]) {
+      const { message } = read(sse(...hello, end("end_turn")) + frame);
+      assert.equal(message.stopReason, "error");
+      assert.match(message.errorMessage ?? "", /Overloaded/);
+    }
+  });
+
   // Q139 to Q141
   it("an error in the stream as a typed error with its status, keeping the partial answer", () => {
     const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };

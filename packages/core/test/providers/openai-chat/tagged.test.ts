@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { AssistantMessage } from "../../../src/llm/message.ts";
 import type { Compat } from "../../../src/llm/model.ts";
 import { openaiChat, streamOpenaiCompatible } from "../../../src/providers/openai-chat/index.ts";
+import { createThinkSplitter } from "../../../src/providers/openai-chat/think-tags.ts";
 import { getModel } from "../../../src/providers/vendors.ts";
 import {
   createTaggedReader,
@@ -251,4 +252,25 @@ it("the default stream function parses tags according to the model's compat swit
   };
   assert.deepEqual(await kinds({ thinkTags: "split" }), ["thinking", "text"]);
   assert.deepEqual(await kinds({}), ["text"]);
+});
+
+it("a think splitter passes on no empty text at the end", () => {
+  for (const [mode, pieces, expected] of [
+    ["split", ["<think>a", "</think>\n"], ["think a"]],
+    ["split", ["<think>", "a</think>b"], ["think a", "say b"]],
+    ["split", ["<th"], ["say <th"]],
+    ["split", [], []],
+    ["open", ["a</th"], ["think a", "think </th"]],
+    ["open", ["a</think>"], ["think a"]],
+  ] as const) {
+    const told: string[] = [];
+    const splitter = createThinkSplitter(mode, {
+      think: (text) => void told.push(`think ${text}`),
+      say: (text) => void told.push(`say ${text}`),
+    });
+    for (const piece of pieces) splitter.add(piece);
+    splitter.flush();
+    splitter.flush();
+    assert.deepEqual(told, expected, pieces.join());
+  }
 });
