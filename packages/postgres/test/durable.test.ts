@@ -329,8 +329,10 @@ describe("the beginning of a run", { skip }, () => {
 });
 
 describe("a second invocation for a message", { skip }, () => {
-  it("does not begin its run again, whether it goes on or has ended", async () => {
-    const { durable, store, id } = await engine();
+  /** A message, and what begins its run for an invocation. */
+  async function pushed() {
+    const made = await engine();
+    const { durable, id } = made;
     const epoch = await durable.takeEpoch(id);
     await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "r" });
     const begin = (by: string) =>
@@ -341,6 +343,11 @@ describe("a second invocation for a message", { skip }, () => {
         by,
         items: [{ key: "start", body: { type: "run_start", runId: "r" } }],
       });
+    return { ...made, epoch, begin };
+  }
+
+  it("does not begin its run again, whether it goes on or has ended", async () => {
+    const { durable, store, id, epoch, begin } = await pushed();
     const begun = await begin("first\0");
     await durable.push(id, { id: "f", queue: "followUp", message: user("f") });
     const taken = { state: "taken", runId: "r" };
@@ -357,17 +364,7 @@ describe("a second invocation for a message", { skip }, () => {
   });
 
   it("leaves the message to the next run if the first invocation's run was given up", async () => {
-    const { durable, id } = await engine();
-    const epoch = await durable.takeEpoch(id);
-    await durable.push(id, { id: "m", queue: "start", message: user("m"), runId: "r" });
-    const begin = (by: string) =>
-      durable.begin(id, epoch, {
-        runId: "r",
-        messageId: "m",
-        name: "start",
-        by,
-        items: [{ key: "start", body: { type: "run_start", runId: "r" } }],
-      });
+    const { durable, id, epoch, begin } = await pushed();
     await begin("first");
     const body = { type: "run_end", runId: "r", reason: "interrupted" } as const;
     await durable.append(id, epoch, [{ key: "end", body }]);

@@ -135,19 +135,6 @@ describe("a connection of the client", () => {
     assert.deepEqual([client.state, server.times.length], ["ended", 1]);
   });
 
-  it("is tried again once after a loss, also when the wait is longer than the allowed silence", async () => {
-    const { reply } = await welcomed();
-    const limits = { ...reply.limits, tickIntervalMs: 40 };
-    await using server = await replying({ reply: { ...reply, limits } }, { reply });
-    const client = server.client({ backoff: { firstMs: 250, maxMs: 250 }, random: () => 1 });
-    await inState(client, "open");
-    server.cut();
-    await inState(client, "waiting");
-    await inState(client, "open");
-    await wait(200); // a second attempt would follow
-    assert.equal(server.times.length, 2);
-  });
-
   it("is tried again soon each time that a good one is lost", async () => {
     await using server = await replying(await welcomed());
     const client = server.client({ backoff: { firstMs: 1, maxMs: 1e9 } });

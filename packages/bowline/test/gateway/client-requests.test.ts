@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { eventually, within } from "../../../../test/support/within.ts";
-import { refused, seq, serverOf, type Asked } from "./scripted-server.ts";
+import { listenersOf, refused, seq, serverOf, type Asked } from "./scripted-server.ts";
 
 const message = { sessionKey: "s", message: "Hi", idempotencyKey: "run" };
 const begun = { result: { runId: "run", sessionKey: "s", status: "started" } };
@@ -43,16 +43,7 @@ describe("a message of the client", () => {
     const final = seq("chat.final", 1, { usage: {}, stopReason: "stop" });
     using server = await serverOf([[finished], [known], [known, user, final]]);
     const { client } = server;
-    const listening = new Set<unknown>();
-    const listen = client.onEvent.bind(client);
-    client.onEvent = (listener) => {
-      const stop = listen(listener);
-      listening.add(listener);
-      return () => {
-        listening.delete(listener);
-        stop();
-      };
-    };
+    const listening = listenersOf(client);
     const run = await within("it is accepted", client.send({ ...message, idempotencyKey: "key" }));
     assert.equal(run.runId, "run");
     assert.equal((await within("the run ends", run.result())).end.event, "chat.final");

@@ -15,6 +15,7 @@ import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { heldTool } from "../held-tool.ts";
 import { gatewayWith, token, wait, type TestGateway } from "./gateway.ts";
+import { listenersOf } from "./scripted-server.ts";
 import { eventually, within } from "../../../../test/support/within.ts";
 
 /** A client whose sockets can be cut. */
@@ -297,16 +298,7 @@ describe("the client", () => {
   it("removes its listener for a run that was refused", async () => {
     await using server = await gatewayWith([]);
     using client = clientOf(server);
-    const listening = new Set<unknown>();
-    const listen = client.onEvent.bind(client);
-    client.onEvent = (listener) => {
-      const stop = listen(listener);
-      listening.add(listener);
-      return () => {
-        listening.delete(listener);
-        stop();
-      };
-    };
+    const listening = listenersOf(client);
     await assert.rejects(client.follow("s".repeat(1000), "run"), { code: "bad_params" });
     await assert.rejects(client.send({ sessionKey: "s".repeat(1000), message: "Hi" }), {
       code: "bad_params",

@@ -58,3 +58,18 @@ export async function serverOf(
   };
   return { client, asked, [Symbol.dispose]: dispose };
 }
+
+/** Watches the listeners for events that are added from now on, and not removed. */
+export function listenersOf(client: GatewayClient): ReadonlySet<unknown> {
+  const listening = new Set<unknown>();
+  const listen = client.onEvent.bind(client);
+  client.onEvent = (listener) => {
+    const stop = listen(listener);
+    listening.add(listener);
+    return () => {
+      listening.delete(listener);
+      stop();
+    };
+  };
+  return listening;
+}
