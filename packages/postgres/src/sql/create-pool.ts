@@ -33,6 +33,9 @@ export function createPool(options: PostgresStoreOptions, timeoutMs: number): Op
   });
   // An idle connection was lost. The pool has dropped it; without a listener the process would end.
   pool.on("error", () => {});
+  // The server may end a connection in the moment in which the pool hands it out, and nobody listens to
+  // it yet. Its next statement fails.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return {
     pool,
     server: `PostgreSQL at ${host}:${port}, database ${database}, user ${user}`,
