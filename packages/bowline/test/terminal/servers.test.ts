@@ -47,6 +47,8 @@ describe("a conversation with an MCP server", { skip: missingTmux ?? false }, ()
     await chat.window.until(/Why it asks: No rule allows notes__note, a tool of an MCP server/);
     await sleep(PAUSE_MS);
     await chat.window.type("2");
+    // Keys that a busy machine delivers together count as pasted.
+    await chat.window.until(/> 2 Yes/);
     await chat.window.press("Enter");
     const screen = await chat.window.until(/It said: Noted: moored/);
     assert.ok(toolsOf(chat.vendor.asked[0]?.body ?? {}).includes("notes__note"));
