@@ -1,4 +1,4 @@
-/** What is said when the first connection to NATS fails. */
+/** Errors of a first connection to NATS that fails. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";

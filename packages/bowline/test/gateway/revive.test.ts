@@ -1,4 +1,4 @@
-/** What the next process finds out about a message, and the entries that it reads for that. */
+/** The next process finds out about a message, by the entries that it reads. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { UserMessage } from "@bowline/core";

@@ -22,7 +22,7 @@ interface Sweep {
 export interface SweeperOptions {
   readonly store: PostgresStore;
   readonly restate: Pick<RestateClient, "resend">;
-  /** What else is looked after, in this order, after the messages. */
+  /** Other sweeps, called in this order after that of the messages. */
   readonly others: readonly Sweep[];
   readonly clock: Clock;
   readonly report: (error: unknown) => void;

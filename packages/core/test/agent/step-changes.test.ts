@@ -1,4 +1,4 @@
-/** What a step's result says of the run that it belongs to. */
+/** A step's result says what the step changes in its run. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createBudget } from "../../src/agent/index.ts";

@@ -1,4 +1,4 @@
-/** Which recorded request matches, and what an error says about the nearest one if none does. */
+/** A recorded request matches, or an error tells of the nearest one. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMatcher } from "../../src/transport/match.ts";

@@ -46,8 +46,8 @@ export async function beginRun(
 }
 
 /**
- * Whether an invocation before this one has begun the run, which may have ended since. Its tools would
- * run a second time. Of a run that began under earlier tables, only its end tells. A cancelled one has
+ * Returns whether an invocation before this one has begun the run, which may have ended since. Its
+ * tools would run a second time. Of a run that began under earlier tables, only its end tells. A cancelled one has
  * not begun.
  */
 async function isBegunByOther(
