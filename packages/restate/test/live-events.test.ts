@@ -1,7 +1,13 @@
 /** What the next attempt shows of steps that it takes over in the same process. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AgentEvent, AssistantMessage, AssistantMessageEvent, StreamFn } from "@bowline/core";
+import {
+  applyEvent,
+  type AgentEvent,
+  type AssistantMessage,
+  type AssistantMessageEvent,
+  type StreamFn,
+} from "@bowline/core";
 import { until } from "../../../test/support/until.ts";
 import { PATIENCE_MS } from "../../../test/support/within.ts";
 import { Adoptions, type StepOwner } from "../src/run/adoptions.ts";
@@ -19,30 +25,43 @@ const answer: AssistantMessage = {
   stopReason: "stop",
 };
 
-/** An answer whose words come when they are released. */
-function createSlowModel(): { readonly streamFn: StreamFn; readonly release: () => void } {
+const about = { attempt: 1 };
+/** What the answer says, each with what comes in the same moment at the least. */
+const words: readonly (readonly AssistantMessageEvent[])[] = [
+  [
+    { ...about, type: "thinking_start", contentIndex: 0 },
+    { ...about, type: "thinking_delta", contentIndex: 0, delta: "One and " },
+  ],
+  [{ ...about, type: "thinking_delta", contentIndex: 0, delta: "one." }],
+  [
+    { ...about, type: "thinking_end", contentIndex: 0, content: "One and one." },
+    { ...about, type: "text_start", contentIndex: 1 },
+    { ...about, type: "text_delta", contentIndex: 1, delta: "It is " },
+  ],
+  [{ ...about, type: "text_delta", contentIndex: 1, delta: "two, " }],
+  [{ ...about, type: "text_delta", contentIndex: 1, delta: "I think." }],
+];
+
+/**
+ * An answer whose words come when they are released, several at a time. As in a decoder, the live
+ * message of an event has all that came with it.
+ */
+function createSlowModel(atOnce = 1): {
+  readonly streamFn: StreamFn;
+  readonly release: () => void;
+} {
   let gate = Promise.withResolvers<void>();
-  const word = async (contentIndex: number, delta: string): Promise<AssistantMessageEvent> => {
-    await gate.promise;
-    gate = Promise.withResolvers();
-    return {
-      type: contentIndex === 0 ? "thinking_delta" : "text_delta",
-      attempt: 1,
-      contentIndex,
-      delta,
-    };
-  };
   async function* stream(): AsyncGenerator<AssistantMessageEvent> {
-    const about = { attempt: 1 };
-    yield { ...about, type: "start", ...origin };
-    yield { ...about, type: "thinking_start", contentIndex: 0 };
-    yield await word(0, "One and ");
-    yield await word(0, "one.");
-    yield { ...about, type: "thinking_end", contentIndex: 0, content: "One and one." };
-    yield { ...about, type: "text_start", contentIndex: 1 };
-    yield await word(1, "It is ");
-    yield await word(1, "two, ");
-    yield await word(1, "I think.");
+    const start: AssistantMessageEvent = { ...about, type: "start", ...origin };
+    const live = applyEvent(undefined, start);
+    yield start;
+    for (let from = 0; from < words.length; from += atOnce) {
+      await gate.promise;
+      gate = Promise.withResolvers();
+      const piece = words.slice(from, from + atOnce).flat();
+      for (const event of piece) applyEvent(live, event);
+      for (const event of piece) yield { ...event, ...(live && { partial: live }) };
+    }
     yield { ...about, type: "text_end", contentIndex: 1, content: "It is two, I think." };
     yield { ...about, type: "done", reason: "stop", message: answer };
   }
@@ -86,32 +105,34 @@ function assertNumbered(test: TestRun, attempt: number): void {
 }
 
 describe("the next attempt in the same process", () => {
-  it("shows an answer that it takes over from its beginning, and goes on", async () => {
-    for (const words of [0, 1, 2, 3, 4]) {
-      const { streamFn, release } = createSlowModel();
-      const adoptions = new CountedAdoptions();
-      const test = testRun({ answers: [], agent: { streamFn }, adoptions });
-      const say = async (): Promise<void> => {
-        const before = test.events.length;
-        release();
-        await until(() => test.events.length > before);
-      };
-      void test.attempt();
-      await until(() => adoptions.count === 1);
-      for (let word = 0; word < words; word++) await say();
-      test.engine.kill();
-      const second = test.attempt();
-      await until(() => adoptions.count === 2);
-      for (let word = words; word < 5; word++) await say();
-      await second;
-      assert.deepEqual(shapeOf(test.store), ["user", "assistant"]);
-      assert.equal(saidIn(test, 2, "thinking_delta"), "One and one.");
-      assert.equal(saidIn(test, 2, "text_delta"), "It is two, I think.");
-      const kinds = eventsOf(test, 2).map(({ type }) => type);
-      assert.equal(kinds.filter((kind) => kind === "message_start").length, 2, kinds.join());
-      assertNumbered(test, 2);
-    }
-  });
+  for (const atOnce of [1, 2, 3])
+    it(`shows an answer that it takes over from its beginning, ${atOnce} word(s) in a piece`, async () => {
+      const pieces = Math.ceil(words.length / atOnce);
+      for (let before = 0; before < pieces; before++) {
+        const { streamFn, release } = createSlowModel(atOnce);
+        const adoptions = new CountedAdoptions();
+        const test = testRun({ answers: [], agent: { streamFn }, adoptions });
+        const say = async (): Promise<void> => {
+          const count = test.events.length;
+          release();
+          await until(() => test.events.length > count);
+        };
+        void test.attempt();
+        await until(() => adoptions.count === 1);
+        for (let piece = 0; piece < before; piece++) await say();
+        test.engine.kill();
+        const second = test.attempt();
+        await until(() => adoptions.count === 2);
+        for (let piece = before; piece < pieces; piece++) await say();
+        await second;
+        assert.deepEqual(shapeOf(test.store), ["user", "assistant"]);
+        assert.equal(saidIn(test, 2, "thinking_delta"), "One and one.");
+        assert.equal(saidIn(test, 2, "text_delta"), "It is two, I think.");
+        const kinds = eventsOf(test, 2).map(({ type }) => type);
+        assert.equal(kinds.filter((kind) => kind === "message_start").length, 2, kinds.join());
+        assertNumbered(test, 2);
+      }
+    });
 
   it("shows it again when the attempt after it takes it over", async () => {
     const { streamFn, release } = createSlowModel();

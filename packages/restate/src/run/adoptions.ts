@@ -4,6 +4,7 @@
  */
 
 import type { AgentEvent } from "@bowline/core";
+import type { ShownAnswer } from "./shown-answer.ts";
 
 /** The attempt that started a step, or adopted it. */
 export interface StepOwner {
@@ -11,17 +12,17 @@ export interface StepOwner {
   readonly controller: AbortController;
   /** Fires when the attempt is over. */
   readonly ended: AbortSignal;
-  /** Publishes an event of a step that it has taken over. */
-  readonly takeEvent: (event: AgentEvent) => void;
+  /** Publishes an event of a step that it has taken over. `before` is what the answer said before it. */
+  readonly takeEvent: (event: AgentEvent, before: ShownAnswer) => void;
   /** The attempt that has taken over a step. */
   heir?: StepOwner;
 }
 
 /** Passes an event of a step that goes on after its attempt to the attempt that has taken it over. */
-export function passOn(event: AgentEvent, from: StepOwner): void {
+export function passOn(event: AgentEvent, from: StepOwner, before: ShownAnswer): void {
   let owner: StepOwner | undefined = from;
   while (owner?.ended.aborted) owner = owner.heir;
-  owner?.takeEvent(event);
+  owner?.takeEvent(event, before);
 }
 
 interface RunningStep {

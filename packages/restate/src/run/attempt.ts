@@ -184,7 +184,7 @@ class Attempt {
     const owner: StepOwner = {
       controller: this.#controller,
       ended: this.#context.ended,
-      takeEvent: (event) => live.takeOver(event),
+      takeEvent: (event, before) => live.takeOver(event, before),
     };
     const { prompts, taken } = promptsOf(this.#input, start.taken, transcript);
     const { effects, left } = createRunEffects({

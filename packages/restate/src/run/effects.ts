@@ -7,6 +7,7 @@ import type { Journal } from "./journal.ts";
 import type { LiveEvents } from "./live-events.ts";
 import { Questions } from "./questions.ts";
 import type { SessionLog } from "./session-log.ts";
+import { ShownAnswer } from "./shown-answer.ts";
 import { Steps } from "./steps.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -35,6 +36,7 @@ export interface RunEffects {
 export function createRunEffects(parts: EffectsParts): RunEffects {
   const { runId, journal, log, transcript, approvedTools, owner, live } = parts;
   const { ended } = journal.context;
+  const shown = new ShownAnswer();
   const steps = new Steps(parts);
   const inbox = new RunInbox(parts);
   const write = async (name: string): Promise<void> => {
@@ -58,11 +60,15 @@ export function createRunEffects(parts: EffectsParts): RunEffects {
       // Nested runs are part of a tool's step.
       if (event.runId === runId) {
         transcript.addEvent(event);
+        shown.add(event);
         if (event.type === "approval_request") questions.asked(event.approvalId);
       }
       live.tell(event);
     },
-    publishLate: (event) => passOn(event, owner),
+    publishLate(event) {
+      passOn(event, owner, shown);
+      if (event.runId === runId) shown.add(event);
+    },
     now: () => journal.now,
     ended,
     patience: "none",

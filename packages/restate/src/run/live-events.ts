@@ -2,8 +2,9 @@
  * Publishes the events of an attempt, and those of steps that it has taken over from an earlier one.
  * They are numbered as if they were all its own.
  */
-import type { AgentEvent, AssistantMessage, AssistantMessageEvent } from "@bowline/core";
+import type { AgentEvent } from "@bowline/core";
 import type { EventSource } from "../options.ts";
+import type { ShownAnswer } from "./shown-answer.ts";
 
 export class LiveEvents {
   readonly #source: Omit<EventSource, "number">;
@@ -32,20 +33,18 @@ export class LiveEvents {
     this.#send(event);
   }
 
-  /** Takes an event of a step that an earlier attempt began. */
-  takeOver(event: AgentEvent): void {
-    if (!this.#isOwn(event) || event.type !== "message_update" || this.#hasBegun) {
-      this.#hasBegun ||= this.#isOwn(event) && event.type === "message_start";
-      this.#send(event);
-      return;
+  /** Takes an event of a step that an earlier attempt began, and what its answer said before it. */
+  takeOver(event: AgentEvent, before: ShownAnswer): void {
+    if (this.#isOwn(event) && event.type === "message_update" && !this.#hasBegun) {
+      // The earlier attempt published what was before, and that was withdrawn with it.
+      const { runId, seq, message } = event;
+      this.#send({ type: "message_start", runId, seq, message });
+      for (const one of before.events(event.assistantMessageEvent.attempt))
+        this.#send({ type: "message_update", runId, seq, assistantMessageEvent: one, message });
+      this.#hasBegun = true;
     }
-    // The earlier attempt published what was before, and that was withdrawn with it.
-    this.#hasBegun = true;
-    const { message } = event;
-    const { runId, seq } = event;
-    this.#send({ type: "message_start", runId, seq, message });
-    for (const one of eventsOf(message, event.assistantMessageEvent.attempt))
-      this.#send({ type: "message_update", runId, seq, assistantMessageEvent: one, message });
+    this.#hasBegun ||= this.#isOwn(event) && event.type === "message_start";
+    this.#send(event);
   }
 
   /** Whether the event is one of the run itself, and not of a nested one. */
@@ -69,34 +68,4 @@ function withSeq(event: AgentEvent, seq: number): AgentEvent {
   return event.type === "message_update"
     ? { ...event, seq, message: event.message }
     : { ...event, seq };
-}
-
-/** The events that say what an answer has so far. A part that has no beginning comes with its end. */
-function eventsOf({ content }: AssistantMessage, attempt: number): AssistantMessageEvent[] {
-  return content.flatMap((part, contentIndex): AssistantMessageEvent[] => {
-    const about = { attempt, contentIndex };
-    const isLast = contentIndex === content.length - 1;
-    if (part.type === "text") {
-      const { text } = part;
-      return [
-        { ...about, type: "text_start" },
-        { ...about, type: "text_delta", delta: text },
-        ...(isLast ? [] : [{ ...about, type: "text_end", content: text } as const]),
-      ];
-    }
-    if (part.type === "thinking") {
-      const { thinking } = part;
-      return [
-        { ...about, type: "thinking_start" },
-        { ...about, type: "thinking_delta", delta: thinking },
-        ...(isLast ? [] : [{ ...about, type: "thinking_end", content: thinking } as const]),
-      ];
-    }
-    if (part.type !== "toolCall") return [];
-    const { id, name } = part;
-    return [
-      { ...about, type: "toolcall_start", id, name },
-      ...(isLast ? [] : [{ ...about, type: "toolcall_end", toolCall: part } as const]),
-    ];
-  });
 }
