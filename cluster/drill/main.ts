@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
-const minutes = Number(values.minutes ?? (values.quick ? 0.45 : 5));
+const minutes = Number(values.minutes ?? (values.quick ? 0.38 : 5));
 const sessions = Number(values.sessions ?? (values.quick ? 24 : 200));
 if (!Number.isInteger(seed) || !(minutes > 0) || !(sessions >= 1)) {
   console.error(
@@ -48,7 +48,7 @@ const report = await drill({
   tasksPerSecond: values.quick ? 1.5 : 1,
   restMs: values.quick ? 45_000 : 240_000,
   hasHosts: !values["one-host"],
-  pace: values.quick ? 0.5 : 1,
+  pace: values.quick ? 0.4 : 1,
   say: (line) => console.log(line),
 });
 const isGood = writeReport(report, { seed, folder });

@@ -16,7 +16,7 @@ export interface VendorOptions {
   readonly toolMs: number;
 }
 
-/** The fewest words of an answer before the calls of tools. */
+/** The words of an answer before the calls of tools, and after the task. */
 const FEW_WORDS = 3;
 
 export class Vendor {
@@ -65,7 +65,7 @@ export class Vendor {
     const number = ledger.models.length + 1;
     const calls = (task.turns[turn] ?? []).map((letter) => tools[letter].name);
     const words = Array.from(
-      { length: calls.length > 0 ? FEW_WORDS : task.words },
+      { length: turn === task.turns.length ? task.words : FEW_WORDS },
       (_, index) => `w${index}`,
     );
     return {
