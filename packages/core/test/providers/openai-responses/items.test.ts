@@ -32,6 +32,8 @@ describe("from servers that deviate, the Responses wire reads calls with", () =>
       [start, jsonDone(0, { x: 1 })],
       [start, json(0, whole), done(0, functionCall("a", ""))],
       [start, json(0, whole), done(0, functionCall("a", null))],
+      [added(0, functionCall("a", "{}")), json(0, whole), done(0, functionCall("a", ""))],
+      [added(0, functionCall("a", whole)), done(0, functionCall("a", ""))],
       [done(0, functionCall("a", whole))],
       [done(0, functionCall("a", { x: 1 }))],
       [added(0, functionCall("a", whole))],

@@ -111,6 +111,11 @@ describe("a request to a proxy", () => {
       const text = JSON.stringify(body);
       assert.deepEqual(await statusOf(post(body)), [400, "invalid_request"], text);
     }
+    const { url, headers } = post(smallBody);
+    assert.deepEqual(await statusOf(new Request(url, { method: "POST", headers })), [
+      400,
+      "invalid_request",
+    ]);
     assert.deepEqual(await statusOf(post(new Uint8Array([0xff, 0xfe]))), [400, "invalid_request"]);
     assert.equal((await refusal(post(smallBody)))[0], 200);
   });
