@@ -294,7 +294,10 @@ describe("a budget", () => {
 
   it("keeps its estimate when a call reports no usage", async () => {
     const budget = createBudget();
-    for (const step of [{ content: [{ type: "text" as const, text: "Hi" }], ...used(3, 0.4) }, "Hi"]) {
+    for (const step of [
+      { content: [{ type: "text" as const, text: "Hi" }], ...used(3, 0.4) },
+      "Hi",
+    ]) {
       await rig([step], [], { budget }).agent.prompt("Hi");
       assert.deepEqual(budget.used.last, used(3, 0.4).usage);
     }
