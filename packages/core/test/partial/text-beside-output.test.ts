@@ -20,7 +20,7 @@ it("is ignored, before the call and after it", async () => {
     const own = { ...model, compat: { structuredOutput: "none" as const } };
     const run = new Agent({ model: own, streamFn }).stream("Where?", { output });
     const events: PartialOutputEvent[] = [];
-    for await (const event of partialOutput(run)) events.push(event as PartialOutputEvent);
+    for await (const event of partialOutput(run)) events.push(event);
     const isOpen = content[0] === text;
     assert.deepEqual(
       events.filter(({ type }) => type === "partial_reset"),
