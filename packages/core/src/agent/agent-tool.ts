@@ -221,8 +221,7 @@ function nest(
   };
 }
 
-function budgetWithin(own: Agent["budget"], parent: SharedBudget): SharedBudget {
-  if (!own) return parent;
-  if (!("used" in own)) return createBudget(own, parent);
-  return { ...own, parent: own.parent ? budgetWithin(own.parent, parent) : parent };
+/** Returns the agent's own budget with the caller's one above it. */
+function budgetWithin(own: Partial<SharedBudget> | undefined, parent: SharedBudget): SharedBudget {
+  return own ? { ...createBudget(), ...own, parent: budgetWithin(own.parent, parent) } : parent;
 }

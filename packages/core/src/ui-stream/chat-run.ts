@@ -165,10 +165,8 @@ export function firstAnswer(
   messages: readonly AgentMessage[],
   { turns }: Pick<LeftRun, "turns">,
 ): number {
-  let left = turns;
-  let index = messages.length;
-  while (left > 0 && index > 0) if (messages[--index]?.role === "assistant") left -= 1;
-  return index;
+  const answers = messages.flatMap(({ role }, index) => (role === "assistant" ? [index] : []));
+  return [...answers, messages.length].at(-1 - turns) ?? 0;
 }
 
 function refused(why: string): BowlineError {

@@ -372,6 +372,28 @@ describe("an agent as a tool", () => {
     assert.deepEqual([one.parentToolCallId, one.parentToolName], [undefined, undefined]);
   });
 
+  it("emits nothing to its caller from a run that a reused agent has by itself", async () => {
+    const script = createScriptedModel(["Looked.", "Alone."]);
+    const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });
+    const research = createAgentTool({
+      name: "research",
+      description: "Helps.",
+      createAgent: () => one,
+    });
+    let alone = "";
+    const answers: ScriptedStep = async () => {
+      alone = (await one.prompt("Alone")).runId;
+      return "Done.";
+    };
+    const { agent, events } = rig([ask("research", "Look"), answers], [research]);
+    await agent.prompt("Hi");
+    assert.notEqual(alone, "");
+    assert.deepEqual(
+      events.filter(({ runId }) => runId === alone),
+      [],
+    );
+  });
+
   it("fails the second of two concurrent calls on one agent, and emits no event twice", async () => {
     const script = createScriptedModel(["One."]);
     const one = new Agent({ initialState: { model: script.model }, streamFn: script.streamFn });

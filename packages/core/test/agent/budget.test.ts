@@ -4,7 +4,8 @@ import { Agent, createBudget, type AgentOptions } from "../../src/agent/index.ts
 import { BowlineError } from "../../src/errors.ts";
 import { createScriptedModel, type ScriptedStep } from "../../src/testing/index.ts";
 import { call, rig, tool } from "../support.ts";
-import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { deferred } from "../../../../test/support/deferred.ts";
+import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 
 const used = (tokens: number, cost?: number): { usage: object } => ({
   usage: { totalTokens: tokens, ...(cost !== undefined && { cost: { total: cost } }) },
@@ -42,6 +43,17 @@ describe("a budget", () => {
     for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
       const { agent, script } = rig(["Hi"], [], {
         budget: { [limit]: Number("ten") },
+        clock: new ManualClock(),
+      });
+      const run = await agent.prompt("Hi");
+      assert.deepEqual([run.error?.code, script.calls.length], ["budget_exceeded", 0], limit);
+    }
+  });
+
+  it("allows no call when a limit is 0", async () => {
+    for (const limit of ["maxTurns", "maxTokens", "maxCost", "maxTimeMs"]) {
+      const { agent, script } = rig(["Hi"], [], {
+        budget: { [limit]: 0 },
         clock: new ManualClock(),
       });
       const run = await agent.prompt("Hi");
@@ -185,6 +197,13 @@ describe("a budget", () => {
     }
   });
 
+  it("without a limit of money allows a model without prices", async () => {
+    const { cost: _, ...model } = createScriptedModel([]).model;
+    const { agent } = rig(["Hi"], [], { budget: { maxCost: Infinity } });
+    agent.state.model = model;
+    assert.equal((await agent.prompt("Hi")).reason, "done");
+  });
+
   it("adds input and output when a server reports no total, and counts the known usage of a cut answer", async () => {
     const budget = createBudget({ maxTokens: 1000 });
     const usage = { input: 100, output: 20, cacheRead: 3 };
@@ -235,6 +254,53 @@ describe("a budget", () => {
       refused,
       "The run used 1 of its budget of 2 turns, which has no room for another model call.",
     );
+  });
+
+  it("reports a limit that was used exactly as used up", async () => {
+    for (const [budget, words] of [
+      [{ maxTurns: 2 }, "2 turns"],
+      [{ maxTokens: 10 }, "10 tokens"],
+      [{ maxCost: 1 }, "$1"],
+    ] as const) {
+      const half = { ...call("a"), ...used(5, 0.5) };
+      const { agent, script } = rig([half, half, "never"], [a], { budget });
+      const { error } = await agent.prompt("Hi");
+      assert.equal(error?.message, `The run used its budget of ${words}.`);
+      assert.equal(script.calls.length, 2);
+    }
+  });
+
+  it("has its whole limit again once all reserved calls have ended", async () => {
+    const budget = createBudget({ maxCost: 4.2 });
+    // Subtracting these amounts from their sum leaves a rounding error.
+    const gates = [1.3, 2.9].map((cost) => ({ cost, answer: deferred<string>() }));
+    const runs = gates.map(({ cost, answer }) => {
+      const own = createBudget({}, budget);
+      own.used.last = { cost: { total: cost } };
+      return rig([() => answer.promise], [], { budget: own }).agent.prompt("Hi");
+    });
+    await settle();
+    const late = createBudget({}, budget);
+    late.used.last = { cost: { total: 0.1 } };
+    assert.equal((await rig(["never"], [], { budget: late }).agent.prompt("Hi")).reason, "budget");
+    for (const [at, { answer }] of gates.entries()) {
+      answer.resolve("Free.");
+      assert.equal((await runs[at])?.reason, "done");
+    }
+    budget.used.last = { cost: { total: 1 } };
+    const whole = { maxCost: 1, used: budget.used };
+    assert.equal((await rig(["Hi"], [], { budget: whole }).agent.prompt("Hi")).reason, "done");
+  });
+
+  it("keeps its estimate when a call reports no usage", async () => {
+    const budget = createBudget();
+    for (const step of [
+      { content: [{ type: "text" as const, text: "Hi" }], ...used(3, 0.4) },
+      "Hi",
+    ]) {
+      await rig([step], [], { budget }).agent.prompt("Hi");
+      assert.deepEqual(budget.used.last, used(3, 0.4).usage);
+    }
   });
 
   it("charges a resumed run once in the same process, and in full in another", async () => {

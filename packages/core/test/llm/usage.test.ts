@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addUsage, costOf } from "../../src/llm/usage.ts";
+import { addUsage, billedUsage, costOf, withTotal } from "../../src/llm/usage.ts";
 
 describe("addUsage", () => {
   it("adds costs part by part", () => {
@@ -34,5 +34,27 @@ describe("costOf", () => {
     const usage = { input: 0, cacheRead: 500_000, cacheWrite: 1_000_000 };
     assert.equal(costOf(usage, prices)?.total, 3);
     assert.equal(costOf(usage, { ...prices, cacheRead: 0, cacheWrite: 1 })?.total, 1);
+  });
+});
+
+describe("totalTokens", () => {
+  it("is set when input and output are known, unless the server reported it", () => {
+    assert.equal(withTotal({ input: 1, output: 2, cacheRead: 4, cacheWrite: 8 }).totalTokens, 15);
+    assert.equal(withTotal({ input: 0, output: 0 }).totalTokens, 0);
+    assert.equal(withTotal({ input: 1, output: 2, totalTokens: 7 }).totalTokens, 7);
+  });
+
+  it("of a message stays unknown while input or output is", () => {
+    for (const usage of [{}, { input: 1 }, { output: 2 }, { cacheRead: 4 }])
+      assert.deepEqual(withTotal(usage), usage);
+  });
+
+  it("of a bill counts what is known, including discarded tries", () => {
+    assert.deepEqual(billedUsage({ usage: {} }), {});
+    for (const key of ["input", "output", "cacheRead", "cacheWrite"])
+      assert.equal(billedUsage({ usage: { [key]: 3 } }).totalTokens, 3, key);
+    assert.equal(billedUsage({ usage: { totalTokens: 9 } }).totalTokens, 9);
+    const bill = billedUsage({ usage: { input: 1 }, discardedUsage: { output: 2 } });
+    assert.deepEqual(bill, { input: 1, output: 2, totalTokens: 3 });
   });
 });

@@ -162,6 +162,23 @@ describe("a document that arrives in fragments", () => {
       }
   });
 
+  it("may be followed by the whole end of a code block or of a call, and by nothing else", () => {
+    const stateOf = (text: string, mode: JsonMode): string =>
+      [[text], text.split("")].map((fragments) => parse(fragments, mode).json.state).join();
+    for (const [mode, tail] of [
+      ["answer", "```"],
+      ["arguments", "</tool_call>"],
+    ] as const) {
+      for (const whole of ["", " \n", tail, ` ${tail}\n`])
+        assert.equal(stateOf(`{"a":1}${whole}`, mode), "complete,complete", whole);
+      const cut = tail.slice(0, 2);
+      for (const odd of [cut, `${cut} ${tail.slice(2)}`, `${cut}\n`, `${tail}x`, `${tail}${tail}`])
+        assert.equal(stateOf(`{"a":1}${odd}`, mode), "broken,broken", odd);
+    }
+    for (const tail of ["```", "</tool_call>"])
+      assert.equal(stateOf(`{"a":1}${tail}`, "text"), "broken,broken", tail);
+  });
+
   it("has as tool arguments the repairs and the digits of the run's parser", (context) => {
     let same = 0;
     const numRuns = sweep({ long: 2000, short: 400, variable: "BOWLINE_JSON_RUNS" });

@@ -3,6 +3,7 @@
  */
 import type { Clock } from "../../clock.ts";
 import { BowlineError } from "../../errors.ts";
+import { defined } from "../../json-value.ts";
 import type { Usage } from "../../llm/usage.ts";
 import {
   budgetChain,
@@ -128,7 +129,7 @@ export class Spending {
     const tokens = usage.totalTokens ?? guess;
     charge(this.#uses, 1, usage, tokens);
     this.#turns++;
-    this.#last = tokens === undefined ? usage : { ...usage, totalTokens: tokens };
+    this.#last = { ...usage, ...defined({ totalTokens: tokens }) };
     if (tokens) for (const used of this.#uses) used.last = this.#last;
   }
 

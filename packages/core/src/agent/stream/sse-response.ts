@@ -29,7 +29,7 @@ export function sseResponse<T>(
   let next: Promise<IteratorResult<readonly T[], void>> | undefined;
   const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
-      for (let text = ""; text === "" && !left.signal.aborted;) {
+      for (let text = ""; text === "";) {
         next ??= batches.next();
         const batch = await within(next, clock, left.signal);
         if (left.signal.aborted) return;

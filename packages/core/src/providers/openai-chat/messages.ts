@@ -64,12 +64,13 @@ export function encodeMessages(model: Model, context: Context, continued: boolea
 
 function encodeAssistant({ content }: ReplayAssistant, { compat }: Model): WireMessage {
   const wire: WireMessage = { role: "assistant", content: joinTexts(content, "") || null };
-  for (const part of content) {
+  for (const part of content)
     if (part.type === "thinking" && compat?.replayReasoning) {
       const field = reasoningFields.find((known) => known === part.field) ?? "reasoning_content";
       wire[field] = asText(wire[field]) + part.thinking;
-    } else if (part.type === "opaque") Object.assign(wire, part.raw); // reasoning_details (Q086)
-  }
+    }
+  const details = content.filter((part) => part.type === "opaque"); // reasoning_details (Q086)
+  Object.assign(wire, ...details.map(({ raw }) => raw));
   const calls = content.filter((part) => part.type === "toolCall");
   if (calls.length > 0) wire.tool_calls = calls.map(encodeCall);
   return wire;

@@ -4,7 +4,11 @@ import { writeSummary, type SummaryResult } from "../../../src/agent/context/sum
 import type { Clock } from "../../../src/clock.ts";
 import { BowlineError } from "../../../src/errors.ts";
 import type { StreamFn } from "../../../src/llm/model.ts";
-import { createScriptedModel, type ScriptedStep } from "../../../src/testing/index.ts";
+import {
+  createScriptedModel,
+  scriptedToolCall,
+  type ScriptedStep,
+} from "../../../src/testing/index.ts";
 import { within } from "../../../../../test/support/within.ts";
 import { hello } from "../../support.ts";
 
@@ -74,6 +78,28 @@ describe("a summary", () => {
     const error = new BowlineError("authentication_failed", "No.");
     const failed = await summarise([{ error }, "never"]);
     assert.deepEqual([failed.error?.code, failed.asked], ["authentication_failed", 1]);
+  });
+
+  it("is tried again when the answer is empty, and the error says so", async () => {
+    const empty: ScriptedStep = { content: [{ type: "text", text: " \n" }] };
+    const { summary, waits } = await summarise([empty, "So far."]);
+    assert.deepEqual([summary, waits], ["So far.", [1000]]);
+    const { error, asked } = await summarise([empty, empty, empty, "never"]);
+    assert.deepEqual(
+      [error?.code, error?.message, asked],
+      ["empty_response", "The summary is empty.", 3],
+    );
+  });
+
+  it("is not retried when the answer calls a tool, even beside a text", async () => {
+    const calls: ScriptedStep = {
+      content: [{ type: "text", text: "So far." }, scriptedToolCall("look", {})],
+    };
+    const { error, asked } = await summarise([calls, "never"]);
+    assert.deepEqual(
+      [error?.code, error?.message, asked],
+      ["empty_response", "The summary calls a tool.", 1],
+    );
   });
 
   it("is not retried when the stream function throws", async () => {

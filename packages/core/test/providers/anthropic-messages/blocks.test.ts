@@ -211,6 +211,11 @@ describe("from servers that deviate, the Messages wire reads", () => {
       { city: "Rome" },
       '{"city":"Rome"}',
     ]);
+    assert.deepEqual(input({ city: "Oslo" }, " "), [{ city: "Oslo" }, '{"city":"Oslo"}']);
+    assert.deepEqual(input({ city: "Oslo" }, '{"city":"Rome"}', "\n"), [
+      { city: "Rome" },
+      '{"city":"Rome"}\n',
+    ]);
     assert.deepEqual(input({}, '{"x":"a\nb"}'), [{ x: "a\nb" }, '{"x":"a\nb"}']); // Q150
   });
 

@@ -71,6 +71,25 @@ describe("calls of the chat wire", () => {
     assert.deepEqual([[], ["read"], ["read", "read_file"], ["write"]].map(begunBy), [0, 0, 1, 1]);
   });
 
+  // Q049
+  it("may send an empty object before their arguments, and end with those", () => {
+    const named = (args: string, id?: string): object =>
+      piece(0, id, { name: "write", arguments: args });
+    const more = (args: string): object => piece(0, undefined, { arguments: args });
+    const one = answer(["write"], named("{}", "a"), named('{"n":'), named("1}"), ends("stop"));
+    assert.deepEqual(called(one), [["write", { n: 1 }]]);
+    for (const begun of [
+      [named("{}", "a"), named('{"n":1}')],
+      [named("{", "a"), named(""), more("}"), more('{"n":1}')],
+    ]) {
+      const two = answer(["write"], ...begun, named('{"n":2}'), ends("stop"));
+      assert.deepEqual(called(two), [
+        ["write", { n: 1 }],
+        ["write", { n: 2 }],
+      ]);
+    }
+  });
+
   it("do not end at a brace after an escaped quote", () => {
     const message = answer(
       ["write"],

@@ -325,6 +325,36 @@ describe("for a server with other requirements, the chat wire", () => {
     });
   });
 
+  // Q086
+  it("sends the server's own reasoning details back beside the text", () => {
+    const details = [{ type: "reasoning.encrypted", data: "E" }];
+    const opaque = (index: number): AssistantContent => ({
+      type: "opaque",
+      protocol: "openai-chat",
+      raw: { reasoning_details: details.map((detail) => ({ ...detail, index })) },
+    });
+    const text: AssistantContent = { type: "text", text: "Yes." };
+    const thought: AssistantContent = { type: "thinking", thinking: "hm", field: "reasoning" };
+    const [, plain, thinking] = sent(
+      { replayReasoning: true },
+      user("Hi"),
+      assistant(opaque(0), text),
+      assistant(thought, text, opaque(1)),
+    );
+    assert.deepEqual(plain, {
+      role: "assistant",
+      content: "Yes.",
+      reasoning_content: "",
+      reasoning_details: [{ ...details[0], index: 0 }],
+    });
+    assert.deepEqual(thinking, {
+      role: "assistant",
+      content: "Yes.",
+      reasoning: "hm",
+      reasoning_details: [{ ...details[0], index: 1 }],
+    });
+  });
+
   // Q113
   it("omits the temperature if it is refused, always or with thinking", () => {
     const temperature = (

@@ -15,6 +15,7 @@ import {
   opaque,
   piece,
   read,
+  reasoning,
   said,
   sse,
   text,
@@ -32,6 +33,8 @@ describe("from servers that deviate, the Responses wire reads calls with", () =>
       [start, jsonDone(0, { x: 1 })],
       [start, json(0, whole), done(0, functionCall("a", ""))],
       [start, json(0, whole), done(0, functionCall("a", null))],
+      [added(0, functionCall("a", "{}")), json(0, whole), done(0, functionCall("a", ""))],
+      [added(0, functionCall("a", whole)), done(0, functionCall("a", ""))],
       [done(0, functionCall("a", whole))],
       [done(0, functionCall("a", { x: 1 }))],
       [added(0, functionCall("a", whole))],
@@ -205,6 +208,39 @@ describe("from servers that deviate, the Responses wire reads calls with", () =>
       for (const odd of ['{"tool_uses":[{}]}', '{"tool_uses":[]}', '{"tool_uses":[null]}', "{}"])
         assert.deepEqual(wrapped(name, odd), [["a", name, JSON.parse(odd)]]);
     }
+  });
+});
+
+describe("reasoning of the Responses wire", () => {
+  const reasoned = (summary: readonly string[], fields: object): unknown =>
+    answer(
+      created(),
+      added(0, reasoning()),
+      done(0, reasoning(summary, fields)),
+      ...text(1, "Hello"),
+      completed(),
+    ).content[0];
+  const thinking = { type: "thinking", thinking: "", field: "summary_text" };
+
+  it("is redacted if it is encrypted and has no text", () => {
+    const encrypted = { id: "rs_1", encrypted_content: "E" };
+    const thinkingSignature = JSON.stringify(encrypted);
+    assert.deepEqual(reasoned([], encrypted), { ...thinking, thinkingSignature, redacted: true });
+    assert.deepEqual(reasoned(["hm"], encrypted), {
+      ...thinking,
+      thinking: "hm",
+      thinkingSignature,
+    });
+    const plain = { id: "rs_1", encrypted_content: "" };
+    assert.deepEqual(reasoned(["hm"], plain), {
+      ...thinking,
+      thinking: "hm",
+      thinkingSignature: JSON.stringify({ id: "rs_1" }),
+    });
+  });
+
+  it("without text, id and encrypted content has no part", () => {
+    assert.deepEqual(reasoned([], {}), said[0]);
   });
 });
 

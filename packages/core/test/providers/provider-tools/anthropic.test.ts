@@ -82,6 +82,35 @@ describe("a search on Messages", () => {
     assert.equal(message.stopReason, "stop");
   });
 
+  it("reports no progress of blocks that belong to no tool", () => {
+    const { events: others, message: answered } = wire.read(
+      wire.sse(
+        wire.begin(),
+        wire.start(0, { type: "compaction", content: "So far." }),
+        wire.stop(0),
+        ...wire.text(1, "Hello"),
+        wire.end("end_turn"),
+        wire.over,
+      ),
+    );
+    assert.deepEqual(progress(others), []);
+    assert.equal(answered.content.length, 2);
+  });
+
+  it("reports the result of a call that an earlier answer made, under the name of its type", () => {
+    const { events: resumed } = wire.read(
+      wire.sse(
+        wire.begin(),
+        wire.start(0, result),
+        wire.stop(0),
+        ...wire.text(1, "Found."),
+        wire.end("end_turn"),
+        wire.over,
+      ),
+    );
+    assert.deepEqual(progress(resumed), ["srvtoolu_1 web_search completed"]);
+  });
+
   it("counts what was used, and adds it up", () => {
     assert.deepEqual(message.usage.providerTools, { web_search: 2 });
     const sum = addUsage(billedUsage(message), { providerTools: { web_search: 1, web_fetch: 4 } });

@@ -80,6 +80,19 @@ describe("an answer of a compatible server", () => {
     assert.match(JSON.stringify(user), /Images and files of the answer above:.*aW1hZ2U=/);
   });
 
+  it("has images that stand among the parts of its content", () => {
+    const { message } = read(
+      piece({ content: [{ type: "text", text: "Here: " }, image] }),
+      piece({ content: [image, { type: "text", text: "Done." }] }),
+      end,
+    );
+    assert.deepEqual(message.content, [
+      { type: "text", text: "Here: " },
+      { type: "image", data: "aW1hZ2U=", mimeType: "image/png" },
+      { type: "text", text: "Done." },
+    ]);
+  });
+
   it("may be an image alone", () => {
     const { message } = read({
       choices: [{ index: 0, message: { content: null, images: [image] }, finish_reason: "stop" }],

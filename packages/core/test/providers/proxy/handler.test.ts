@@ -111,16 +111,20 @@ describe("a request to a proxy", () => {
       const text = JSON.stringify(body);
       assert.deepEqual(await statusOf(post(body)), [400, "invalid_request"], text);
     }
+    const { url, headers } = post(smallBody);
+    assert.deepEqual(await statusOf(new Request(url, { method: "POST", headers })), [
+      400,
+      "invalid_request",
+    ]);
     assert.deepEqual(await statusOf(post(new Uint8Array([0xff, 0xfe]))), [400, "invalid_request"]);
     assert.equal((await refusal(post(smallBody)))[0], 200);
   });
 
   it("must not exceed the size limit, declared or not", async () => {
     const large = JSON.stringify({ ...smallBody, options: { sessionId: "x".repeat(2000) } });
-    assert.deepEqual(await statusOf(post(large), { maxBodyBytes: 1000 }), [
-      413,
-      "request_too_large",
-    ]);
+    const read = post(large);
+    assert.deepEqual(await statusOf(read, { maxBodyBytes: 1000 }), [413, "request_too_large"]);
+    assert.equal(read.body?.locked, false); // so that a server can drop the rest
     assert.deepEqual(
       await statusOf(post("{}", { "content-length": "1001" }), { maxBodyBytes: 1000 }),
       [413, "request_too_large"],
