@@ -17,7 +17,7 @@ const agents = [
   { id: "writer", model: "house/fine", description: "Writes." },
 ];
 
-/** A gateway's options, and the models called, in order. */
+/** A gateway's options, and the models whose servers were called, in order. */
 interface House {
   readonly asked: string[];
   readonly options: TestOptions;
@@ -45,7 +45,8 @@ function house(options: TestOptions = {}): House {
     const notice = { code: "practice_model", message: `${reference} has no key.` } as const;
     const model = { ...createScriptedModel([]).model, provider, id };
     const noted: Backend["streamFn"] = (...call) => {
-      asked.push(call[0].id);
+      assert.equal(call[0].id, id, "the server has the model");
+      asked.push(id);
       return streamFn(...call);
     };
     return { model, streamFn: noted, isPractice: false, ...(id === "dear" && { notice }) };
