@@ -96,12 +96,24 @@ describe("the feed of a first attempt", () => {
     assert.ok(!text.includes("nested"));
   });
 
+  it("sends notices, and messages that wait for the next step", () => {
+    const { feed, told } = feedWith();
+    feed.notice({ code: "practice_model", message: "No key." });
+    feed.queued({ text: "Also.", kind: "steer", messageId: "also" });
+    assert.deepEqual(namesAndSeqs(told), [
+      ["chat.notice", 0],
+      ["chat.queued", 1],
+    ]);
+    const { message: notice } = dataOf(told[0]);
+    assert.deepEqual([notice, dataOf(told[1]).messageId], ["No key.", "also"]);
+  });
+
   it("sends nothing after the end of the run", () => {
     const { feed, told } = feedWith();
     feed.tell(end);
     feed.tell(delta("Late."));
     feed.notice({ code: "late", message: "Late." });
-    feed.queued({ message: "Late.", kind: "steer", messageId: "late", timestamp: 1 });
+    feed.queued({ text: "Late.", kind: "steer", messageId: "late" });
     feed.fail({ code: "aborted", message: "Late.", retryable: false });
     assert.deepEqual(namesAndSeqs(told), [["chat.final", 0]]);
     assert.equal(feed.info.state, "final");
