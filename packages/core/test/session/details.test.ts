@@ -50,7 +50,7 @@ describe("the title of a session", () => {
     const content = [
       { type: "text", text: "<file>1 2 3</file>", shownAs: "a.txt" },
       { type: "text", text: "Mend it" },
-    ];
+    ] as const;
     await session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
     assert.equal((await store.list()).sessions[0]?.title, "Mend it");
     await session.rename("The roof");
