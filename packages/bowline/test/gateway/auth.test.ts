@@ -101,7 +101,10 @@ describe("the first frame", () => {
     const authorize = (given: string): Access | undefined =>
       given === token ? { scope: "full" } : undefined;
     for (const most of [100, 1000, 64 * 1024]) {
-      await using server = await gatewayWith([], { authorize, limits: { maxAuthFrameBytes: most } });
+      await using server = await gatewayWith([], {
+        authorize,
+        limits: { maxAuthFrameBytes: most },
+      });
       const frame = auth(token);
       const padded = (bytes: number): string =>
         frame + " ".repeat(bytes - Buffer.byteLength(frame));
