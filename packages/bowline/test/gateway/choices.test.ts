@@ -9,6 +9,7 @@ import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/sess
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { loadRules } from "../../src/policy/rules.ts";
+import { heldTool } from "../held-tool.ts";
 import { gatewayWith, type TestGateway, type TestOptions } from "./gateway.ts";
 import type { Backend } from "../../src/models/backend.ts";
 
@@ -167,6 +168,29 @@ describe("a model that is chosen for a session", () => {
     );
     const { title } = (await client.call("sessions.get", { sessionKey: "s" })).session;
     assert.equal(title, "T");
+  });
+
+  it("is that of an agent also for the open runs of an earlier process", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const { tool } = heldTool();
+    const rules = await loadRules([{ action: "allow", tool: "wait" }]);
+    {
+      const { options } = house({ store, pending, rules, tools: () => [tool] });
+      await using server = await gatewayWith([], options);
+      const client = await server.client();
+      const first = { sessionKey: "s", message: "use the tool", idempotencyKey: "first" };
+      await client.call("chat.send", first);
+      await client.event("chat.tool_call", "first");
+      const second = { sessionKey: "s", message: "go", idempotencyKey: "second" };
+      assert.equal((await client.call("chat.send", second)).status, "queued");
+      await client.call("sessions.patch", { sessionKey: "s", agentId: "writer" });
+    }
+    const { asked, options } = house({ store, pending });
+    await using server = await gatewayWith([], options);
+    const client = await server.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId: "second" });
+    assert.equal((await client.end("second")).event, "chat.final");
+    assert.deepEqual(asked, ["fine", "fine"]);
   });
 
   it("is replaced by the model of an agent that is chosen later", async () => {
