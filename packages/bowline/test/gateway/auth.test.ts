@@ -97,15 +97,15 @@ describe("the first frame", () => {
   });
 
   it("may have as many bytes as the limit, and no more", async () => {
-    const token = "ä".repeat(20);
+    const wide = "ä".repeat(20);
     const authorize = (given: string): Access | undefined =>
-      given === token ? { scope: "full" } : undefined;
+      given === wide ? { scope: "full" } : undefined;
     for (const most of [100, 1000, 64 * 1024]) {
       await using server = await gatewayWith([], {
         authorize,
         limits: { maxAuthFrameBytes: most },
       });
-      const frame = auth(token);
+      const frame = auth(wide);
       const padded = (bytes: number): string =>
         frame + " ".repeat(bytes - Buffer.byteLength(frame));
       const socket = server.socket();

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, it } from "node:test";
+import type { UserMessage } from "../../src/llm/message.ts";
 import {
   createMemoryStore,
   createSession,
@@ -47,10 +48,10 @@ describe("the title of a session", () => {
   it("leaves out the text that a program added to the message", async () => {
     const store = createMemoryStore();
     const session = await createSession(store, { id: "s" });
-    const content = [
+    const content: UserMessage["content"] = [
       { type: "text", text: "<file>1 2 3</file>", shownAs: "a.txt" },
       { type: "text", text: "Mend it" },
-    ] as const;
+    ];
     await session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
     assert.equal((await store.list()).sessions[0]?.title, "Mend it");
     await session.rename("The roof");
