@@ -118,6 +118,17 @@ describe("the first frame", () => {
     }
   });
 
+  it("is the only one with that limit", async () => {
+    await using server = await gatewayWith([], { limits: { maxAuthFrameBytes: 1000 } });
+    const client = await server.client();
+    for (const title of ["x".repeat(2000), "y".repeat(3000)])
+      assert.equal(
+        await client.refused("sessions.create", { title, sessionKey: "s" }),
+        "bad_params",
+      );
+    await client.call("health.check", {});
+  });
+
   it("may be sent only once", async () => {
     await using server = await gatewayWith([]);
     assert.equal((await knock(server, auth(token), auth(token))).code, 4409);
