@@ -96,6 +96,39 @@ describe("the first frame", () => {
     assert.equal((await knock(server, auth("x".repeat(2 * 1024 * 1024)))).code, 1009);
   });
 
+  it("may have as many bytes as the limit, and no more", async () => {
+    const wide = "ä".repeat(20);
+    const authorize = (given: string): Access | undefined =>
+      given === wide ? { scope: "full" } : undefined;
+    for (const most of [100, 1000, 64 * 1024]) {
+      await using server = await gatewayWith([], {
+        authorize,
+        limits: { maxAuthFrameBytes: most },
+      });
+      const frame = auth(wide);
+      const padded = (bytes: number): string =>
+        frame + " ".repeat(bytes - Buffer.byteLength(frame));
+      const socket = server.socket();
+      await once(socket, "open");
+      const reply = Promise.race([once(socket, "message"), closed(socket)]);
+      socket.send(padded(most));
+      assert.notEqual(await within("it is answered", reply), 1009, `${most} bytes`);
+      socket.terminate();
+      assert.equal((await knock(server, padded(most + 1))).code, 1009, `${most + 1} bytes`);
+    }
+  });
+
+  it("is the only one with that limit", async () => {
+    await using server = await gatewayWith([], { limits: { maxAuthFrameBytes: 1000 } });
+    const client = await server.client();
+    for (const title of ["x".repeat(2000), "y".repeat(3000)])
+      assert.equal(
+        await client.refused("sessions.create", { title, sessionKey: "s" }),
+        "bad_params",
+      );
+    await client.call("health.check", {});
+  });
+
   it("may be sent only once", async () => {
     await using server = await gatewayWith([]);
     assert.equal((await knock(server, auth(token), auth(token))).code, 4409);

@@ -9,6 +9,7 @@ import { createMemoryStore, type AnyEntry, type Store } from "@bowline/core/sess
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { loadRules } from "../../src/policy/rules.ts";
+import { heldTool } from "../held-tool.ts";
 import { gatewayWith, type TestGateway, type TestOptions } from "./gateway.ts";
 import type { Backend } from "../../src/models/backend.ts";
 
@@ -17,7 +18,7 @@ const agents = [
   { id: "writer", model: "house/fine", description: "Writes." },
 ];
 
-/** A gateway's options, and the models called, in order. */
+/** A gateway's options, and the models whose servers were called, in order. */
 interface House {
   readonly asked: string[];
   readonly options: TestOptions;
@@ -45,7 +46,8 @@ function house(options: TestOptions = {}): House {
     const notice = { code: "practice_model", message: `${reference} has no key.` } as const;
     const model = { ...createScriptedModel([]).model, provider, id };
     const noted: Backend["streamFn"] = (...call) => {
-      asked.push(call[0].id);
+      assert.equal(call[0].id, id, "the server has the model");
+      asked.push(id);
       return streamFn(...call);
     };
     return { model, streamFn: noted, isPractice: false, ...(id === "dear" && { notice }) };
@@ -166,6 +168,29 @@ describe("a model that is chosen for a session", () => {
     );
     const { title } = (await client.call("sessions.get", { sessionKey: "s" })).session;
     assert.equal(title, "T");
+  });
+
+  it("is that of an agent also for the open runs of an earlier process", async () => {
+    const [store, pending] = [createMemoryStore(), createMemoryPending()];
+    const { tool } = heldTool();
+    const rules = await loadRules([{ action: "allow", tool: "wait" }]);
+    {
+      const { options } = house({ store, pending, rules, tools: () => [tool] });
+      await using server = await gatewayWith([], options);
+      const client = await server.client();
+      const first = { sessionKey: "s", message: "use the tool", idempotencyKey: "first" };
+      await client.call("chat.send", first);
+      await client.event("chat.tool_call", "first");
+      const second = { sessionKey: "s", message: "go", idempotencyKey: "second" };
+      assert.equal((await client.call("chat.send", second)).status, "queued");
+      await client.call("sessions.patch", { sessionKey: "s", agentId: "writer" });
+    }
+    const { asked, options } = house({ store, pending });
+    await using server = await gatewayWith([], options);
+    const client = await server.client();
+    await client.call("chat.subscribe", { sessionKey: "s", runId: "second" });
+    assert.equal((await client.end("second")).event, "chat.final");
+    assert.deepEqual(asked, ["fine", "fine"]);
   });
 
   it("is replaced by the model of an agent that is chosen later", async () => {

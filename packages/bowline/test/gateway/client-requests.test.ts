@@ -50,6 +50,16 @@ describe("a message of the client", () => {
     assert.equal(listening.size, 0);
   });
 
+  it("whose run the server no longer knows asks for that run once", async () => {
+    using server = await serverOf([[begun, user, gap], [refused("not_found")], [healthy]]);
+    const { client, asked } = server;
+    const run = await within("it is accepted", client.send(message));
+    await assert.rejects(within("the run is given up", run.result()), { code: "not_found" });
+    await new Promise((resolve) => setTimeout(resolve, 20)); // longer than the client's backoff
+    await within("the server answers", client.request("health.check", {}));
+    assert.deepEqual(summary(asked), ["chat.send", ["chat.subscribe", "run"], "health.check"]);
+  });
+
   it("is rejected when the client is closed before the answer", async () => {
     using server = await serverOf([[{ event: "tick", data: { time: 1 } }]]);
     const posted = server.client.post("chat.send", message);

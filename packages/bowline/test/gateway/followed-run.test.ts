@@ -76,6 +76,16 @@ describe("the events of a followed run", () => {
     assert.deepEqual(await reading, all);
   });
 
+  it("end without an outcome at a snapshot of an interrupted run", async () => {
+    const { run, hear } = followed();
+    hear(user, seq("chat.snapshot", 1, { state: "running", blocks: [] }));
+    assert.equal(run.isOver, false);
+    hear(seq("chat.snapshot", 1, { state: "interrupted", blocks: [] }), delta);
+    assert.equal(run.isOver, true);
+    assert.deepEqual(await namesOf(run), ["chat.user", "chat.snapshot", "chat.snapshot"]);
+    await assert.rejects(within("it has no outcome", run.result()), { code: "not_found" });
+  });
+
   it("end without an outcome when the run is ended otherwise", async () => {
     const { run, hear } = followed();
     hear(user);

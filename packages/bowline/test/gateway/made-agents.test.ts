@@ -9,6 +9,7 @@ import { createMemoryStore, openSession, sessionToMarkdown } from "@bowline/core
 import { createScriptedModel, scriptedToolCall } from "@bowline/core/testing";
 import { createMemoryPending, type Access, type CreateAgent, type User } from "bowline/gateway";
 import { eventually } from "../../../../test/support/within.ts";
+import { heldTool } from "../held-tool.ts";
 import { madeHouse, scripted, whatWasSaid } from "./made-house.ts";
 
 const users: Readonly<Record<string, Access>> = {
@@ -164,6 +165,30 @@ describe("a gateway with a function that creates agents", () => {
     assert.match(await sessionToMarkdown(other), /The agent is now poet/);
     const sung = await client.send({ sessionKey: "other", message: "Hi" });
     assert.equal((await sung.result()).text, "I sing.");
+  });
+
+  it("answers queued messages with an agent that is chosen meanwhile, and lets the current run end", async () => {
+    const { tool, release } = heldTool();
+    const call = { content: [scriptedToolCall("wait", {})] };
+    const agents = {
+      one: () => scripted([call, "One."], { tools: [tool] }),
+      two: () => scripted(["Two."]),
+    };
+    await using house = await madeHouse(agents);
+    const client = house.client();
+    const send = (message: string): ReturnType<typeof client.send> =>
+      client.send({ sessionKey: "s", message, agentId: "one" });
+    const first = await send("first");
+    for await (const { event } of first) if (event === "chat.tool_call") break;
+    const second = await send("second");
+    const patch = { sessionKey: "s", agentId: "two" };
+    assert.equal((await client.request("sessions.patch", patch)).session.agentId, "two");
+    release();
+    const ends = [await first.result(), await second.result()];
+    assert.deepEqual(
+      ends.map(({ text }) => text),
+      ["One.", "Two."],
+    );
   });
 
   it("lists its agents, with their models once created, and refuses another model", async () => {

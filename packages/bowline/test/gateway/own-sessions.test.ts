@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defineTool } from "@bowline/core";
-import { createMemoryStore, createSession } from "@bowline/core/session";
+import { createMemoryStore, createSession, type Store } from "@bowline/core/session";
 import { scriptedToolCall, type ScriptedStep } from "@bowline/core/testing";
 import type { Access } from "../../src/gateway/access/access.ts";
 import { gatewayWith, token, wait, type TestGateway, type TestOptions } from "./gateway.ts";
@@ -130,6 +130,21 @@ describe("a user with a session prefix", () => {
       (await (await server.client()).call("sessions.list", { limit: 500 })).sessions.length,
       500,
     );
+  });
+
+  it("makes the server ask its store for more than a page, which others do not", async () => {
+    const own = createMemoryStore();
+    const limits: unknown[] = [];
+    const list: Store["list"] = (options) => {
+      limits.push(options?.limit);
+      return own.list(options);
+    };
+    await using server = await house([], { store: { ...own, list } });
+    const [other, ann] = [await server.client(), await server.client({ token: "ann" })];
+    limits.length = 0;
+    for (const client of [other, ann])
+      assert.deepEqual(await client.call("sessions.list", { limit: 5 }), { sessions: [] });
+    assert.deepEqual(limits, [5, 500]);
   });
 
   it("has the same limits over HTTP", async () => {

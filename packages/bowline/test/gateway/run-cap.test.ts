@@ -12,6 +12,7 @@ import { createMemoryPending } from "../../src/gateway/runs/pending.ts";
 import { RunCap } from "../../src/gateway/runs/run-cap.ts";
 import type { Run } from "../../src/gateway/runs/run.ts";
 import { createSecretFilter } from "../../src/secrets.ts";
+import { eventually } from "../../../../test/support/within.ts";
 import { heldTool } from "../held-tool.ts";
 import { agents, gatewayWith, type AnyFrame } from "./gateway.ts";
 
@@ -38,15 +39,19 @@ describe("the limit of concurrent runs", () => {
   });
 });
 
-it("a run that is stopped between its reservation and its answer passes on its place", async () => {
-  const { model, streamFn } = createScriptedModel(["Here."]);
+/** The runs of a server that executes one at a time, and the ids of the runs that ended. */
+async function oneAtATime(...answers: string[]): Promise<{
+  readonly runs: Awaited<ReturnType<typeof createContext>>["runs"];
+  readonly ended: string[];
+}> {
+  const { model, streamFn } = createScriptedModel(answers);
   const listeners = new Listeners();
-  const ended = Promise.withResolvers<string>();
+  const ended: string[] = [];
   const listener: Listener = {
-    event: (name, { runId = "" }) => void (name === "chat.final" && ended.resolve(runId)),
+    event: (name, { runId = "" }) => void (name === "chat.final" && ended.push(runId)),
   };
   listeners.add(listener);
-  listeners.subscribe(listener, "t");
+  for (const key of ["s", "t"]) listeners.subscribe(listener, key);
   const { runs } = await createContext(
     {
       store: createMemoryStore(),
@@ -63,20 +68,33 @@ it("a run that is stopped between its reservation and its answer passes on its p
       clients: listeners,
     },
   );
-  const first = await runs.accept(
-    { sessionKey: "s", message: "Hi", idempotencyKey: "first" },
-    "send",
-  );
-  const second = await runs.accept(
-    { sessionKey: "t", message: "Hi", idempotencyKey: "second" },
-    "send",
-  );
+  return { runs, ended };
+}
+
+const toFirst = { sessionKey: "s", message: "Hi", idempotencyKey: "first" };
+const toSecond = { sessionKey: "t", message: "Hi", idempotencyKey: "second" };
+
+it("a run that is stopped between its reservation and its answer passes on its place", async () => {
+  const { runs, ended } = await oneAtATime("Here.");
+  const first = await runs.accept(toFirst, "send");
+  const second = await runs.accept(toSecond, "send");
   assert.deepEqual([first.result.status, second.result.status], ["started", "queued"]);
   second.start();
   const stopping = runs.abort({ sessionKey: "s" });
   first.start();
   assert.deepEqual(await stopping, ["first"]);
-  assert.equal(await ended.promise, "second");
+  await eventually("the other run ends", () => ended.length > 0);
+  assert.deepEqual(ended, ["second"]);
+});
+
+it("a run that was reported as started begins before one that waits", async () => {
+  const { runs, ended } = await oneAtATime("Here.", "There.");
+  const first = await runs.accept(toFirst, "send");
+  const second = await runs.accept(toSecond, "send");
+  second.start();
+  first.start();
+  await eventually("both runs end", () => ended.length > 1);
+  assert.deepEqual(ended, ["first", "second"]);
 });
 
 it("a resumed run that waits for a place can be stopped or deleted", async () => {

@@ -96,6 +96,29 @@ describe("the feed of a first attempt", () => {
     assert.ok(!text.includes("nested"));
   });
 
+  it("sends notices, and messages that wait for the next step", () => {
+    const { feed, told } = feedWith();
+    feed.notice({ code: "practice_model", message: "No key." });
+    feed.queued({ text: "Also.", kind: "steer", messageId: "also" });
+    assert.deepEqual(namesAndSeqs(told), [
+      ["chat.notice", 0],
+      ["chat.queued", 1],
+    ]);
+    const { message: notice } = dataOf(told[0]);
+    assert.deepEqual([notice, dataOf(told[1]).messageId], ["No key.", "also"]);
+  });
+
+  it("sends nothing after the end of the run", () => {
+    const { feed, told } = feedWith();
+    feed.tell(end);
+    feed.tell(delta("Late."));
+    feed.notice({ code: "late", message: "Late." });
+    feed.queued({ text: "Late.", kind: "steer", messageId: "late" });
+    feed.fail({ code: "aborted", message: "Late.", retryable: false });
+    assert.deepEqual(namesAndSeqs(told), [["chat.final", 0]]);
+    assert.equal(feed.info.state, "final");
+  });
+
   it("sends nothing after it was stopped", () => {
     const { feed, told } = feedWith();
     feed.tell(delta("Hel"));
@@ -123,6 +146,16 @@ describe("the feed of a first attempt", () => {
     assert.deepEqual([workingDir, pattern], ["/work", undefined]);
     assert.ok(!JSON.stringify(told).includes(secret));
   });
+});
+
+it("a feed shows the rule that a person can add only if it is remembered everywhere", () => {
+  const request = { type: "approval_request", approvalId: "q", toolCallId: "c", toolName: "bash" };
+  const shown = [true, false, undefined].map((patterns) => {
+    const { feed, told } = feedWith(patterns === undefined ? {} : { patterns });
+    feed.tell(events.event("r", { ...request, args: { command: "git status" } }));
+    return dataOf(told[0]).pattern;
+  });
+  assert.deepEqual(shown, ["git status", undefined, undefined]);
 });
 
 describe("the feed of a later attempt", () => {

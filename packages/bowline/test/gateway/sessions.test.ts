@@ -254,6 +254,23 @@ describe("sessions with an active run", () => {
     }
   });
 
+  it("are not reset before they are stored, and the run goes on", async () => {
+    const { tool, release } = heldTool();
+    await using server = await gatewayWith([call, "One.", "Two."], {
+      tools: () => [tool],
+      rules: { judge: () => ({ action: "allow" }), add: async () => {} },
+      limits: { maxRuns: 1 },
+    });
+    const client = await server.client();
+    await client.call("chat.send", { sessionKey: "s", message: "a", idempotencyKey: "one" });
+    await client.event("chat.tool_call", "one");
+    const asked = { sessionKey: "t", message: "b", idempotencyKey: "two" };
+    assert.equal((await client.call("chat.send", asked)).status, "queued");
+    assert.equal(await client.refused("sessions.reset", { sessionKey: "t" }), "not_found");
+    release();
+    assert.equal((await client.end("two")).event, "chat.final");
+  });
+
   it("are deleted with the message that a normally ending run leaves", async () => {
     const kept = createMemoryPending();
     let goOn = (): void => {};

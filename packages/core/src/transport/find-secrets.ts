@@ -15,6 +15,8 @@ const keyBeginnings = ["sk-", "gsk_", "xai-", "AIza"];
 /** How many key characters must follow the prefix. */
 const MIN_KEY_BODY = 16;
 const ROOT = 0;
+/** The failure link of the root, which leads to no node. */
+const NONE = -1;
 /** All edges are in one map, keyed by node and character. */
 const CODES = 0x10000;
 /** The length of the longest prefix, plus the two preceding characters that matter. */
@@ -29,10 +31,10 @@ export class SecretTrie {
    * Whether any text begins with this ASCII character. Most characters begin none and skip the map.
    */
   readonly #begins = new Uint8Array(128);
-  readonly #nodes: Node[] = [{ depth: 0, failure: ROOT, found: 0, foundKey: 0, open: 0 }];
+  readonly #nodes: Node[] = [{ depth: 0, failure: NONE, found: 0, foundKey: 0, open: 0 }];
 
   constructor(texts: readonly string[]) {
-    for (const text of texts) if (text !== "") this.#add(text).found = text.length;
+    for (const text of texts) this.#add(text).found = text.length;
     for (const beginning of keyBeginnings) this.#add(beginning).foundKey = beginning.length;
     this.#link();
   }
@@ -40,10 +42,11 @@ export class SecretTrie {
   /** Returns the node for the longest prefix of a text that ends with this character. */
   next(from: number, code: number): number {
     if (from === ROOT && this.#begins[code] === 0) return ROOT;
-    for (let node = from; ; node = this.at(node).failure) {
+    for (let node = from; node !== NONE; node = this.at(node).failure) {
       const next = this.#edges.get(node * CODES + code);
-      if (next !== undefined || node === ROOT) return next ?? ROOT;
+      if (next !== undefined) return next;
     }
+    return ROOT;
   }
 
   at(node: number): Readonly<Node> {
@@ -78,7 +81,7 @@ export class SecretTrie {
     for (const [edge, node] of byDepth.flat()) {
       const above = Math.floor(edge / CODES);
       const own = this.#nodes[node] as Node;
-      if (above !== ROOT) own.failure = this.next(this.at(above).failure, edge % CODES);
+      own.failure = this.next(this.at(above).failure, edge % CODES);
       const behind = this.at(own.failure);
       own.found ||= behind.found;
       own.foundKey ||= behind.foundKey;

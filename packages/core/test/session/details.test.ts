@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, it } from "node:test";
+import type { UserMessage } from "../../src/llm/message.ts";
 import {
   createMemoryStore,
   createSession,
@@ -31,6 +32,30 @@ describe("the title of a session", () => {
     const session = await createSession(store, { id: "s" });
     await say(session, `${"x".repeat(54)}😀${"x".repeat(9)}`);
     assert.equal((await store.list()).sessions[0]?.title, `${"x".repeat(54)}…`);
+  });
+
+  it("comes from the first message with words, and then stays", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "s" });
+    const titles: (string | undefined)[] = [];
+    for (const text of ["", " \n\t ", " Mend\n the  roof ", "Quickly"]) {
+      await say(session, text);
+      titles.push((await store.list()).sessions[0]?.title);
+    }
+    assert.deepEqual(titles, [undefined, undefined, "Mend the roof", "Mend the roof"]);
+  });
+
+  it("leaves out the text that a program added to the message", async () => {
+    const store = createMemoryStore();
+    const session = await createSession(store, { id: "s" });
+    const content: UserMessage["content"] = [
+      { type: "text", text: "<file>1 2 3</file>", shownAs: "a.txt" },
+      { type: "text", text: "Mend it" },
+    ];
+    await session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
+    assert.equal((await store.list()).sessions[0]?.title, "Mend it");
+    await session.rename("The roof");
+    assert.equal((await store.list()).sessions[0]?.title, "The roof");
   });
 });
 

@@ -1,7 +1,9 @@
-/** A scenario of the kit of effects that could not fail. */
+/** How the kit of effects plays a scenario: one that could not fail, and stops that never come. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { playAll } from "../../src/testing/effects/play.ts";
+import { systemClock } from "../../src/clock.ts";
+import { play, playAll } from "../../src/testing/effects/play.ts";
+import type { EffectsHarness } from "../../src/testing/effects/harness.ts";
 import { createJournalHarness } from "../../src/testing/index.ts";
 
 it("rejects a scenario that waits for the decision of a call that the run does not make", async () => {
@@ -11,4 +13,16 @@ it("rejects a scenario that waits for the decision of a call that the run does n
     /^Error: stopped before \S+ \(call 0\): there is no call ask:$/,
   );
   await playAll({ ...scenario, ends: { onceDecided: "model:0" } }, createJournalHarness);
+});
+
+it("accepts an end before the stop only if the end depends on a time that moves by itself", async () => {
+  const never = [{ call: 1000, phase: "before" as const }];
+  const own = (): EffectsHarness => createJournalHarness();
+  const timed = (): EffectsHarness => ({ ...createJournalHarness(), clock: systemClock });
+  const scenario = { answers: ["Done."], check: () => {} };
+  const early = /^Error: attempt 1 ended before call 1000$/;
+  await assert.rejects(play({ ...scenario, ends: "checked" }, own, never), early);
+  await assert.rejects(play(scenario, timed, never), early);
+  const { attempts, end } = await play({ ...scenario, ends: "checked" }, timed, never);
+  assert.deepEqual([attempts.length, end.result.reason], [1, "done"]);
 });

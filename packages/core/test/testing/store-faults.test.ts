@@ -71,6 +71,38 @@ const faults: readonly [
     /^the answer is \[.*ghost.*\], expected \[\]$/,
   ],
   [
+    "finds a session by words that its title does not have",
+    "searches a list by title and returns it in pages",
+    (own) => ({
+      list: async (options) =>
+        options?.search === "nowhere" ? { sessions: [ghost] } : own.list(options),
+    }),
+    /^the answer is \[.*ghost.*\], expected \[\]$/,
+  ],
+  [
+    "reads a wrong entry when it reads forward from the given seq",
+    "reads from the given seq, forward and in reverse",
+    (own) => ({
+      async *read(id, options) {
+        const isFault = options?.from === 1999 && options.reverse !== true;
+        if (isFault) yield [odd];
+        else yield* own.read(id, options);
+      },
+    }),
+    /^from 1999 is \[.*\], expected \[.*\]$/,
+  ],
+  [
+    "reads a wrong entry when it reads back from the given seq",
+    "reads from the given seq, forward and in reverse",
+    (own) => ({
+      async *read(id, options) {
+        if (options?.from === 0 && options.reverse === true) yield [odd];
+        else yield* own.read(id, options);
+      },
+    }),
+    /^back from 0 is \[.*\], expected \[.*\]$/,
+  ],
+  [
     "invents an entry of an empty session",
     "reads no entries from an empty session",
     () => ({

@@ -15,6 +15,14 @@ const schema = { type: "object", properties: { path: { type: "string" } }, requi
 const set = (target: unknown, fields: Record<string, unknown>): unknown =>
   Object.assign(target as object, fields);
 
+/** The field that asks for an answer with this schema. */
+const withSchema = (output: unknown): Record<string, unknown> => ({
+  output_config: { format: { type: "json_schema", schema: output } },
+});
+/** The field that asks for an answer with these properties. */
+const withOutput = (properties: object): Record<string, unknown> =>
+  withSchema({ type: "object", properties, additionalProperties: false });
+
 const messages = (): Body => ({
   model: "m",
   stream: true,
@@ -150,6 +158,31 @@ const messagesRules: readonly Rule[] = [
         output_config: { format: { type: "json_schema", schema: { ...schema, minProperties: 1 } } },
       }),
     "minProperties is refused in output_config.format",
+  ],
+  [
+    "an open object within an output schema",
+    (body) => set(body, withOutput({ rows: { type: "array", items: { type: "object" } } })),
+    "schema.properties.rows.items must have additionalProperties false",
+  ],
+  [
+    "an unsupported keyword within an output schema",
+    (body) => set(body, withOutput({ name: { type: "string", maxLength: 9 } })),
+    "schema.properties.name.maxLength is refused in output_config.format",
+  ],
+  [
+    "an output schema without properties",
+    (body) => set(body, withSchema({ type: "object", additionalProperties: false })),
+    "format.schema.properties must be an object",
+  ],
+  [
+    "an output schema that is not an object",
+    (body) => set(body, withSchema(null)),
+    "format.schema must be an object",
+  ],
+  [
+    "an output format that is not an object",
+    (body) => set(body, { output_config: { format: "json_schema" } }),
+    "output_config.format must be an object",
   ],
   [
     "an output format without a type",
@@ -363,6 +396,12 @@ const messagesRules: readonly Rule[] = [
 describe("the strict check of Messages requests", () => {
   test("accepts a request with everything in it", () =>
     assert.deepEqual(checkMessagesRequest(messages()), []));
+
+  test("accepts an output schema whose objects are all closed", () => {
+    const row = { type: "object", properties: {}, additionalProperties: false };
+    const rows = { type: "array", items: { anyOf: [row, { type: "string", enum: ["none"] }] } };
+    assert.deepEqual(checkMessagesRequest({ ...messages(), ...withOutput({ rows }) }), []);
+  });
 
   test("accepts documents as bytes, as text and by their address", () => {
     for (const source of [pdf, plain, linked])

@@ -158,7 +158,7 @@ export class Connection implements Caller, Listener {
   async #enter(text: string): Promise<void> {
     this.#state = "entering";
     const { id, request, entry, limits, listeners, welcome } = this.#options;
-    if (text.length > limits.maxAuthFrameBytes)
+    if (Buffer.byteLength(text) > limits.maxAuthFrameBytes)
       return this.close(closeCodes.tooLarge, "the auth frame is too large");
     let frame: unknown;
     try {

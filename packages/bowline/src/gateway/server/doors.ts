@@ -21,6 +21,9 @@ import { createSecretFilter } from "../../secrets.ts";
 import { createWelcome } from "./welcome.ts";
 import { originRefusal } from "../access/origin.ts";
 
+/** The longest header of a WebSocket frame: 2 bytes, 8 of its length, 4 of its mask. */
+const MAX_HEADER_BYTES = 14;
+
 /**
  * `path` is the path under which the application mounts the gateway. Throws `invalid_argument` for
  * invalid tokens and proxies.
@@ -176,12 +179,13 @@ export class Doors {
     });
     this.#connections.add(connection);
     // Limits the bytes of a client that is not authenticated yet, so that a large first frame is
-    // not buffered.
+    // not buffered. The socket's bytes include the frame's header, which the limit does not.
+    const most = this.limits.maxAuthFrameBytes + MAX_HEADER_BYTES;
     let received = 0;
     const count = (chunk: Buffer): void => {
       received += chunk.length;
       if (connection.hasEntered) request.socket.off("data", count);
-      else if (received > this.limits.maxAuthFrameBytes)
+      else if (received > most)
         connection.close(closeCodes.tooLarge, "the auth frame is too large");
     };
     request.socket.on("data", count);

@@ -116,7 +116,6 @@ export class JournalAttempt implements Effects {
           else reject(new BowlineError("timeout", "There was no answer in time."));
         }),
       );
-      if (this.#isRecorded(index)) return;
       const look = (): void => {
         const answer = this.#medium.answers.get(name);
         if (answer) this.#deliver(index, toRecord(name, answer.value), answer.at);

@@ -12,8 +12,8 @@ import {
   type StoreCase,
 } from "./checks.ts";
 
-const LONG = 40_000;
-const large = "SGVsbG8h".repeat(LONG / 8);
+/** 40,000 characters of base64. */
+const large = "SGVsbG8h".repeat(5000);
 
 /** Entries with files wherever they can be, and with data that only looks like a file's. */
 function filed(): AnyEntry[] {
