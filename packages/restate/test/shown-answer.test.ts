@@ -20,7 +20,11 @@ const call = {
   argumentsText: '{"at":12}',
   thoughtSignature: "seal",
 } as const;
-const error = { code: "connection_failed", message: "The connection was lost.", retryable: true } as const;
+const error = {
+  code: "connection_failed",
+  message: "The connection was lost.",
+  retryable: true,
+} as const;
 /** Two calls that stream at once, kinds of parts that come whole, and an answer that begins again. */
 const events: readonly AssistantMessageEvent[] = [
   { ...about, type: "thinking_start", contentIndex: 0, field: "reasoning" },
