@@ -26,7 +26,7 @@ const answer: AssistantMessage = {
 };
 
 const about = { attempt: 1 };
-/** What the answer says, each with what comes in the same moment at the least. */
+/** The events of the answer, by word. */
 const words: readonly (readonly AssistantMessageEvent[])[] = [
   [
     { ...about, type: "thinking_start", contentIndex: 0 },

@@ -48,7 +48,7 @@ async function asking(options: AgentOptions = {}): Promise<Asking> {
   return { ...outer, running, inner, clock, approvalId: request.approvalId };
 }
 
-/** What the nested run's model was told about its call. */
+/** The result that the nested run's model got for its call. */
 const told = (inner: Agent): string | undefined => texts(inner.state.messages)[2];
 
 describe("an approval of a nested run", () => {

@@ -1,4 +1,4 @@
-/** How the kit of effects plays a scenario: one that could not fail, and stops that never come. */
+/** Scenarios of the kit of effects that could not fail, and stops that never come. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { systemClock } from "../../src/clock.ts";

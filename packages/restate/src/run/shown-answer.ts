@@ -1,6 +1,6 @@
 /**
- * What the events of an answer have said so far. The live message does not tell: when several events
- * come in one piece, it has all of them before the first one is published.
+ * The answer that an attempt makes, as far as its events were published. The live message can be ahead:
+ * when several events come in one piece, it has all of them before the first one is published.
  */
 import {
   applyEvent,
