@@ -65,6 +65,19 @@ describe("a Responses answer", () => {
 });
 
 describe("a Messages stream", () => {
+  it("with a piece of arguments without an index, among blocks with one, runs no call", () => {
+    const piece = { type: "input_json_delta", partial_json: '{"x":1}' };
+    const { stopReason, error } = messages.answer(
+      messages.begin(),
+      messages.start(0, { type: "tool_use", id: "a", name: "f", input: {} }),
+      { type: "content_block_delta", delta: piece },
+      messages.stop(0),
+      messages.end("tool_use"),
+      messages.over,
+    );
+    assert.deepEqual([stopReason, error?.code], ["error", "stream_corrupt"]);
+  });
+
   it("with an empty text delta before its block begins is read whole", () => {
     const { content, stopReason } = messages.answer(
       messages.begin(),
