@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryEffects, requireApproval } from "../../src/agent/index.ts";
 import { code } from "../../../../test/support/error-code.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { within } from "../../../../test/support/within.ts";
 import { call, rig, tool } from "../support.ts";
 
@@ -27,6 +28,32 @@ describe("createMemoryEffects", () => {
     const late = effects.waitFor("a", abort.signal);
     await within("a wait that begins late ends", assert.rejects(late, code("aborted")));
   });
+});
+
+it("a wait without an end sets no timer", async () => {
+  const clock = new ManualClock();
+  const effects = createMemoryEffects({}, () => clock);
+  const waiting = effects.waitFor("a");
+  assert.equal(clock.pending, 0);
+  effects.answer("a", 1);
+  assert.equal(await within("the wait has its answer", waiting), 1);
+});
+
+it("what a hook sets in the memory of its run can be read at once and in later steps", async () => {
+  const found: unknown[] = [];
+  const { agent } = rig([call("a"), "Done."], [tool("a", () => "1")], {
+    beforeToolCall: ({ run }) => {
+      run.memory.set("n", 1);
+      found.push(run.memory.get("n"));
+      return undefined;
+    },
+    transformContext: (messages, _signal, run) => {
+      found.push(run?.memory.get("n"));
+      return messages;
+    },
+  });
+  await within("the run ends", agent.prompt("Hi"));
+  assert.deepEqual(found, [undefined, 1, 1]);
 });
 
 describe("a run that is aborted before its model call", () => {

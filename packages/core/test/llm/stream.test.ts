@@ -5,8 +5,21 @@ import { EventStream } from "../../src/llm/stream.ts";
 import { MessageWriter } from "../../src/llm/writer.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
 import { settle } from "../../../../test/support/manual-clock.ts";
+import { within } from "../../../../test/support/within.ts";
 
 describe("EventStream", () => {
+  it("ends the reading when the producer ends while its reader waits", async () => {
+    const isOver = deferred();
+    const stream = new EventStream<number, string>(async () => {
+      await isOver.promise;
+      return "over";
+    });
+    const next = stream[Symbol.asyncIterator]().next();
+    await settle();
+    isOver.resolve();
+    assert.equal((await within("the reading ends", next)).done, true);
+  });
+
   it("leaves no listener on the caller's signal when it has ended", async () => {
     const { signal } = new AbortController();
     const stream = new EventStream<number, string>(async (push) => {

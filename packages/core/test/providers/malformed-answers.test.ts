@@ -39,6 +39,20 @@ describe("streamed arguments of Gemini", () => {
   });
 });
 
+describe("an event whose text has a raw line break", () => {
+  it("is repaired, and its text keeps the line break", () => {
+    const events = [
+      '{"choices":[{"index":0,"delta":{"content":"one\ndata: two"},"finish_reason":null}]}',
+      '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
+      "[DONE]",
+    ];
+    const body = events.map((event) => `data: ${event}\n\n`).join("");
+    const { message } = decode(openaiChat, [new TextEncoder().encode(body)]);
+    assert.deepEqual(message.content, [{ type: "text", text: "one\ntwo" }]);
+    assert.equal(message.stopReason, "stop");
+  });
+});
+
 describe("a Responses answer", () => {
   it("with a streamed refusal is a refusal, even if its end does not repeat it", () => {
     const { error } = responses.answer(
@@ -51,6 +65,32 @@ describe("a Responses answer", () => {
 });
 
 describe("a Messages stream", () => {
+  it("with a piece of arguments without an index, among blocks with one, runs no call", () => {
+    const piece = { type: "input_json_delta", partial_json: '{"x":1}' };
+    const { stopReason, error } = messages.answer(
+      messages.begin(),
+      messages.start(0, { type: "tool_use", id: "a", name: "f", input: {} }),
+      { type: "content_block_delta", delta: piece },
+      messages.stop(0),
+      messages.end("tool_use"),
+      messages.over,
+    );
+    assert.deepEqual([stopReason, error?.code], ["error", "stream_corrupt"]);
+  });
+
+  it("with an empty text delta before its block begins is read whole", () => {
+    const { content, stopReason } = messages.answer(
+      messages.begin(),
+      messages.delta(0, { type: "text_delta", text: "" }),
+      messages.start(0, { type: "text", text: "" }),
+      messages.delta(0, { type: "text_delta", text: "Hello" }),
+      messages.stop(0),
+      messages.end("end_turn"),
+      messages.over,
+    );
+    assert.deepEqual([content, stopReason], [[{ type: "text", text: "Hello" }], "stop"]);
+  });
+
   it("with a null text delta loses nothing else", () => {
     const { content, stopReason } = messages.answer(
       messages.begin(),

@@ -49,6 +49,17 @@ describe("an answer that failed", () => {
   });
 });
 
+describe("an answer that was aborted", () => {
+  it("is sent with its text only, so that no call of it is answered", () => {
+    const [, answer, ...after] = JSON.parse(replayed({ stopReason: "aborted" })) as Message[];
+    assert.deepEqual(answer, { role: "assistant", content: [{ type: "text", text: "Hello" }] });
+    assert.deepEqual(
+      after.map(({ role }) => role),
+      ["user"],
+    );
+  });
+});
+
 describe("the opaque data of an answer", () => {
   it("is sent back to its own model whole", () => {
     assert.equal(replayed({}).split("SECRET").length - 1, 4);

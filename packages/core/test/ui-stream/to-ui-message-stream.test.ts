@@ -53,6 +53,15 @@ function text(contentIndex: number, content: string): AssistantMessageEvent[] {
 }
 
 describe("toUIMessageStream()", () => {
+  it("sends a text with a provider's own item as one step, without the item", async () => {
+    const item = { type: "opaque", protocol: "p", raw: { any: 1 } } as const;
+    const chunks = await read(agentOf([{ content: [item, { type: "text", text: "Hi." }] }]));
+    assert.deepEqual(
+      chunks.map(({ type }) => type),
+      ["start", "start-step", "text-start", "text-delta", "text-end", "finish-step", "finish"],
+    );
+  });
+
   it("sends a text answer as one step", async () => {
     assert.deepEqual(plain(await read(agentOf(["Hi."]))), [
       { type: "start", messageId: "m" },

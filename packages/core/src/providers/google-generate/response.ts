@@ -93,7 +93,7 @@ export class GenerateReader implements ProtocolReader {
     if (this.#candidateIndex === 0 && found.length === 1 && isRecord(only) && isFirst(only))
       return only; // the usual case
     const known = found.filter(isRecord);
-    if (known.length > 0) this.#candidateIndex ??= known.some(isFirst) ? 0 : known[0]?.index;
+    this.#candidateIndex ??= known.some(isFirst) ? 0 : known[0]?.index;
     const chosen = known.find(({ index = 0 }) => index === this.#candidateIndex);
     for (const other of known) if (other !== chosen) this.#noteOther(other);
     return chosen;

@@ -25,7 +25,7 @@ export class ItemAssembler {
   readonly #items: Item[] = [];
   readonly #known = new Map<unknown, Item>();
   /** By id on the wire. Undefined if several items have the same id. */
-  readonly #byId = new Map<unknown, Item | undefined>();
+  readonly #byId = new Map<unknown, Item>();
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
     this.#facts = facts;
@@ -245,7 +245,7 @@ export class ItemAssembler {
     this.#items.push(item);
     if (typeof event.output_index === "number") this.#known.set(event.output_index, item);
     else if (asText(raw.id) !== "") this.#known.set(raw.id, item);
-    if (asText(raw.id) !== "") this.#byId.set(raw.id, this.#byId.has(raw.id) ? undefined : item);
+    if (asText(raw.id) !== "") this.#byId.set(raw.id, item);
     return item;
   }
 

@@ -64,8 +64,7 @@ export function streamResponse(
       controller.close();
     },
     cancel() {
-      stop();
-      abort.abort();
+      abort.abort(); // stops the timer too
       void texts.return(); // a stream function that ignores its signal is not awaited
     },
   });

@@ -173,6 +173,17 @@ describe("dropThinking", () => {
 });
 
 describe("shortenText", () => {
+  it("returns a text of exactly the limit unchanged", () => {
+    const text = "One word and another. ".repeat(20);
+    assert.equal(shortenText(text, estimateTokens(text)), text);
+    assert.match(shortenText(text, estimateTokens(text) - 1), /characters left out/);
+  });
+
+  it("keeps a text that is no longer than a note", () => {
+    assert.equal(shortenText("x".repeat(40), 1), "x".repeat(40));
+    assert.equal(shortenText("x".repeat(41), 1), "[41 characters left out]");
+  });
+
   it("shortens to the limit or to a bare note, and never splits a character", () => {
     const property = fc.property(fc.array(texts), fc.nat(80), (pieces, maxTokens) => {
       const text = pieces.join("").toWellFormed();

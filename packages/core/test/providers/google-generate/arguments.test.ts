@@ -93,6 +93,10 @@ describe("streamed arguments", () => {
       ["an item that was skipped", [piece("$.a[1]", "x")]],
       ["a name in an array", [piece("$.a[0]", "x"), piece("$.a.b", "y")]],
       ["an index in an object", [piece("$.a.b", "x"), piece("$.a[1]", "y")]],
+      [
+        "an item within the string before it",
+        [piece("$.a[0]", "x", true), piece("$.a[1]", { numberValue: 1 }), piece("$.a[0]", "y")],
+      ],
       ["a path into a string", [piece("$.a", "x"), piece("$.a.b", "y")]],
       ["an array at the root", [piece("$[0]", "x")]],
       ["no path", [piece("", "x")]],
@@ -111,6 +115,18 @@ describe("streamed arguments", () => {
         true,
         what,
       );
+    }
+  });
+
+  it("that do not fit together fail the answer, so that no other call of it runs", () => {
+    const other = call({ id: "b", name: "g", args: {} });
+    for (const chunks of [
+      [begin(), more(piece("$.a", "x"), piece("$.a", "y")), call({}), other],
+      [other, begin(), more(piece("$.a", "x", true)), call({})],
+    ]) {
+      const { stopReason, error } = answer(...chunks, end());
+      assert.deepEqual([stopReason, error?.code], ["error", "stream_corrupt"]);
+      assert.match(error?.message ?? "", /pieces of arguments that do not fit together/);
     }
   });
 

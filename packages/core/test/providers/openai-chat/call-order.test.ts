@@ -55,6 +55,35 @@ describe("calls of the chat wire", () => {
     ]);
   });
 
+  it("are found by an id that came after the name", () => {
+    const message = answer(
+      [],
+      piece(undefined, undefined, { name: "f" }),
+      piece(undefined, "a", {}),
+      piece(undefined, "b", { name: "g", arguments: '{"n":2}' }),
+      piece(undefined, "a", { arguments: '{"n":1}' }),
+      ends("tool_calls"),
+    );
+    assert.deepEqual(called(message), [
+      ["f", { n: 1 }],
+      ["g", { n: 2 }],
+    ]);
+    assert.equal(message.stopReason, "toolUse");
+  });
+
+  it("are two when a longer name follows the arguments of a shorter one", () => {
+    const message = answer(
+      ["read", "read_file"],
+      piece(undefined, undefined, { name: "read", arguments: '{"n":1}' }),
+      piece(undefined, undefined, { name: "read_file", arguments: '{"n":2}' }),
+      ends("tool_calls"),
+    );
+    assert.deepEqual(called(message), [
+      ["read", { n: 1 }],
+      ["read_file", { n: 2 }],
+    ]);
+  });
+
   it("begin with their names if no tool is declared, and with the first arguments if a name may grow", () => {
     const body = [
       piece(0, "a", { name: "read" }),

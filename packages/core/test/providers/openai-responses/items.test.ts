@@ -51,6 +51,32 @@ describe("from servers that deviate, the Responses wire reads calls with", () =>
     }
   });
 
+  it("no arguments at all, which do not run", () => {
+    const bare = functionCall("a", "", { arguments: undefined });
+    const { stopReason, error } = answer(created(), added(0, bare), done(0, bare), completed());
+    assert.deepEqual([stopReason, error?.code], ["error", "stream_corrupt"]);
+    assert.match(error?.message ?? "", /no arguments for one of them/);
+  });
+
+  it("a tool of the server that ends at once, without a report that it runs", () => {
+    for (const word of ["completed", "failed"]) {
+      const item = { type: "web_search_call", id: "ws_1" };
+      const { events } = read(
+        sse(
+          created(),
+          added(0, item),
+          at(0, `web_search_call.${word}`, { item_id: "ws_1" }),
+          done(0, { ...item, status: word }),
+          completed(),
+        ),
+      );
+      assert.deepEqual(
+        events.flatMap((event) => (event.type === "provider_tool" ? [event.status] : [])),
+        ["started", word],
+      );
+    }
+  });
+
   it("unfinished arguments, which run only if the complete answer repeats them", () => {
     const whole = '{"x":1}';
     for (const events of [

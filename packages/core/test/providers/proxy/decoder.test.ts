@@ -105,6 +105,21 @@ describe("a proxy's body", () => {
     }
   });
 
+  it("with an empty piece gives no event for it", () => {
+    const { events, message } = decode(
+      sse(
+        { type: "start" },
+        { type: "text_start", contentIndex: 0 },
+        { type: "text_delta", contentIndex: 0, delta: "" },
+        { type: "text_delta", contentIndex: 0, delta: "Hi" },
+        { type: "text_end", contentIndex: 0 },
+        { type: "done", reason: "stop" },
+      ),
+    );
+    assert.equal(events.filter(({ type }) => type === "text_delta").length, 1);
+    assert.deepEqual(message.content, [{ type: "text", text: "Hi" }]);
+  });
+
   it("may have comments, no space after `data:`, CRLF, and unknown kinds of events", () => {
     const text = [
       ": keep-alive",
