@@ -24,7 +24,7 @@ export class ItemAssembler {
   readonly #tools: ServerTools;
   readonly #items: Item[] = [];
   readonly #known = new Map<unknown, Item>();
-  /** By id on the wire. Undefined if several items have the same id. */
+  /** By id on the wire. */
   readonly #byId = new Map<unknown, Item>();
 
   constructor(writer: MessageWriter, facts: ReaderFacts) {
