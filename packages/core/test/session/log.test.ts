@@ -281,11 +281,14 @@ describe("the state of a session", () => {
     await session.append({ type: "run_start", runId: "inner", parentRunId: "r" });
     await session.append(answer("inner", "inner"));
     await session.append({ type: "run_end", runId: "inner", reason: "done" });
+    const nested = { turns: 1, usage: {}, guess: 7 };
+    await session.append({ ...result("k1"), result: { content: [], nested } });
     const { run } = await session.state();
     assert.deepEqual(
       [run?.runId, run?.reason, run?.turns, run?.calls.size],
       ["r", undefined, 0, 1],
     );
+    assert.equal(run?.guess, 7, "what its provider did not report");
     await session.append({ type: "run_end", runId: "r", reason: "budget" });
     assert.equal((await session.state()).run?.reason, "budget");
   });

@@ -127,6 +127,20 @@ describe("a message that is queued", () => {
     await again.close();
   });
 
+  it("goes to the end if it is put before a message that is not queued, and nothing else is in its queue", async () => {
+    const store = createMemoryStore();
+    const { agent } = rig([]);
+    const session = await newSession(store);
+    await attachSession(agent, session);
+    agent.followUp(user("one"));
+    agent.followUp(user("two"));
+    agent.steer(user("alone"), { before: user("never queued") });
+    await session.close();
+    const { session: again } = await next(store);
+    assert.deepEqual(await queuedIn(again), ["followUp one", "followUp two", "steering alone"]);
+    await again.close();
+  });
+
   it("keeps its place in the log after a run that did not take it", async () => {
     const store = createMemoryStore();
     const { agent } = rig([]);

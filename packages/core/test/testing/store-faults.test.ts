@@ -54,6 +54,23 @@ const faults: readonly [
   error: RegExp,
 ][] = [
   [
+    "reads one session's entries for another whose id differs in case only",
+    "keeps sessions with unusual or similar ids apart",
+    (own) => ({ read: (id, options) => own.read(id === "A" ? "a" : id, options) }),
+    /^the answer is .*"a".*, expected .*"A"/,
+  ],
+  [
+    "fails an append that was pending when its writer closed",
+    "waits for pending appends on close",
+    writing((own) => ({
+      append: async (entries) => {
+        await own.append(entries);
+        throw new BowlineError("storage_failed", "Not in time.");
+      },
+    })),
+    /^Not in time\.$/,
+  ],
+  [
     "does not name the holder of a locked session",
     "allows one writer and names it in the second writer's error",
     (own) => ({
