@@ -50,6 +50,20 @@ describe("a message of the client", () => {
     assert.equal(listening.size, 0);
   });
 
+  it("that is followed through many refusals leaves no listeners behind", async (t) => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", warn);
+    t.after(() => process.off("warning", warn));
+    const busy = Array.from({ length: 15 }, () => [refused("busy")]);
+    using server = await serverOf([[begun, user, gap], ...busy, [followed], [healthy]]);
+    const { client, asked } = server;
+    await within("it is accepted", client.send(message));
+    await eventually("the server is asked until it is free", () => asked.length === 17);
+    await within("the server answers", client.request("health.check", {}));
+    assert.deepEqual(warnings, []);
+  });
+
   it("whose run the server no longer knows asks for that run once", async () => {
     using server = await serverOf([[begun, user, gap], [refused("not_found")], [healthy]]);
     const { client, asked } = server;
