@@ -97,6 +97,26 @@ const chatRules: readonly Rule[] = [
     "thinking.type must be one of",
   ],
   [
+    "thinking that is not an object",
+    (body) => think(body, { thinking: 5 }),
+    "thinking must be an object",
+  ],
+  [
+    "words for a template that are not an object",
+    (body) => think(body, { chat_template_kwargs: 5 }),
+    "chat_template_kwargs must be an object",
+  ],
+  [
+    "reasoning that is not an object",
+    (body) => think(body, { reasoning: 5 }),
+    "reasoning must be an object",
+  ],
+  [
+    "an unknown effort of reasoning",
+    (body) => think(body, { reasoning: { effort: "huge" } }),
+    "reasoning.effort must be one of",
+  ],
+  [
     "a template's switch of thinking that is not a boolean",
     (body) => think(body, { chat_template_kwargs: { enable_thinking: "yes" } }),
     "chat_template_kwargs.enable_thinking must be one of",
