@@ -1,5 +1,6 @@
 /** Requests of the client that are refused or cut off, and what it asks for on its next connection. */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
 import { eventually, within } from "../../../../test/support/within.ts";
 import { listenersOf, refused, seq, serverOf, type Asked } from "./scripted-server.ts";
@@ -51,17 +52,26 @@ describe("a message of the client", () => {
   });
 
   it("that is followed through many refusals leaves no listeners behind", async (t) => {
-    const warnings: Error[] = [];
-    const warn = (warning: Error): void => void warnings.push(warning);
-    process.on("warning", warn);
-    t.after(() => process.off("warning", warn));
-    const busy = Array.from({ length: 15 }, () => [refused("busy")]);
+    const signals = new Set<AbortSignal>();
+    const listen = EventTarget.prototype.addEventListener;
+    t.mock.method(
+      EventTarget.prototype,
+      "addEventListener",
+      function (this: EventTarget, ...given: Parameters<typeof listen>) {
+        if (this instanceof AbortSignal) signals.add(this);
+        listen.apply(this, given);
+      },
+    );
+    const busy = Array.from({ length: 3 }, () => [refused("busy")]);
     using server = await serverOf([[begun, user, gap], ...busy, [followed], [healthy]]);
     const { client, asked } = server;
     await within("it is accepted", client.send(message));
-    await eventually("the server is asked until it is free", () => asked.length === 17);
+    await eventually("the server is asked until it is free", () => asked.length === 5);
     await within("the server answers", client.request("health.check", {}));
-    assert.deepEqual(warnings, []);
+    assert.deepEqual(
+      [...signals].map((signal) => getEventListeners(signal, "abort").length),
+      [0],
+    );
   });
 
   it("whose run the server no longer knows asks for that run once", async () => {

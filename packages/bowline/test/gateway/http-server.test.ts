@@ -11,13 +11,15 @@ import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 import { within } from "../../../../test/support/within.ts";
 
 /** A server with one request that it has not answered, and the client's view of it. */
-async function withRequest(): Promise<AsyncDisposable & {
-  readonly http: ReturnType<typeof createHttpServer>;
-  readonly clock: ManualClock;
-  readonly response: ServerResponse;
-  /** Resolves with the body. */
-  readonly answer: Promise<string>;
-}> {
+async function withRequest(): Promise<
+  AsyncDisposable & {
+    readonly http: ReturnType<typeof createHttpServer>;
+    readonly clock: ManualClock;
+    readonly response: ServerResponse;
+    /** Resolves with the body. */
+    readonly answer: Promise<string>;
+  }
+> {
   const clock = new ManualClock();
   const begun = deferred<ServerResponse>();
   const http = createHttpServer((_, response) => begun.resolve(response), defaultLimits, clock);

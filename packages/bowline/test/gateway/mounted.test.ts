@@ -151,12 +151,12 @@ describe("a gateway mounted in another HTTP server", () => {
   });
 
   it("closes without waiting for connections on which it has answered", async () => {
-    await using server = await mounted([], { limits: { closeGraceMs: 60_000 } });
+    await using server = await mounted([], { limits: { closeGraceMs: 4000 } });
     const raw = await RawHttp.open(Number(new URL(server.origin).port));
     raw.ask("GET", Buffer.from("GET /agents/health HTTP/1.1\r\nhost: localhost\r\n\r\n"));
     await raw.until(1);
     try {
-      await within("the gateway is closed", server.gateway.close(), 3000);
+      await within("the gateway is closed", server.gateway.close(), 2000);
       assert.equal(raw.socket.destroyed, false);
     } finally {
       raw.socket.destroy();
