@@ -59,5 +59,5 @@ function asObject<T>(schema: JsonSchema | Fields<T>): JsonSchema {
 }
 
 function isObjectSchema<T>(schema: JsonSchema | Fields<T>): schema is JsonSchema {
-  return schema.type === "object";
+  return (schema as { readonly type?: unknown }).type === "object";
 }
