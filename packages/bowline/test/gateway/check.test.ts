@@ -10,6 +10,7 @@ import {
   toRequest,
 } from "../../src/gateway/protocol/check.ts";
 import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
 
 function refusal(work: () => unknown): [code: string, message: string] {
   try {
@@ -86,6 +87,11 @@ describe("a request", () => {
       { ...send, message: half },
     ])
       assertParams("chat.send", params, "The params do");
+  });
+
+  it("has params and a result that are objects", () => {
+    for (const [name, { params, result }] of Object.entries(methods))
+      assert.deepEqual([params["type"], result["type"]], ["object", "object"], name);
   });
 
   it("is JSON", () => {
