@@ -10,6 +10,7 @@ import {
   toRequest,
 } from "../../src/gateway/protocol/check.ts";
 import { GatewayError } from "../../src/gateway/protocol/gateway-error.ts";
+import { methods } from "../../src/gateway/protocol/schema.ts";
 
 function refusal(work: () => unknown): [code: string, message: string] {
   try {
@@ -88,6 +89,11 @@ describe("a request", () => {
       assertParams("chat.send", params, "The params do");
   });
 
+  it("has params and a result that are objects", () => {
+    for (const [name, { params, result }] of Object.entries(methods))
+      assert.deepEqual([params["type"], result["type"]], ["object", "object"], name);
+  });
+
   it("is JSON", () => {
     assert.deepEqual(parseFrame('{"a":1}'), { a: 1 });
     assert.deepEqual(
@@ -112,7 +118,7 @@ describe("a value that does not fit a schema", () => {
       [{ count: "7" }, "count", /number.*string/],
       [{ list: [1, "2"] }, "list[1]", /number.*string/],
       [{ list: "[1]" }, "list", /array.*string/],
-      [{ in: { text: null } }, "in.text", /null/],
+      [{ in: { text: null } }, "in.text", /^expected nothing, received null$/],
       ["{}", "", /object.*string/],
     ] as const) {
       const [first, ...others] = issuesOf(schema, value);

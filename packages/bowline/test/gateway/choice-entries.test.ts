@@ -28,6 +28,18 @@ async function refusal(backendFor: () => Backend | undefined): Promise<unknown> 
   }
 }
 
+describe("a title that a client chooses", () => {
+  it("is accepted for a session whose agent no longer exists", async () => {
+    const host = {
+      store: createMemoryStore(),
+      agents: async () => [],
+      choices: { of: async () => ({ agentId: "gone" }) },
+      backendFor: async () => found,
+    };
+    assert.deepEqual(await checkPatch(host, { sessionKey: "s", title: "Roof" }), {});
+  });
+});
+
 describe("a model that a client chooses", () => {
   it("is accepted if the server has it", async () => {
     assert.deepEqual(await check(() => found), { model: "house/large" });

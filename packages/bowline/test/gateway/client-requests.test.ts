@@ -1,5 +1,6 @@
 /** Requests of the client that are refused or cut off, and what it asks for on its next connection. */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
 import { eventually, within } from "../../../../test/support/within.ts";
 import { listenersOf, refused, seq, serverOf, type Asked } from "./scripted-server.ts";
@@ -48,6 +49,22 @@ describe("a message of the client", () => {
     assert.equal(run.runId, "run");
     assert.equal((await within("the run ends", run.result())).end.event, "chat.final");
     assert.equal(listening.size, 0);
+  });
+
+  it("that is followed through many refusals leaves no listeners behind", async (t) => {
+    const listened = t.mock.method(EventTarget.prototype, "addEventListener");
+    const busy = Array.from({ length: 3 }, () => [refused("busy")]);
+    using server = await serverOf([[begun, user, gap], ...busy, [followed], [healthy]]);
+    const { client, asked } = server;
+    await within("it is accepted", client.send(message));
+    await eventually("the server is asked until it is free", () => asked.length === 5);
+    await within("the server answers", client.request("health.check", {}));
+    const targets = new Set(listened.mock.calls.map((call) => call.this));
+    const signals = [...targets].filter((target) => target instanceof AbortSignal);
+    assert.deepEqual(
+      signals.map((signal) => getEventListeners(signal, "abort").length),
+      [0],
+    );
   });
 
   it("whose run the server no longer knows asks for that run once", async () => {

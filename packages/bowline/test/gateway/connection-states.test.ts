@@ -33,6 +33,20 @@ describe("bad frames", () => {
   });
 });
 
+describe("a connection that the server closes", () => {
+  it("takes no more requests, also those that were on their way", async () => {
+    await using server = await gatewayWith(["Too late."]);
+    const [client, other] = [await server.client(), await server.client()];
+    const code = closed(client.socket);
+    client.socket.send(Buffer.from("{}")); // frames are text
+    const params = { sessionKey: "s", message: "Hi" };
+    client.socket.send(JSON.stringify({ id: 1, method: "chat.send", params }));
+    assert.equal(await within("the connection is closed", code), closeCodes.unsupported);
+    assert.deepEqual((await other.call("sessions.list", {})).sessions, []);
+    assert.equal(server.model.calls.length, 0);
+  });
+});
+
 describe("a refused connection", () => {
   it("is closed by the server, even if the client keeps its half open", async () => {
     await using server = await gatewayWith([]);

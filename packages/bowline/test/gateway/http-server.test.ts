@@ -7,17 +7,19 @@ import type { ServerResponse } from "node:http";
 import { createHttpServer } from "../../src/gateway/server/http-server.ts";
 import { defaultLimits } from "../../src/gateway/protocol/limits.ts";
 import { deferred } from "../../../../test/support/deferred.ts";
-import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { ManualClock, settle } from "../../../../test/support/manual-clock.ts";
 import { within } from "../../../../test/support/within.ts";
 
 /** A server with one request that it has not answered, and the client's view of it. */
-async function withRequest(): Promise<{
-  readonly http: ReturnType<typeof createHttpServer>;
-  readonly clock: ManualClock;
-  readonly response: ServerResponse;
-  /** Resolves with the body. */
-  readonly answer: Promise<string>;
-}> {
+async function withRequest(): Promise<
+  AsyncDisposable & {
+    readonly http: ReturnType<typeof createHttpServer>;
+    readonly clock: ManualClock;
+    readonly response: ServerResponse;
+    /** Resolves with the body. */
+    readonly answer: Promise<string>;
+  }
+> {
   const clock = new ManualClock();
   const begun = deferred<ServerResponse>();
   const http = createHttpServer((_, response) => begun.resolve(response), defaultLimits, clock);
@@ -26,13 +28,26 @@ async function withRequest(): Promise<{
   const answer = fetch(`http://127.0.0.1:${port}`, { headers: { connection: "close" } }).then(
     (given) => given.text(),
   );
-  return { http, clock, response: await begun.promise, answer };
+  return {
+    http,
+    clock,
+    response: await begun.promise,
+    answer,
+    async [Symbol.asyncDispose]() {
+      http.server.closeAllConnections();
+      await answer.catch(() => {});
+    },
+  };
 }
 
 describe("a server that closes", () => {
   it("lets a response in progress end, and leaves no timer", async () => {
-    const { http, clock, response, answer } = await withRequest();
-    const closed = http.close(1000);
+    await using asked = await withRequest();
+    const { http, clock, response, answer } = asked;
+    let isClosed = false;
+    const closed = http.close(1000).then(() => (isClosed = true));
+    await settle();
+    assert.equal(isClosed, false);
     response.end("whole");
     assert.equal(await answer, "whole");
     await closed;
@@ -40,11 +55,12 @@ describe("a server that closes", () => {
   });
 
   it("cuts a response that has not ended after the grace period", async () => {
-    const { http, clock, answer } = await withRequest();
+    await using asked = await withRequest();
+    const { http, clock, answer } = asked;
     const closed = http.close(1000);
     const cut = assert.rejects(answer, TypeError);
     await clock.advance(1000);
-    await cut;
+    await within("the response is cut", cut);
     await closed;
   });
 

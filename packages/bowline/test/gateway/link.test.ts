@@ -1,6 +1,8 @@
 /** The client's connection, with a WebSocket and a clock of the test. */
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Link } from "../../src/gateway/client/link.ts";
 
 const TICK_MS = 1000;
@@ -147,5 +149,20 @@ describe("the client's connection", () => {
     socket.fire("close", { code: 1006 });
     await assert.rejects(asked, { code: "connection_lost", retryable: true });
     assert.equal(lost.aborted, true);
+  });
+
+  it("keeps nothing of what was asked on a lost connection", async (t) => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const { link, socket } = connected(t);
+    socket.receive(welcome);
+    const asked = new WeakRef(link.ask("health.check", {}));
+    const rejected = assert.rejects(asked.deref() ?? assert.fail(), { code: "connection_lost" });
+    socket.fire("close", { code: 1006 });
+    await rejected;
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    assert.equal(asked.deref(), undefined);
+    link.close();
   });
 });

@@ -8,6 +8,7 @@ import { WebSocket } from "ws";
 import { scriptedToolCall } from "@bowline/core/testing";
 import { GatewayClient } from "../../src/gateway/client/client.ts";
 import { createGateway, createPage } from "../../src/gateway.ts";
+import { within } from "../../../../test/support/within.ts";
 import { RawHttp } from "../fuzz/raw-http.ts";
 import { heldTool } from "../held-tool.ts";
 import { agents, closed, token } from "./gateway.ts";
@@ -147,6 +148,19 @@ describe("a gateway mounted in another HTTP server", () => {
     assert.equal((await begin(server.url, { sessionKey: "s", message: "Hi" })).status, 429);
     assert.equal((await fetch(`${server.url}/health`)).status, 429);
     assert.deepEqual(server.own, ["/its"]);
+  });
+
+  it("closes without waiting for connections on which it has answered", async () => {
+    await using server = await mounted([], { limits: { closeGraceMs: 4000 } });
+    const raw = await RawHttp.open(Number(new URL(server.origin).port));
+    raw.ask("GET", Buffer.from("GET /agents/health HTTP/1.1\r\nhost: localhost\r\n\r\n"));
+    await raw.until(1);
+    try {
+      await within("the gateway is closed", server.gateway.close(), 2000);
+      assert.equal(raw.socket.destroyed, false);
+    } finally {
+      raw.socket.destroy();
+    }
   });
 
   it("cuts off a client that does not read when it closes, also one with pipelined requests", async () => {

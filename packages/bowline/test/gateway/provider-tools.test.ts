@@ -70,6 +70,7 @@ describe("the sources of an answer", () => {
     assert.deepEqual(notices([], sources), [
       { code: "sources", message: "Sources: https://a.org, report.pdf" },
     ]);
-    assert.deepEqual(notices([], [{ type: "text", text: "Hi" }]), []);
+    const call = { type: "toolCall", id: "1", name: "read", arguments: {} } as const;
+    assert.deepEqual(notices([], [{ type: "text", text: "Hi" }, call]), []);
   });
 });

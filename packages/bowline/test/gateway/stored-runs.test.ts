@@ -78,6 +78,34 @@ describe("the open run of a stored session", () => {
   });
 });
 
+describe("a long stored session", () => {
+  /** A store whose session has its only start before this many batches of 1000 entries. */
+  function long(batches: number): Store {
+    const others = Array.from({ length: 1000 }, (_, seq) => ({
+      seq,
+      id: `e${seq}`,
+      parentId: null,
+      timestamp: 0,
+      type: "label",
+    }));
+    const begun = { seq: 0, id: "b", parentId: null, timestamp: 0, ...start("r", { model }) };
+    return {
+      ...createMemoryStore(),
+      async *read() {
+        for (let batch = 0; batch < batches; batch++) yield others;
+        yield [begun];
+      },
+    };
+  }
+
+  it("is searched for its last run as far back as 10000 entries go", async () => {
+    assert.equal(await findOpenRun(long(9), "s"), "r");
+    assert.deepEqual(await findRunModel(long(9), "s", "r"), model);
+    assert.equal(await findOpenRun(long(10), "s"), undefined);
+    assert.equal(await findRunModel(long(10), "s", "r"), undefined);
+  });
+});
+
 describe("the model of a stored run", () => {
   it("is the one that it began with, if it is the last run", async () => {
     const store = await stored(start("a", { model }), end("a", "done"), start("b"));

@@ -1,6 +1,6 @@
 /** The server while the disk cannot be read. It must not assume that the disk is empty. */
 import assert from "node:assert/strict";
-import { symlink } from "node:fs/promises";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { BowlineError } from "@bowline/core";
@@ -134,4 +134,20 @@ it("an unreadable folder of accepted messages is an error, not an empty list", a
   assert.deepEqual(await createPendingFolder(folder).list(), [], "before the first");
   await symlink(folder, folder);
   await assert.rejects(createPendingFolder(folder).list(), { code: "ELOOP" });
+});
+
+it("a file that is no accepted message stays where it is, and is none", async () => {
+  await using home = await temporary();
+  const folder = createPendingFolder(home.path);
+  const files: Record<string, string> = {
+    "empty.json": "{}",
+    "of-a-key.json": '{"id":"one"}',
+    "of-a-session.json": '{"sessionKey":"s"}',
+    "of-numbers.json": '{"id":1,"sessionKey":2}',
+    "null.json": "null",
+    "torn.json": '{"id":"one","sess',
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(home.path, name), text);
+  assert.deepEqual(await folder.list(), []);
+  assert.deepEqual((await readdir(home.path)).toSorted(), Object.keys(files).toSorted());
 });

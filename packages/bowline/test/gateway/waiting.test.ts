@@ -74,6 +74,14 @@ describe("a waiting message", () => {
         ["then", "Then", [image]],
       ],
     );
+    const { messages } = await two.call("chat.history", { sessionKey: "s" });
+    assert.deepEqual(
+      messages.flatMap(({ message }) =>
+        message.role === "user" ? [(message as { messageId?: string }).messageId] : [],
+      ),
+      [undefined, "look", "there", undefined],
+      "the ids of those that joined a run",
+    );
     const numbers = two.ofRun("then").map(({ data: of }) => of?.seq);
     assert.deepEqual(
       numbers,

@@ -142,16 +142,16 @@ class PendingMessages {
   }
 }
 
-/** Returns the index of `before`, else of the first message of its queue, else the end. */
+/** Returns the index of `before` in its queue, else of the queue's first message, else the end. */
 function placeBefore(
   waiting: readonly QueuedMessage[],
   queue: QueueKind,
   before: AgentMessage | undefined,
 ): number {
   if (before === undefined) return waiting.length;
-  const place = waiting.findIndex(({ message }) => message === before);
-  const first = place < 0 ? waiting.findIndex((one) => one.queue === queue) : place;
-  return first < 0 ? waiting.length : first;
+  const own = waiting.filter((one) => one.queue === queue);
+  const next = own.find(({ message }) => message === before) ?? own[0];
+  return next === undefined ? waiting.length : waiting.indexOf(next);
 }
 
 function requeue(agent: Methods, queued: readonly QueuedMessage[]): void {

@@ -281,11 +281,18 @@ describe("the state of a session", () => {
     await session.append({ type: "run_start", runId: "inner", parentRunId: "r" });
     await session.append(answer("inner", "inner"));
     await session.append({ type: "run_end", runId: "inner", reason: "done" });
+    assert.equal("guess" in ((await session.state()).run ?? {}), false);
+    const nested = { turns: 1, usage: {}, guess: 7 };
+    const usage = { input: 20, totalTokens: 20 };
+    await session.append({ ...result("k1"), result: { content: [], usage, nested } } as EntryBody);
+    await session.append({ ...answer("two"), guess: 5 } as EntryBody);
     const { run } = await session.state();
     assert.deepEqual(
       [run?.runId, run?.reason, run?.turns, run?.calls.size],
-      ["r", undefined, 0, 1],
+      ["r", undefined, 1, 1],
     );
+    assert.equal(run?.guess, 12, "what the providers did not report");
+    assert.equal(run?.usage.totalTokens, 23);
     await session.append({ type: "run_end", runId: "r", reason: "budget" });
     assert.equal((await session.state()).run?.reason, "budget");
   });

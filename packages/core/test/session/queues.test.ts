@@ -127,6 +127,42 @@ describe("a message that is queued", () => {
     await again.close();
   });
 
+  it("goes to the end if it is put before a message that is not queued, and nothing else is in its queue", async () => {
+    const store = createMemoryStore();
+    const { agent } = rig([]);
+    const session = await newSession(store);
+    await attachSession(agent, session);
+    agent.followUp(user("one"));
+    agent.followUp(user("two"));
+    agent.steer(user("alone"), { before: user("never queued") });
+    const running = agent.prompt("Go");
+    agent.abort();
+    assert.equal((await running).reason, "aborted");
+    await session.close();
+    const { session: again } = await next(store);
+    assert.deepEqual(await queuedIn(again), ["followUp one", "followUp two", "steering alone"]);
+    await again.close();
+  });
+
+  it("goes first if it is put before a message of the other queue, also in the next process", async () => {
+    const store = createMemoryStore();
+    const { agent } = rig([]);
+    const session = await newSession(store);
+    await attachSession(agent, session);
+    const later = user("later");
+    agent.steer(user("one"));
+    agent.followUp(later);
+    agent.steer(user("zero"), { before: later });
+    await session.close();
+    const { agent: restarted, session: again } = await next(store, ["A", "B", "C", "D"]);
+    const order = ["steering zero", "steering one", "followUp later"];
+    assert.deepEqual(await queuedIn(again), order);
+    assert.equal((await restarted.prompt("Go")).reason, "done");
+    const all = ["Go", "zero", "one", "later"].map((text) => `user: ${text}`);
+    assert.deepEqual(said(restarted.state.messages), all);
+    await again.close();
+  });
+
   it("keeps its place in the log after a run that did not take it", async () => {
     const store = createMemoryStore();
     const { agent } = rig([]);

@@ -54,6 +54,52 @@ const faults: readonly [
   error: RegExp,
 ][] = [
   [
+    "reads one session's entries for another whose id differs in case only",
+    "keeps sessions with unusual or similar ids apart",
+    (own) => ({ read: (id, options) => own.read(id === "A" ? "a" : id, options) }),
+    /^the answer is .*"a".*, expected .*"A"/,
+  ],
+  [
+    "loads one session's header for another whose id differs in case only",
+    "keeps sessions with unusual or similar ids apart",
+    (own) => ({ load: (id) => own.load(id === "A" ? "a" : id) }),
+    /^the answer is .*"a".*, expected .*"A"/,
+  ],
+  [
+    "does not list a session with an unusual id",
+    "keeps sessions with unusual or similar ids apart",
+    (own) => ({
+      list: async (options) => {
+        const { sessions, ...more } = await own.list(options);
+        return { ...more, sessions: sessions.filter(({ id }) => id !== "__proto__") };
+      },
+    }),
+    /^the answer is .*, expected .*__proto__/,
+  ],
+  [
+    "loses an append that was pending when its writer closed",
+    "waits for pending appends on close",
+    writing(() => ({ append: async () => {} })),
+    /^the answer is \[\], expected \[/,
+  ],
+  [
+    "cannot close a writer that has pending appends",
+    "waits for pending appends on close",
+    writing(() => ({ close: () => Promise.reject(new Error("still writing")) })),
+    /^still writing$/,
+  ],
+  [
+    "fails an append that was pending when its writer closed",
+    "waits for pending appends on close",
+    writing((own) => ({
+      append: async (entries) => {
+        await own.append(entries);
+        throw new BowlineError("storage_failed", "Not in time.");
+      },
+    })),
+    /^Not in time\.$/,
+  ],
+  [
     "does not name the holder of a locked session",
     "allows one writer and names it in the second writer's error",
     (own) => ({

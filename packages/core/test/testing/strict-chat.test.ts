@@ -84,7 +84,43 @@ const format = (body: Body, json: Record<string, unknown>): unknown =>
     response_format: { type: "json_schema", json_schema: { name: "answer", schema, ...json } },
   });
 
+/** Asks for thinking with these fields instead of an effort. */
+function think(body: Body, fields: Record<string, unknown>): void {
+  delete body.reasoning_effort;
+  set(body, fields);
+}
+
 const chatRules: readonly Rule[] = [
+  [
+    "an unknown type of thinking",
+    (body) => think(body, { thinking: { type: "auto" } }),
+    "thinking.type must be one of",
+  ],
+  [
+    "thinking that is not an object",
+    (body) => think(body, { thinking: 5 }),
+    "thinking must be an object",
+  ],
+  [
+    "words for a template that are not an object",
+    (body) => think(body, { chat_template_kwargs: 5 }),
+    "chat_template_kwargs must be an object",
+  ],
+  [
+    "reasoning that is not an object",
+    (body) => think(body, { reasoning: 5 }),
+    "reasoning must be an object",
+  ],
+  [
+    "an unknown effort of reasoning",
+    (body) => think(body, { reasoning: { effort: "huge" } }),
+    "reasoning.effort must be one of",
+  ],
+  [
+    "a template's switch of thinking that is not a boolean",
+    (body) => think(body, { chat_template_kwargs: { enable_thinking: "yes" } }),
+    "chat_template_kwargs.enable_thinking must be one of",
+  ],
   ["a missing model", (body) => delete body.model, "model is required"],
   ["an empty model", (body) => set(body, { model: "" }), "model must not be blank"],
   ["an unknown field", (body) => set(body, { store: false }), "store is not a field"],

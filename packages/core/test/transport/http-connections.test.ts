@@ -285,6 +285,25 @@ describe("a custom fetch", () => {
     }
   });
 
+  it("has its connection released while a body that ignores the signal sends nothing", async () => {
+    const controller = new AbortController();
+    let isLeft = false;
+    let begin: () => void = () => {};
+    const isBegun = new Promise<void>((resolve) => (begin = resolve));
+    const body = new ReadableStream<Uint8Array>(
+      { pull: () => begin(), cancel: () => void (isLeft = true) },
+      { highWaterMark: 0 },
+    );
+    const message = ask("http://127.0.0.1:1", {
+      signal: controller.signal,
+      fetch: async () => new Response(body),
+    });
+    await isBegun;
+    controller.abort();
+    assert.equal((await message).stopReason, "aborted");
+    assert.ok(isLeft);
+  });
+
   it("sees no listener on its signal when it returns or its connection breaks, so that nothing leaks", async () => {
     const counts: number[] = [];
     const message = await ask("http://127.0.0.1:1", {

@@ -110,15 +110,13 @@ export function blocksOf(messages: readonly SessionMessage[], filter: SecretFilt
   return blocks;
 }
 
+type CallBlock = Extract<Block, { type: "tool_call" }>;
+
 /** Ids can repeat in later turns: find the last. */
-function callOf(
-  blocks: Block[],
-  toolCallId: string,
-): Mutable<Extract<Block, { type: "tool_call" }>> | undefined {
-  const call = blocks.findLast(
-    (block) => block.type === "tool_call" && block.toolCallId === toolCallId,
+function callOf(blocks: readonly Block[], toolCallId: string): Mutable<CallBlock> | undefined {
+  return blocks.findLast(
+    (block): block is CallBlock => block.type === "tool_call" && block.toolCallId === toolCallId,
   );
-  return call?.type === "tool_call" ? call : undefined;
 }
 
 /** Cuts a text. `all` is the full length if `text` is only its beginning. */

@@ -55,5 +55,9 @@ export function defineMethod<M extends MethodName>(
 }
 
 function asObject<T>(schema: JsonSchema | Fields<T>): JsonSchema {
-  return "type" in schema && schema.type === "object" ? schema : object<T>(schema as Fields<T>);
+  return isObjectSchema(schema) ? schema : object<T>(schema);
+}
+
+function isObjectSchema<T>(schema: JsonSchema | Fields<T>): schema is JsonSchema {
+  return (schema as { readonly type?: unknown }).type === "object";
 }

@@ -160,8 +160,7 @@ function byAnswers(answers: () => Scenario["answers"], world: () => World): Stre
     const given = answers();
     const list = typeof given === "function" ? given(world()) : given;
     const count = context.messages.filter(({ role }) => role === "assistant").length;
-    const step = list[count];
-    const script = createScriptedModel(step === undefined ? [] : [step], { deltaLength: 1000 });
+    const script = createScriptedModel(list.slice(count, count + 1), { deltaLength: 1000 });
     return script.streamFn(model, context, options);
   };
 }
@@ -202,7 +201,7 @@ function hangs({ names }: Watch): Error {
 /** Lets the time between two attempts pass. */
 async function pass(ms: number, harness: EffectsHarness, clock: CaseClock): Promise<void> {
   if (harness.clock === undefined) clock.pass(ms);
-  else if (ms > 0) await sleep(harness.clock, ms);
+  else await sleep(harness.clock, ms);
 }
 
 function overheadOf({ clock, overheadMs = 0 }: EffectsHarness): number {

@@ -127,10 +127,10 @@ function firstDifference(a = "", b = ""): number {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value)
-    .map(([name, part]) => [name, sorted(part)] as const)
-    .filter(([, part]) => part !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.keys(value)
+    .toSorted()
+    .map((name) => [name, sorted((value as Readonly<Record<string, unknown>>)[name])])
+    .filter(([, part]) => part !== undefined);
 }
 
 /** A conformance case. `reopen` returns another store on the same sessions. */

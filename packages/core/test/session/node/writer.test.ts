@@ -87,6 +87,14 @@ describe("a writer", () => {
     });
   }
 
+  it("closes its file once, however often it is closed", async () => {
+    const { file, writer } = rig();
+    await append(writer, "label");
+    await Promise.all([writer.close(), writer.close()]);
+    await writer.close();
+    assert.deepEqual(file.calls, ["write", "datasync", "close"]);
+  });
+
   it("rolls back a partial write on a full disk, and continues when there is room", async () => {
     for (let room = 0; room < 700; room += 13) {
       const { file, writer } = rig();
