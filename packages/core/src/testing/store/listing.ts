@@ -71,7 +71,7 @@ export const listing: Readonly<Record<string, StoreCase>> = {
   },
 
   async "searches a list by title and returns it in pages"(store) {
-    for (const at of Array(25).keys()) {
+    for (let at = 0; at < 25; at++) {
       const header = { id: `s${at}`, createdAt: 1000 + Math.floor(at / 3) };
       await using(
         await store.create(header, [titleEntry(0, at % 2 === 0 ? `Éven ${at}` : `Odd ${at}`)]),
