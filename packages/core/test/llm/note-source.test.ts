@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { noteSource, type AssistantMessage } from "../../src/llm/message.ts";
+import { emptyMessage } from "../../src/llm/event.ts";
+import { noteSource } from "../../src/llm/message.ts";
 
-const answer = (): AssistantMessage => ({
-  role: "assistant",
-  content: [],
-  api: "openai-chat",
-  provider: "custom",
-  model: "m",
-  usage: {},
-  stopReason: "stop",
-  timestamp: 1,
-});
+const origin = { api: "openai-chat", provider: "custom", model: "m", timestamp: 1 } as const;
 
 it("records the first id of an answer, and the first model that is not the requested one", () => {
-  const message = answer();
+  const message = emptyMessage(origin);
   for (const [id, model] of [
     ["", ""],
     [7, null],
@@ -27,8 +19,8 @@ it("records the first id of an answer, and the first model that is not the reque
 });
 
 it("leaves out what the server does not say", () => {
-  const message = answer();
+  const message = emptyMessage(origin);
   noteSource(message, undefined, "m");
   noteSource(message, "", "");
-  assert.deepEqual(message, answer());
+  assert.deepEqual(message, emptyMessage(origin));
 });
